@@ -1,0 +1,4 @@
+import { Foundation1763683200000 } from './1763683200000-foundation.js';
+
+/** Every change of the schema, oldest first. */
+export const migrations = [Foundation1763683200000];

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
+import type { Keyring, SecretKey } from './core/fingerprint.js';
+
+/** The only reader of the environment: every variable with its meaning, its default and its range. */
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = (least: number, most: number): z.ZodCoercedNumber => z.coerce.number().int().min(least).max(most);
+
+/** `id:base64,id2:base64`, at least 128 bits each; the first makes, the rest still compare. */
+const keyring = z.string().transform((text, context): Keyring => {
+  const keys = text.split(',').map((part): SecretKey => {
+    const [id = '', secret = ''] = part.split(/:(.*)/s);
+    return { id, secret: Buffer.from(secret, 'base64') };
+  });
+  for (const key of keys)
+    if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || key.secret.length < 16)
+      context.addIssue('must be id:base64 pairs with commas between, at least 16 bytes each');
+  const [first, ...rest] = keys;
+  return first === undefined ? z.NEVER : [first, ...rest];
+});
+
+const failpoint = z.string().transform((text, context): ArmedFailpoint => {
+  const [name = '', passing = '1'] = text.split(':');
+  if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))
+    context.addIssue(`must be one of ${FAILPOINTS.join(', ')}, with :N for the N-th passing`);
+  return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
+});
+
+const listOfText = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+
+export const VARIABLES = {
+  MYSQL_URL: z.url({ protocol: /^mysql$/ }).describe('the application user: mysql://user:password@host:port/database'),
+  MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
+  MYSQL_TRANSACTION_CONNECTIONS: count(2, 500).default(8).describe('connections for transactions, for each process'),
+  HOST: z.string().default('127.0.0.1').describe('address that the API and admin ports listen on'),
+  PORT: port.default(8080).describe('port of the API'),
+  ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
+  BASE_URL: z.url().default('http://127.0.0.1:8080').describe('where tenants reach the API'),
+  DOCS_URL: z.url().default('http://127.0.0.1:8080/docs').describe('where the docs pages are; doc_url of errors begins with it'),
+  FINGERPRINT_KEYS: keyring.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
+  CURSOR_KEYS: keyring.describe('secret: keys that sign page cursors, id:base64 with commas between'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info').describe('least severe line that is logged'),
+  TRUSTED_PROXIES: listOfText.default([]).describe('address ranges whose X-Forwarded-For is believed'),
+  API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
+  RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
+  RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
+  RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
+  RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
+  COMMAND_TIMEOUT_MS: count(100, 60_000).default(4_000).describe('what a request may wait for the ledger, queueing included'),
+  DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
+  DESK_GROUPS_IN_FLIGHT: count(1, 16).default(2).describe('ledger transactions at a time, for each process'),
+  DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; beyond, 503 at once'),
+  SHUTDOWN_GRACE_MS: count(0, 600_000).default(20_000).describe('how long a stopping process finishes what it accepted'),
+  FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
+} as const;
+
+/** What `migrate` needs beside the application's user. */
+export const MIGRATION_VARIABLES = {
+  MYSQL_URL: VARIABLES.MYSQL_URL,
+  MYSQL_ADMIN_URL: z.url({ protocol: /^mysql$/ }).describe('secret: a user who may change the schema and grant rights'),
+} as const;
+
+const configSchema = z.object(VARIABLES);
+const migrationSchema = z.object(MIGRATION_VARIABLES);
+
+export type Config = Readonly<z.infer<typeof configSchema>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configuration is not usable. The message lists every fault, a line each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Reads and checks the whole configuration. Throws ConfigError. */
+export function readConfig(environment: Environment = process.env): Config {
+  return read(configSchema, environment);
+}
+
+export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
+  return read(migrationSchema, environment);
+}
+
+function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
+  // An empty variable is how a compose file says "not set".
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const result = schema.safeParse(set);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map((issue) => {
+    const name = String(issue.path[0]);
+    const problem = set[name] === undefined ? 'is not set' : issue.message;
+    return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
+  });
+  throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
+}

@@ -1,0 +1,32 @@
+import { DateTime, IANAZone } from 'luxon';
+import { type Instant, instant } from './instant.js';
+
+/** A calendar month of a time zone. It holds for `startsAt <= t < endsAt`. */
+export interface Month {
+  /** `2026-11` */
+  readonly name: string;
+  readonly startsAt: Instant;
+  /** The first instant of the next month: when a monthly allowance renews (`resets_at`). */
+  readonly endsAt: Instant;
+}
+
+const latest = new Map<string, Month>();
+
+/** The month in which an instant falls in an IANA time zone. The last month of each zone is remembered: nearly every call asks for it. */
+export function monthOf(at: Instant, timeZone: string): Month {
+  const known = latest.get(timeZone);
+  if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
+  const start = DateTime.fromMillis(at, { zone: timeZone }).startOf('month');
+  if (!start.isValid) throw new RangeError(`unknown time zone ${timeZone}`);
+  const month = {
+    name: start.toFormat('yyyy-MM'),
+    startsAt: instant(start.toMillis()),
+    endsAt: instant(start.plus({ months: 1 }).startOf('month').toMillis()),
+  };
+  latest.set(timeZone, month);
+  return month;
+}
+
+export function isTimeZone(name: string): boolean {
+  return IANAZone.isValidZone(name);
+}

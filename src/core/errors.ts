@@ -1,0 +1,222 @@
+/**
+ * Every error code of the API: its status, what it means and what to do. The answers, the OpenAPI document and the docs
+ * page at `{docs_url}/conceptos/errores` all read this table. (interface.md, Errors)
+ */
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly meaning: string;
+  readonly remedy: string;
+  /** The keys of `error.details`, where there are any. */
+  readonly details?: readonly string[];
+}
+
+export const ERRORS = {
+  missing_field: {
+    status: 400,
+    meaning: 'A required field of the body is absent or null.',
+    remedy: 'Add the field that details.field names; details.errors lists every problem found in the request.',
+    details: ['field', 'errors'],
+  },
+  invalid_field: {
+    status: 400,
+    meaning: 'A field, parameter or header is malformed, unknown or out of range.',
+    remedy: 'Correct what details.field names, for the reason in details.reason; details.errors lists every problem.',
+    details: ['field', 'reason', 'errors'],
+  },
+  missing_query: {
+    status: 400,
+    meaning: 'A lookup was asked without exactly one of alias or phone.',
+    remedy: 'Send one of the two, and only one.',
+  },
+  missing_idempotency_key: {
+    status: 400,
+    meaning: 'An operation that moves money came without an Idempotency-Key header.',
+    remedy: 'Send a new UUID for a new operation, and the same UUID when you repeat it.',
+  },
+  unauthorized: {
+    status: 401,
+    meaning: 'The token is absent, invalid, expired, revoked or not allowed from this address.',
+    remedy: 'Send Authorization: Bearer with a live token of your tenant.',
+  },
+  insufficient_scope: {
+    status: 401,
+    meaning: 'The token is valid but lacks the scope of this operation.',
+    remedy: 'Use a token with one of the scopes that the operation asks for.',
+  },
+  authority_insufficient: {
+    status: 403,
+    meaning: "The member's role in the account does not allow this operation.",
+    remedy: 'Let a member with the needed role in that account do it.',
+  },
+  not_found: {
+    status: 404,
+    meaning: 'The resource does not exist, or belongs to another tenant; the answer is the same.',
+    remedy: 'Check the id or the path.',
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path exists, but not with this method.',
+    remedy: 'Use one of the methods in the Allow header.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    meaning: 'The Idempotency-Key was already used for another request.',
+    remedy: 'Use a new key for a new operation; repeat the original request unchanged to see its result.',
+  },
+  invalid_state: {
+    status: 409,
+    meaning: 'The operation is not possible in the present state of the resource.',
+    remedy: 'details.current is the state now; details.allowed are those in which the operation is possible.',
+    details: ['current', 'allowed'],
+  },
+  body_too_large: {
+    status: 413,
+    meaning: 'The body is larger than this operation accepts.',
+    remedy: 'Send less: 64 KiB of JSON at most, 10 MiB for a file.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The Content-Type is not the one this operation reads.',
+    remedy: 'Send application/json in UTF-8.',
+  },
+  capability_cannot_send: {
+    status: 422,
+    meaning: 'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
+    remedy: 'Declare its verification, or ask the operator why it is frozen. details.reason says which.',
+    details: ['reason'],
+  },
+  below_minimum: {
+    status: 422,
+    meaning: 'The amount is under the smallest one for a single operation.',
+    remedy: 'Send at least details.minimum.',
+    details: ['minimum', 'requested', 'asset'],
+  },
+  above_per_operation_limit: {
+    status: 422,
+    meaning: 'The amount is over the largest one for a single operation.',
+    remedy: 'Send at most details.maximum, or ask the operator for another limit.',
+    details: ['maximum', 'requested', 'asset'],
+  },
+  monthly_limit_exceeded: {
+    status: 422,
+    meaning: "The month's allowance of the account does not cover the amount.",
+    remedy: 'Wait until details.resets_at, send less, or ask the operator for another limit.',
+    details: ['used', 'limit', 'resets_at'],
+  },
+  insufficient_funds: {
+    status: 422,
+    meaning: 'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
+    remedy: 'Fund the account, then send a new request with a new key.',
+    details: ['available', 'requested'],
+  },
+  alias_taken: {
+    status: 422,
+    meaning: 'Another account of the tenant has this alias.',
+    remedy: 'Choose another alias.',
+  },
+  alias_reserved: {
+    status: 422,
+    meaning: "The alias is on the platform's reserved list.",
+    remedy: 'Choose another alias.',
+  },
+  alias_in_quarantine: {
+    status: 422,
+    meaning: 'The alias was released less than 90 days ago.',
+    remedy: 'Choose another alias, or wait until the 90 days are over.',
+  },
+  too_many_endpoints: {
+    status: 422,
+    meaning: 'The tenant has as many webhook endpoints as it may have.',
+    remedy: 'Delete one that is no longer used.',
+  },
+  rate_limited: {
+    status: 429,
+    meaning: 'Too many requests with this token.',
+    remedy: 'Wait the seconds that Retry-After gives, then retry with backoff and jitter.',
+  },
+  internal_error: {
+    status: 500,
+    meaning: 'A fault of ours. Nothing moved money.',
+    remedy: 'Retry later; if it stays, tell us the Svc-Request-Id.',
+  },
+  ledger_unavailable: {
+    status: 503,
+    meaning: 'The ledger did not answer. Whether the operation happened is not known.',
+    remedy: 'Repeat the same request with the same Idempotency-Key: only that tells what happened.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/** A refusal as plain data: what pure rules return, and what is stored under an idempotency key. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+}
+
+/** An error that reaches the client as the Error object with the code's status. */
+export class ApiError extends Error {
+  readonly refusal: Refusal;
+  /** Headers that belong to the answer (Allow, Retry-After). */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(refusal: Refusal, headers: Readonly<Record<string, string>> = {}) {
+    super(refusal.message);
+    this.name = 'ApiError';
+    this.refusal = refusal;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return ERRORS[this.refusal.code].status;
+  }
+}
+
+/** An entry of `details.errors`. `field` is dotted (`amount.raw`), empty for the body as a whole. */
+export interface FieldProblem {
+  readonly code: 'missing_field' | 'invalid_field';
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** The refusal of a request with the given problems: the first one leads, all are listed. */
+export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
+  const [first] = problems;
+  const what = first.field === '' ? 'the body' : first.field;
+  return {
+    code: first.code,
+    message: first.code === 'missing_field' ? `${what} is required` : `${what} is not valid: ${first.reason}`,
+    details: {
+      field: first.field,
+      ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),
+      errors: problems,
+    },
+  };
+}
+
+export function invalidField(field: string, reason: string): Refusal {
+  return fieldRefusal([{ code: 'invalid_field', field, reason }]);
+}
+
+/** Missing and foreign resources get this one answer, to the byte. */
+export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
+
+export const LEDGER_UNAVAILABLE: Refusal = {
+  code: 'ledger_unavailable',
+  message:
+    'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',
+};
+
+export function notFound(): ApiError {
+  return new ApiError(NOT_FOUND);
+}
+
+export function ledgerUnavailable(): ApiError {
+  return new ApiError(LEDGER_UNAVAILABLE);
+}

@@ -1,0 +1,26 @@
+/**
+ * Named places at which a fault test can end the process as a power cut would. One is armed by configuration
+ * (`FAILPOINT=after_commit:3`: at the third passing); without it they do nothing.
+ */
+export const FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+export interface ArmedFailpoint {
+  readonly name: Failpoint;
+  readonly passing: number;
+}
+
+export class Failpoints {
+  private readonly armed: ArmedFailpoint | null;
+  private passed = 0;
+
+  constructor(armed: ArmedFailpoint | null) {
+    this.armed = armed;
+  }
+
+  pass(name: Failpoint): void {
+    if (this.armed?.name !== name) return;
+    this.passed += 1;
+    if (this.passed === this.armed.passing) process.kill(process.pid, 'SIGKILL');
+  }
+}

@@ -1,0 +1,23 @@
+import { MAX_RAW } from './amount.js';
+
+/** What an operation costs: `flatRaw` plus `basisPoints` of the amount, never under `floorRaw` nor over `capRaw` (null: no cap). All in the asset's smallest unit. */
+export interface FeeSchedule {
+  readonly flatRaw: bigint;
+  readonly basisPoints: bigint;
+  readonly floorRaw: bigint;
+  readonly capRaw: bigint | null;
+}
+
+const BASIS = 10_000n;
+
+/** The fee for an amount, in integers, the share rounded half up. (decisions.md, Limits and fees) */
+export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
+  const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
+  const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);
+  const capped = schedule.capRaw !== null && floored > schedule.capRaw ? schedule.capRaw : floored;
+  return capped > MAX_RAW ? MAX_RAW : capped;
+}
+
+function maxRaw(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,40 @@
+import { DateTime } from 'luxon';
+
+declare const instantBrand: unique symbol;
+
+/** A moment as whole milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number & { readonly [instantBrand]: true };
+
+/** The wall clock. Handed down from app.ts so that tests can choose the time. */
+export type Clock = () => Instant;
+
+export const systemClock: Clock = () => Date.now() as Instant;
+
+export function instant(epochMs: number): Instant {
+  return Math.trunc(epochMs) as Instant;
+}
+
+/** RFC 3339, UTC, milliseconds, `Z`. */
+export function toRfc3339(at: Instant): string {
+  return new Date(at).toISOString();
+}
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(?:\.(\d{1,18}))?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/**
+ * The instant that an RFC 3339 date-time names, or null when it names none. A fraction finer than a millisecond is
+ * rounded in the given direction, so that an inclusive bound admits exactly the stored milliseconds that lie within it.
+ */
+export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Instant | null {
+  const match = RFC3339.exec(text);
+  if (match === null) return null;
+  const fraction = match[2] ?? '';
+  const base = DateTime.fromISO(`${match[1]?.toUpperCase()}.${fraction.slice(0, 3).padEnd(3, '0')}${match[3]?.toUpperCase()}`);
+  if (!base.isValid) return null;
+  const finer = /[1-9]/.test(fraction.slice(3));
+  return instant(base.toMillis() + (finer && round === 'up' ? 1 : 0));
+}
+
+export function maxInstant(...instants: readonly Instant[]): Instant {
+  return Math.max(...instants) as Instant;
+}

@@ -1,0 +1,50 @@
+import type { Uuid } from './ids.js';
+
+/**
+ * Who may do what: the table of decisions.md, "Tenants, tokens, members, roles, scopes", as data. The checks, the tests,
+ * the OpenAPI document and the docs page all read it.
+ */
+
+export const SCOPES = ['read', 'lookup', 'transfers', 'bonuses', 'payouts', 'webhooks'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
+
+const EVERY = ROLES;
+const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
+
+export interface Permission {
+  /** The token needs one of these. */
+  readonly scopes: readonly [Scope, ...Scope[]];
+  /** The member needs one of these roles in the account that `roleIn` names; null where no role is asked for. */
+  readonly roles: readonly Role[] | null;
+  readonly roleIn: 'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
+}
+
+export const PERMISSIONS = {
+  readAccount: { scopes: ['read'], roles: EVERY, roleIn: 'the account' },
+  createTransfer: { scopes: ['transfers'], roles: CREATORS, roleIn: 'source' },
+  readTransfers: {
+    scopes: ['read', 'transfers'],
+    roles: EVERY,
+    roleIn: 'source, or a destination of the same tenant',
+  },
+  readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
+} as const satisfies Record<string, Permission>;
+
+export type Operation = keyof typeof PERMISSIONS;
+
+/** True when a member with this role (undefined: none) in the account may do it. */
+export function roleAllows(operation: Operation, role: Role | undefined): boolean {
+  const permission: Permission = PERMISSIONS[operation];
+  return permission.roles === null || (role !== undefined && permission.roles.includes(role));
+}
+
+/** Whom a valid token speaks for. */
+export interface Caller {
+  readonly tenantId: Uuid;
+  readonly memberId: Uuid;
+  readonly tokenKeyId: string;
+  readonly scopes: readonly Scope[];
+}

@@ -1,0 +1,4 @@
+/** Dated versions of the API, newest first. (decisions.md, Rate limits and versions) */
+export const API_VERSIONS = ['2026-11-01'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+export const CURRENT_VERSION: ApiVersion = API_VERSIONS[0];

@@ -1,0 +1,100 @@
+import { escape } from 'mysql2';
+import { type Instant, instant } from '../core/instant.js';
+import { asUuid, type Uuid } from '../core/ids.js';
+
+/**
+ * How a value of a column is written into a statement and read back from an answer.
+ *
+ * Every statement about money is made of these literals, never of bound text: MySQL computes `balance - '1'` as a
+ * double, which corrupts amounts above 2^53. An amount is a bigint here and an integer literal in SQL, so the mistake
+ * cannot be written.
+ */
+export interface Column<T> {
+  readonly literal: (value: T) => string;
+  readonly parse: (stored: unknown) => T;
+}
+
+const text = (stored: unknown): string => {
+  if (typeof stored !== 'string') throw new TypeError(`expected text from the database, got ${typeof stored}`);
+  return stored;
+};
+
+/** BINARY(16). */
+export const uuid: Column<Uuid> = {
+  literal: (value) => `X'${value.replaceAll('-', '')}'`,
+  parse: (stored) => {
+    if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
+    const hex = stored.toString('hex');
+    return asUuid(
+      `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+    );
+  },
+};
+
+/** BIGINT that holds money or a sequence: a bigint in code. */
+export const bigint: Column<bigint> = {
+  literal: (value) => value.toString(),
+  parse: (stored) => BigInt(typeof stored === 'number' ? stored : text(stored)),
+};
+
+/** A count or a setting that stays far below 2^53. */
+export const integer: Column<number> = {
+  literal: (value) => {
+    if (!Number.isSafeInteger(value)) throw new RangeError('not a safe integer');
+    return String(value);
+  },
+  parse: (stored) => {
+    const value = typeof stored === 'string' ? Number.parseInt(stored, 10) : stored;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError('expected an integer');
+    return value;
+  },
+};
+
+/** DATETIME(3), always UTC. */
+export const time: Column<Instant> = {
+  literal: (value) => `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'`,
+  parse: (stored) => instant(Date.parse(`${text(stored).replace(' ', 'T')}Z`)),
+};
+
+/** Any character column. */
+export const string: Column<string> = { literal: (value) => escape(value), parse: text };
+
+/** BINARY or VARBINARY. */
+export const bytes: Column<Buffer> = {
+  literal: (value) => `X'${value.toString('hex')}'`,
+  parse: (stored) => {
+    if (!Buffer.isBuffer(stored)) throw new TypeError('expected bytes from the database');
+    return stored;
+  },
+};
+
+/** TINYINT(1). */
+export const boolean: Column<boolean> = { literal: (value) => (value ? '1' : '0'), parse: (stored) => stored === 1 };
+
+/** A closed list of words. */
+export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
+  return {
+    literal: (value) => escape(value),
+    parse: (stored) => {
+      const word = text(stored);
+      if (!words.includes(word)) throw new TypeError(`unexpected value ${word}`);
+      return word;
+    },
+  };
+}
+
+/** A set of words, kept as text with commas between. */
+export function listOf<const W extends readonly string[]>(words: W): Column<readonly W[number][]> {
+  const one = oneOf(words);
+  return {
+    literal: (value) => escape(value.join(',')),
+    parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(one.parse)),
+  };
+}
+
+export function nullable<T>(column: Column<T>): Column<T | null> {
+  return {
+    literal: (value) => (value === null ? 'NULL' : column.literal(value)),
+    parse: (stored) => (stored === null ? null : column.parse(stored)),
+  };
+}

@@ -1,0 +1,25 @@
+/** The moment until which a piece of work may go on, on a clock that never jumps. */
+export class Deadline {
+  private readonly endsAt: number;
+
+  private constructor(endsAt: number) {
+    this.endsAt = endsAt;
+  }
+
+  static afterMs(ms: number): Deadline {
+    return new Deadline(performance.now() + ms);
+  }
+
+  static latestOf(deadlines: readonly [Deadline, ...Deadline[]]): Deadline {
+    return new Deadline(Math.max(...deadlines.map((deadline) => deadline.endsAt)));
+  }
+
+  /** Milliseconds left, 0 when it has passed. */
+  leftMs(): number {
+    return Math.max(0, Math.ceil(this.endsAt - performance.now()));
+  }
+
+  passed(): boolean {
+    return performance.now() >= this.endsAt;
+  }
+}

@@ -1,0 +1,97 @@
+import { ASSETS } from '../../core/amount.js';
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+
+/** The double-entry ledger: what is posted, what is there, what is set aside. Written by src/ledger alone. */
+
+/** The kinds that an account's owner sees (interface.md, Movement), and those of the system's own legs. */
+export const MOVEMENT_KINDS = [
+  'transfer_in',
+  'transfer_out',
+  'bonus_in',
+  'bonus_out',
+  'payin_in',
+  'payout_out',
+  'fee_out',
+  'adjustment_in',
+  'adjustment_out',
+] as const;
+export type MovementKind = (typeof MOVEMENT_KINDS)[number];
+export const ENTRY_KINDS = [...MOVEMENT_KINDS, 'system_in', 'system_out'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export const RESOURCE_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch'] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export const ledgerTransactions = defineTable('ledger_transactions', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  relatedType: column.oneOf(RESOURCE_TYPES),
+  relatedId: column.uuid,
+  description: column.nullable(column.string),
+  createdAt: column.time,
+});
+export type LedgerTransaction = RowOf<typeof ledgerTransactions>;
+
+export const entries = defineTable('entries', {
+  accountId: column.uuid,
+  /** Gapless for each account, from 1, over both assets. */
+  seq: column.bigint,
+  id: column.uuid,
+  transactionId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  kind: column.oneOf(ENTRY_KINDS),
+  /** Signed: what the account gained. */
+  raw: column.bigint,
+  /** The account's total of the asset (available + held) after this entry. */
+  totalAfter: column.bigint,
+  counterpartyAccountId: column.nullable(column.uuid),
+  createdAt: column.time,
+});
+export type Entry = RowOf<typeof entries>;
+
+export const balances = defineTable('balances', {
+  accountId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  available: column.bigint,
+  held: column.bigint,
+  /** True for system accounts alone: they may go below zero. */
+  overdraft: column.boolean,
+});
+export type Balance = RowOf<typeof balances>;
+
+/** One for each thing that sets funds aside; gone to `remaining` 0 when it ended. */
+export const holds = defineTable('holds', {
+  resourceId: column.uuid,
+  resourceType: column.oneOf(RESOURCE_TYPES),
+  accountId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  raw: column.bigint,
+  remaining: column.bigint,
+  createdAt: column.time,
+});
+export type Hold = RowOf<typeof holds>;
+
+/** What left an account in a month, pending operations included, fees not. */
+export const monthTotals = defineTable('month_totals', {
+  accountId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  month: column.string,
+  used: column.bigint,
+});
+export type MonthTotal = RowOf<typeof monthTotals>;
+
+export const idempotencyKeys = defineTable('idempotency_keys', {
+  tenantId: column.uuid,
+  idempotencyKey: column.string,
+  /** HMAC of the request, and the id of the HMAC's key. Empty for keys of our own commands. */
+  fingerprint: column.bytes,
+  fingerprintKeyId: column.string,
+  resourceType: column.oneOf(RESOURCE_TYPES),
+  /** What the key made; null when it bound a refusal. */
+  resourceId: column.nullable(column.uuid),
+  /** The refusal as JSON, for ever the same. */
+  refusal: column.nullable(column.string),
+  createdAt: column.time,
+});
+export type IdempotencyKey = RowOf<typeof idempotencyKeys>;

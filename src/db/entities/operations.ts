@@ -1,0 +1,64 @@
+import { ASSETS } from '../../core/amount.js';
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+
+/** What moves money: one row for each operation, written in the transaction of its entries. */
+
+export const TRANSFER_STATUSES = ['pending_approval', 'completed', 'rejected', 'expired'] as const;
+export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
+
+export const transfers = defineTable('transfers', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  sourceAccountId: column.uuid,
+  destinationAccountId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  raw: column.bigint,
+  feeRaw: column.bigint,
+  /** Fixed at creation; null when there is no fee. */
+  feeAccountId: column.nullable(column.uuid),
+  description: column.nullable(column.string),
+  status: column.oneOf(TRANSFER_STATUSES),
+  /** The member who asked for it. */
+  createdBy: column.uuid,
+  /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
+  limitMonth: column.string,
+  createdAt: column.time,
+});
+export type Transfer = RowOf<typeof transfers>;
+
+/** Money that enters from outside, recorded by operators. */
+export const payIns = defineTable('pay_ins', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  accountId: column.uuid,
+  asset: column.oneOf(ASSETS),
+  raw: column.bigint,
+  /** The operator's own name for it, unique in the tenant: the idempotency key `ops/{reference}`. */
+  reference: column.string,
+  description: column.nullable(column.string),
+  recordedBy: column.string,
+  createdAt: column.time,
+});
+export type PayIn = RowOf<typeof payIns>;
+
+export const ADJUSTMENT_DIRECTIONS = ['in', 'out'] as const;
+export const ADJUSTMENT_STATUSES = ['proposed', 'posted', 'rejected'] as const;
+
+/** A correction by operators: proposed by one person, posted by another. */
+export const adjustments = defineTable('adjustments', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  accountId: column.uuid,
+  direction: column.oneOf(ADJUSTMENT_DIRECTIONS),
+  asset: column.oneOf(ASSETS),
+  raw: column.bigint,
+  reference: column.string,
+  reason: column.string,
+  status: column.oneOf(ADJUSTMENT_STATUSES),
+  proposedBy: column.string,
+  decidedBy: column.nullable(column.string),
+  createdAt: column.time,
+  decidedAt: column.nullable(column.time),
+});
+export type Adjustment = RowOf<typeof adjustments>;

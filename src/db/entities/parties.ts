@@ -1,0 +1,90 @@
+import { ASSETS } from '../../core/amount.js';
+import { ROLES, SCOPES } from '../../core/permissions.js';
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+
+/** Who there is: tenants, their accounts, members, roles and tokens. */
+
+export const tenants = defineTable('tenants', {
+  id: column.uuid,
+  name: column.string,
+  /** Tenants of one network can pay one another. */
+  network: column.nullable(column.string),
+  timeZone: column.string,
+  feeAccountId: column.nullable(column.uuid),
+  createdAt: column.time,
+});
+export type Tenant = RowOf<typeof tenants>;
+
+export const ACCOUNT_TYPES = ['person', 'business', 'system'] as const;
+export const ACCOUNT_STATUSES = ['active', 'frozen', 'closed'] as const;
+export const SYSTEM_ROLES = ['pay_in', 'pay_out', 'adjustment'] as const;
+
+/** The row is the lock of all that belongs to the account. */
+export const accounts = defineTable('accounts', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  type: column.oneOf(ACCOUNT_TYPES),
+  systemRole: column.nullable(column.oneOf(SYSTEM_ROLES)),
+  status: column.oneOf(ACCOUNT_STATUSES),
+  /** The name given at opening, from which the display name is made. */
+  name: column.string,
+  alias: column.nullable(column.string),
+  /** E.164 */
+  phone: column.nullable(column.string),
+  verifiedAt: column.nullable(column.time),
+  /** The `seq` of the account's last entry; 0 before the first. */
+  seq: column.bigint,
+  /** The instant of the last command that posted to the account. */
+  lastPostedAt: column.time,
+  createdAt: column.time,
+});
+export type Account = RowOf<typeof accounts>;
+export type AccountType = Account['type'];
+export type SystemRole = (typeof SYSTEM_ROLES)[number];
+
+/** What a tenant charges: at most one row for each operation and asset. */
+export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
+export type FeeOperation = (typeof FEE_OPERATIONS)[number];
+export const feeSchedules = defineTable('fee_schedules', {
+  tenantId: column.uuid,
+  operation: column.oneOf(FEE_OPERATIONS),
+  asset: column.oneOf(ASSETS),
+  flatRaw: column.bigint,
+  basisPoints: column.bigint,
+  floorRaw: column.bigint,
+  capRaw: column.nullable(column.bigint),
+});
+export type FeeScheduleRow = RowOf<typeof feeSchedules>;
+
+export const members = defineTable('members', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  name: column.string,
+  createdAt: column.time,
+});
+export type Member = RowOf<typeof members>;
+
+export const memberRoles = defineTable('member_roles', {
+  accountId: column.uuid,
+  memberId: column.uuid,
+  role: column.oneOf(ROLES),
+});
+export type MemberRole = RowOf<typeof memberRoles>;
+
+export const tokens = defineTable('tokens', {
+  /** The part of the token that names it; not secret. */
+  keyId: column.string,
+  tenantId: column.uuid,
+  memberId: column.uuid,
+  name: column.string,
+  /** SHA-256 of the whole token. */
+  secretHash: column.bytes,
+  scopes: column.listOf(SCOPES),
+  /** Address ranges from which it may be used; empty: from anywhere. Commas between. */
+  cidrs: column.string,
+  expiresAt: column.nullable(column.time),
+  revokedAt: column.nullable(column.time),
+  createdAt: column.time,
+});
+export type Token = RowOf<typeof tokens>;

@@ -1,0 +1,54 @@
+/** What can go wrong between us and MySQL, told apart by `errno`: names differ between MySQL and MariaDB. */
+
+export const DUPLICATE_KEY = 1062;
+const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
+/** CHECK violated: 4025 on MariaDB, 3819 on MySQL. */
+const DATA_FAULTS = new Set([DUPLICATE_KEY, 4025, 3819, 1048, 1264, 1265, 1366, 1406, 1690]);
+
+/** The database did not answer in time, or the connection broke, before anything could have been committed. Nothing happened. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable';
+}
+
+/** COMMIT was sent and its answer never came: the transaction happened or did not. */
+export class CommitUnknown extends Error {
+  override name = 'CommitUnknown';
+}
+
+/** The server rolled the transaction back for a reason that another try may not meet (deadlock, lock wait, changed record). */
+export class TransactionRetryable extends Error {
+  override name = 'TransactionRetryable';
+}
+
+export function errnoOf(error: unknown): number | null {
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : null;
+}
+
+export function isRetryable(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno !== null && ROLLED_BACK_RETRYABLE.has(errno);
+}
+
+/** A statement that MySQL refused for what it holds: the statement's fault, not the server's. */
+export function isDataFault(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno !== null && DATA_FAULTS.has(errno);
+}
+
+/**
+ * True for what means "MySQL is not there for us now": broken or refused connections (negative errno of the system, no
+ * errno from the driver), time-outs, shutdown, too many connections, read-only after a failover.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
+    return true;
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  const errno = errnoOf(error);
+  if (errno === null || errno < 0) return true;
+  return SERVER_AWAY.has(errno) || isRetryable(error);
+}
+
+const SERVER_AWAY = new Set([
+  1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161, 1184,
+  1203, 1205, 1226, 1290, 1317, 1792, 1836, 1927, 2006, 2013, 3024, 3168, 4031,
+]);

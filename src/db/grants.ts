@@ -1,0 +1,27 @@
+/**
+ * What the application's user may do, table by table: a right cannot be taken back from a grant on the whole database.
+ * What has been posted or logged is never changed, so nobody who holds the application's password can.
+ */
+const APPEND_ONLY = 'SELECT, INSERT';
+const READ_WRITE = 'SELECT, INSERT, UPDATE';
+
+export const GRANTS: Readonly<Record<string, string>> = {
+  tenants: READ_WRITE,
+  accounts: READ_WRITE,
+  fee_schedules: `${READ_WRITE}, DELETE`,
+  members: READ_WRITE,
+  member_roles: `${READ_WRITE}, DELETE`,
+  tokens: READ_WRITE,
+  ledger_transactions: APPEND_ONLY,
+  entries: APPEND_ONLY,
+  balances: READ_WRITE,
+  holds: READ_WRITE,
+  month_totals: READ_WRITE,
+  idempotency_keys: APPEND_ONLY,
+  transfers: READ_WRITE,
+  pay_ins: APPEND_ONLY,
+  adjustments: READ_WRITE,
+  events: APPEND_ONLY,
+  event_counters: READ_WRITE,
+  schema_migrations: 'SELECT',
+};

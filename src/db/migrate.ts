@@ -1,0 +1,60 @@
+import 'reflect-metadata';
+import { createConnection } from 'mysql2/promise';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../migrations/index.js';
+import { GRANTS } from './grants.js';
+
+export interface MigrateOptions {
+  /** An administrator of the database that `url` names. */
+  readonly adminUrl: string;
+  /** The application's user. */
+  readonly url: string;
+}
+
+/** Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs. */
+export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readonly string[]> {
+  const database = databaseName(url);
+  const admin = new URL(adminUrl);
+  admin.pathname = `/${database}`;
+  const source = new DataSource({
+    type: 'mysql',
+    url: admin.href,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    migrations,
+    migrationsTableName: 'schema_migrations',
+    // MySQL commits at every change of the schema by itself.
+    migrationsTransactionMode: 'none',
+  });
+  await source.initialize();
+  try {
+    const done = await source.runMigrations();
+    const user = await currentUser(url);
+    for (const [table, rights] of Object.entries(GRANTS))
+      await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${user}`);
+    return done.map((migration) => migration.name);
+  } finally {
+    await source.destroy();
+  }
+}
+
+function databaseName(url: string): string {
+  const name = new URL(url).pathname.slice(1);
+  if (!/^[A-Za-z0-9_]{1,64}$/.test(name)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
+  return name;
+}
+
+/** The account that the server took the application's user for, as GRANT wants it: 'name'@'host'. */
+async function currentUser(url: string): Promise<string> {
+  const withoutDatabase = new URL(url);
+  withoutDatabase.pathname = '/';
+  const connection = await createConnection({ uri: withoutDatabase.href });
+  try {
+    const [rows] = await connection.query('SELECT CURRENT_USER() AS user');
+    const user = Array.isArray(rows) && rows[0] !== undefined && 'user' in rows[0] ? String(rows[0].user) : '';
+    const at = user.lastIndexOf('@');
+    return `${connection.escape(user.slice(0, at))}@${connection.escape(user.slice(at + 1))}`;
+  } finally {
+    await connection.end();
+  }
+}

@@ -1,0 +1,69 @@
+import { type Table } from './table.js';
+
+/** SQL text made of literals. Only these functions and the column types make one from values. */
+
+/** The columns to equal (a list: to be one of). Every property narrows further. */
+export type Where<Row> = { readonly [K in keyof Row]?: Row[K] | readonly Row[K][] };
+
+export interface SelectOptions<Row> {
+  readonly orderBy?: readonly (keyof Row & string)[];
+  readonly forUpdate?: boolean;
+}
+
+export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string {
+  const names = table.columns.map((column) => column.name).join(',');
+  const values = rows.map((row) => {
+    const record = row as Readonly<Record<string, unknown>>;
+    return `(${table.columns.map(({ property, column }) => column.literal(record[property])).join(',')})`;
+  });
+  return `INSERT INTO ${table.name} (${names}) VALUES ${values.join(',')}`;
+}
+
+/** Inserts, or on a present primary key sets the named columns to the row's values. */
+export function upsertSql<Row>(table: Table<Row>, rows: readonly Row[], set: readonly (keyof Row & string)[]): string {
+  const assignments = set.map((property) => table.column(property).name).map((name) => `${name}=VALUES(${name})`);
+  return `${insertSql(table, rows)} ON DUPLICATE KEY UPDATE ${assignments.join(',')}`;
+}
+
+export function updateSql<Row>(table: Table<Row>, set: Partial<Row>, where: Where<Row>): string {
+  const assignments = Object.entries(set).map(([property, value]) => {
+    const { name, column } = table.column(property as keyof Row & string);
+    return `${name}=${column.literal(value)}`;
+  });
+  return `UPDATE ${table.name} SET ${assignments.join(',')}${whereSql(table, where)}`;
+}
+
+export function selectSql<Row>(table: Table<Row>, where: Where<Row>, options: SelectOptions<Row> = {}): string {
+  const order = options.orderBy?.map((property) => table.column(property).name).join(',');
+  return (
+    `SELECT ${columnList(table)} FROM ${table.name}${whereSql(table, where)}` +
+    (order === undefined ? '' : ` ORDER BY ${order}`) +
+    (options.forUpdate === true ? ' FOR UPDATE' : '')
+  );
+}
+
+export function columnList<Row>(table: Table<Row>, alias = ''): string {
+  return table.columns.map((column) => (alias === '' ? column.name : `${alias}.${column.name}`)).join(',');
+}
+
+export function literal<Row, K extends keyof Row & string>(table: Table<Row>, property: K, value: Row[K]): string {
+  return table.column(property).column.literal(value);
+}
+
+export function literals<Row, K extends keyof Row & string>(
+  table: Table<Row>,
+  property: K,
+  values: Iterable<Row[K]>,
+): string {
+  const { column } = table.column(property);
+  return Array.from(values, (value) => column.literal(value)).join(',');
+}
+
+function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
+  const conditions = Object.entries(where).map(([property, wanted]) => {
+    const { name, column } = table.column(property as keyof Row & string);
+    if (!Array.isArray(wanted)) return wanted === null ? `${name} IS NULL` : `${name}=${column.literal(wanted)}`;
+    return wanted.length === 0 ? 'FALSE' : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
+  });
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}

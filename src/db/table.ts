@@ -1,0 +1,53 @@
+import type { Column } from './columns.js';
+
+/** Any column, whatever it holds: a Column is invariant in its value. */
+interface AnyColumn {
+  readonly literal: (value: never) => string;
+  readonly parse: (stored: unknown) => unknown;
+}
+
+type Columns = Readonly<Record<string, AnyColumn>>;
+
+/** A row as the code sees it: camelCase names, values of the columns' types. */
+export type RowOf<T> = T extends Table<infer R> ? R : never;
+
+type RowOfColumns<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer V> ? V : never };
+
+interface BoundColumn {
+  readonly property: string;
+  readonly name: string;
+  readonly column: Column<unknown>;
+}
+
+/** What the code knows of a table: its name and its columns. The schema itself is made by the migrations. */
+export interface Table<Row> {
+  readonly name: string;
+  readonly columns: readonly BoundColumn[];
+  readonly column: (property: keyof Row & string) => BoundColumn;
+}
+
+/** Properties are camelCase, columns the same in snake_case. */
+export function defineTable<const C extends Columns>(name: string, columns: C): Table<RowOfColumns<C>> {
+  const bound = Object.entries(columns).map(([property, column]) => ({
+    property,
+    name: property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    column: column as Column<unknown>,
+  }));
+  const byProperty = new Map(bound.map((column) => [column.property, column]));
+  return {
+    name,
+    columns: bound,
+    column: (property) => {
+      const column = byProperty.get(property);
+      if (column === undefined) throw new TypeError(`${name} has no ${property}`);
+      return column;
+    },
+  };
+}
+
+/** One row of an answer, its columns parsed. `prefix` is what a joined select put before the names. */
+export function parseRow<Row>(table: Table<Row>, stored: Readonly<Record<string, unknown>>, prefix = ''): Row {
+  const row: Record<string, unknown> = {};
+  for (const { property, name, column } of table.columns) row[property] = column.parse(stored[prefix + name]);
+  return row as Row;
+}

@@ -1,0 +1,192 @@
+import type { Uuid } from '../../core/ids.js';
+import { Deadline } from '../../db/deadline.js';
+import { CommitUnknown, DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
+import { answerFromKeys, type Answers, type GroupParts, postGroup, type Ticket, UNKNOWN } from './group.js';
+import { AccountNotLocked } from './state.js';
+import type { Answer, Command, CommandKind } from './types.js';
+
+export interface DeskOptions {
+  /** The most commands that share a transaction. */
+  readonly maxGroup: number;
+  readonly groupsInFlight: number;
+  /** Commands waiting beyond this are answered 503 at once. */
+  readonly maxQueue: number;
+  /** What a command may take in all, queueing included. */
+  readonly commandTimeoutMs: number;
+}
+
+/** What the desk tells to whoever watches it. */
+export interface DeskObserver {
+  groupPosted(size: number, seconds: number): void;
+  groupRetried(reason: 'rolled_back' | 'unavailable' | 'unlocked' | 'data_fault'): void;
+  commitUnknown(): void;
+  shed(): void;
+  queued(waiting: number): void;
+}
+
+interface Waiting extends Ticket {
+  answered: boolean;
+}
+
+const RETRY_PAUSE_MS = 5;
+const LOOK_AGAIN_MS = 100;
+/** A broken connection says nothing about the next one, but a server that is away is soon told apart. */
+const UNAVAILABLE_TRIES = 2;
+
+/**
+ * The posting desk: the one way in which money is written. Concurrent commands share a transaction (group commit): what
+ * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
+ */
+export class PostingDesk {
+  private readonly parts: GroupParts;
+  private readonly options: DeskOptions;
+  private readonly observer: DeskObserver;
+  private queue: Waiting[] = [];
+  private inFlight = 0;
+  private pumpPlanned = false;
+  private idle: (() => void)[] = [];
+
+  constructor(parts: GroupParts, options: DeskOptions, observer: DeskObserver) {
+    this.parts = parts;
+    this.options = options;
+    this.observer = observer;
+  }
+
+  /**
+   * Decides the command, or answers what its key did before. Never throws: what cannot be known within the command's
+   * time is the refusal `ledger_unavailable`.
+   */
+  submit<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    command: C,
+  ): Promise<Answer<Row>> {
+    if (this.queue.length >= this.options.maxQueue) {
+      this.observer.shed();
+      return Promise.resolve(UNKNOWN);
+    }
+    return new Promise((resolve) => {
+      const { commandTimeoutMs } = this.options;
+      const timer = setTimeout(() => waiting.answer(UNKNOWN), commandTimeoutMs);
+      const waiting: Waiting = {
+        // The queue holds commands of every kind; each meets only its own kind again.
+        kind: kind as unknown as Ticket['kind'],
+        command,
+        deadline: Deadline.afterMs(commandTimeoutMs),
+        answered: false,
+        answer: (answer) => {
+          if (waiting.answered) return;
+          waiting.answered = true;
+          clearTimeout(timer);
+          resolve(answer as Answer<Row>);
+        },
+      };
+      this.queue.push(waiting);
+      this.observer.queued(this.queue.length);
+      this.planPump();
+    });
+  }
+
+  /** Resolves when everything that was submitted has been answered. */
+  async drained(): Promise<void> {
+    if (this.queue.length === 0 && this.inFlight === 0) return;
+    await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  /** After the requests of this turn of the event loop have been read, so that they share a group. */
+  private planPump(): void {
+    if (this.pumpPlanned) return;
+    this.pumpPlanned = true;
+    setImmediate(() => {
+      this.pumpPlanned = false;
+      this.pump();
+    });
+  }
+
+  private pump(): void {
+    while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
+      const group = this.queue.splice(0, this.options.maxGroup).filter((waiting) => !waiting.answered);
+      if (group.length === 0) continue;
+      this.inFlight += 1;
+      void this.run(group).finally(() => {
+        this.inFlight -= 1;
+        this.pump();
+      });
+    }
+    if (this.queue.length === 0 && this.inFlight === 0) this.idle.splice(0).forEach((resolve) => resolve());
+  }
+
+  private async run(group: readonly Waiting[]): Promise<void> {
+    const began = performance.now();
+    try {
+      const known = await answerFromKeys(this.parts.database.reader, group);
+      settle(known);
+      await this.post(group.filter((ticket) => !known.has(ticket)));
+    } catch (fault) {
+      // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
+      if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('group', fault);
+      giveUp(group);
+    }
+    this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
+  }
+
+  /** Posts the group, and again while its time lasts and the failure says that nothing happened. */
+  private async post(group: readonly Waiting[]): Promise<void> {
+    let unavailable = 0;
+    for (let open = group; ; open = open.filter((ticket) => !ticket.answered && !ticket.deadline.passed())) {
+      const [first, ...rest] = open;
+      if (first === undefined) return;
+      const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
+      try {
+        return settle(await postGroup(this.parts, open, deadline));
+      } catch (failure) {
+        if (failure instanceof CommitUnknown) return this.resolveUnknown(open);
+        if (isDataFault(failure)) return this.postOneByOne(open, failure);
+        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
+        else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
+          this.observer.groupRetried('unavailable');
+        else throw failure;
+        await pause(Math.random() * RETRY_PAUSE_MS);
+      }
+    }
+  }
+
+  /** A statement failed for what one of the commands holds: each is tried alone, so that it fails alone. */
+  private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
+    this.observer.groupRetried('data_fault');
+    const known = await answerFromKeys(this.parts.database.reader, group);
+    settle(known);
+    const open = group.filter((ticket) => !known.has(ticket));
+    if (open.length === 1 && group.length === 1) throw failure;
+    for (const ticket of open)
+      await this.post([ticket]).catch((fault: unknown) => {
+        this.parts.onFault(ticket.kind.name, fault);
+        giveUp([ticket]);
+      });
+  }
+
+  /** Asks a fresh connection for the keys until their time is over. A key that is not there may still be committing. */
+  private async resolveUnknown(group: readonly Waiting[]): Promise<void> {
+    this.observer.commitUnknown();
+    for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
+      try {
+        settle(await answerFromKeys(this.parts.database.reader, open));
+      } catch (failure) {
+        if (!(failure instanceof DatabaseUnavailable)) throw failure;
+      }
+      await pause(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+function settle(answers: Answers): void {
+  for (const [ticket, answer] of answers) ticket.answer(answer);
+}
+
+function giveUp(tickets: readonly Ticket[]): void {
+  for (const ticket of tickets) ticket.answer(UNKNOWN);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

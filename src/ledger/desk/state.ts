@@ -1,0 +1,262 @@
+import { type Asset, fitsColumn } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import { newId, type Uuid } from '../../core/ids.js';
+import { type Instant, maxInstant } from '../../core/instant.js';
+import {
+  type Balance,
+  type Entry,
+  type Hold,
+  holds,
+  type LedgerTransaction,
+  type MonthTotal,
+  monthTotals,
+} from '../../db/entities/ledger.js';
+import type { Account } from '../../db/entities/parties.js';
+import type { Table } from '../../db/table.js';
+import type { EventDraft, HoldChange, Need, Posting, RowWrite, View, Writes } from './types.js';
+
+/** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
+export class AccountNotLocked extends Error {
+  override name = 'AccountNotLocked';
+}
+
+/** A decision that would break the ledger. A fault of ours, never the client's. */
+export class UnsoundDecision extends Error {
+  override name = 'UnsoundDecision';
+}
+
+interface AccountState {
+  account: Account;
+  readonly overdraft: boolean;
+  balances: Record<Asset, Balance>;
+}
+
+/** Everything that the group will write, in the shape of its rows. */
+export interface GroupWrites {
+  readonly transactions: LedgerTransaction[];
+  readonly entries: Entry[];
+  readonly balances: Map<string, Balance>;
+  readonly accounts: Map<Uuid, Account>;
+  readonly months: Map<string, MonthTotal>;
+  readonly holds: Map<Uuid, Hold>;
+  readonly rows: Map<Table<unknown>, Map<Uuid, RowWrite>>;
+  readonly events: EventDraft[];
+}
+
+/**
+ * The locked accounts and loaded rows of one group. Each decision is applied here before the next command is decided,
+ * so that the group reads its own writes; what has gathered at the end is written by `writer.ts`.
+ */
+export class GroupState {
+  readonly writes: GroupWrites = {
+    transactions: [],
+    entries: [],
+    balances: new Map(),
+    accounts: new Map(),
+    months: new Map(),
+    holds: new Map(),
+    rows: new Map(),
+    events: [],
+  };
+  private readonly accounts = new Map<Uuid, AccountState>();
+  private readonly loaded = new Map<Table<unknown>, LoadedTable>();
+
+  constructor(accounts: readonly Account[], balances: readonly Balance[]) {
+    const byAccount = groupBy(balances, (balance) => balance.accountId);
+    for (const account of accounts) {
+      const own = byAccount.get(account.id) ?? [];
+      const COPM = own.find((balance) => balance.asset === 'COPM');
+      const DUSD = own.find((balance) => balance.asset === 'DUSD');
+      if (COPM === undefined || DUSD === undefined) throw new UnsoundDecision('an account lacks a balance row');
+      this.accounts.set(account.id, { account, overdraft: COPM.overdraft, balances: { COPM, DUSD } });
+    }
+  }
+
+  /** The instant of a command over these accounts: not before the last one of any of them. */
+  instantFor(accountIds: readonly Uuid[], now: Instant): Instant {
+    return maxInstant(now, ...accountIds.flatMap((id) => this.accounts.get(id)?.account.lastPostedAt ?? []));
+  }
+
+  addLoaded(needs: readonly Need[], rows: readonly Record<string, unknown>[]): void {
+    const [first] = needs;
+    if (first === undefined) return;
+    this.loaded.set(first.table, new LoadedTable(Object.keys(first.key), rows));
+  }
+
+  view(at: Instant, accountIds: readonly Uuid[]): View {
+    const named = new Set(accountIds);
+    const rows: View['rows'] = (table, key) => {
+      const found = this.loaded.get(table as Table<unknown>)?.get(key) ?? [];
+      return found as (typeof table extends Table<infer Row> ? Row : never)[];
+    };
+    return {
+      at,
+      account: (id) => {
+        if (!named.has(id)) throw new AccountNotLocked(`an account was not named before the lock`);
+        return this.accounts.get(id);
+      },
+      rows,
+      row: (table, key) => rows(table, key)[0],
+    };
+  }
+
+  /** Applies a decision whole, or throws UnsoundDecision and leaves everything as it was. */
+  apply(writes: Writes, tenantId: Uuid, at: Instant): void {
+    const draft = new DecisionDraft(this.accounts, this.loaded.get(holds as Table<unknown>), at);
+    for (const change of writes.holds ?? []) draft.changeHold(change);
+    for (const posting of writes.postings ?? []) draft.post(posting, tenantId);
+    draft.assertSound();
+    const months = (writes.months ?? []).map((change) => this.changedMonth(change));
+
+    for (const [id, state] of draft.accounts) {
+      this.accounts.set(id, state);
+      this.writes.accounts.set(id, state.account);
+      for (const balance of Object.values(state.balances))
+        this.writes.balances.set(`${id}|${balance.asset}`, balance);
+    }
+    for (const hold of draft.holds.values()) {
+      this.writes.holds.set(hold.resourceId, hold);
+      this.remember(holds as Table<unknown>, { resourceId: hold.resourceId }, hold);
+    }
+    for (const total of months) this.rememberMonth(total);
+    for (const write of writes.rows ?? []) this.rememberRow(write);
+    this.writes.transactions.push(...draft.transactions);
+    this.writes.entries.push(...draft.entries);
+    this.writes.events.push(...(writes.events ?? []));
+  }
+
+  private changedMonth({ accountId, asset, month, raw }: NonNullable<Writes['months']>[number]): MonthTotal {
+    const key = { accountId, asset, month };
+    const table = this.loaded.get(monthTotals as Table<unknown>);
+    if (table === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
+    const known = table.get(key)[0] as MonthTotal | undefined;
+    const used = (known?.used ?? 0n) + raw;
+    if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
+    return { ...key, used };
+  }
+
+  private rememberMonth(total: MonthTotal): void {
+    const { accountId, asset, month } = total;
+    this.writes.months.set(`${accountId}|${asset}|${month}`, total);
+    this.remember(monthTotals as Table<unknown>, { accountId, asset, month }, total);
+  }
+
+  private rememberRow(write: RowWrite): void {
+    const rows = this.writes.rows.get(write.table) ?? new Map<Uuid, RowWrite>();
+    const before = rows.get(write.row.id);
+    rows.set(write.row.id, { ...write, isNew: before?.isNew ?? write.isNew });
+    this.writes.rows.set(write.table, rows);
+    this.remember(write.table, { id: write.row.id }, write.row);
+  }
+
+  private remember(table: Table<unknown>, key: Readonly<Record<string, unknown>>, row: object): void {
+    this.loaded.get(table)?.set(key, row as Record<string, unknown>);
+  }
+}
+
+/** The rows read for the group from one table, found by the properties that its needs name. */
+class LoadedTable {
+  private readonly properties: readonly string[];
+  private readonly byKey: Map<string, Record<string, unknown>[]>;
+
+  constructor(properties: readonly string[], rows: readonly Record<string, unknown>[]) {
+    this.properties = properties;
+    this.byKey = groupBy(rows, (row) => this.keyOf(row));
+  }
+
+  get(key: object): readonly Record<string, unknown>[] {
+    return this.byKey.get(this.keyOf(key as Record<string, unknown>)) ?? [];
+  }
+
+  set(key: Readonly<Record<string, unknown>>, row: Record<string, unknown>): void {
+    this.byKey.set(this.keyOf(key), [row]);
+  }
+
+  private keyOf(row: Readonly<Record<string, unknown>>): string {
+    return this.properties.map((property) => String(row[property])).join('|');
+  }
+}
+
+/** One decision's changes on copies, so that an unsound one leaves no trace. */
+class DecisionDraft {
+  readonly accounts = new Map<Uuid, AccountState>();
+  readonly holds = new Map<Uuid, Hold>();
+  readonly transactions: LedgerTransaction[] = [];
+  readonly entries: Entry[] = [];
+  private readonly before: ReadonlyMap<Uuid, AccountState>;
+  private readonly loadedHolds: LoadedTable | undefined;
+  private readonly at: Instant;
+
+  constructor(before: ReadonlyMap<Uuid, AccountState>, loadedHolds: LoadedTable | undefined, at: Instant) {
+    this.before = before;
+    this.loadedHolds = loadedHolds;
+    this.at = at;
+  }
+
+  private touch(id: Uuid): AccountState {
+    const touched = this.accounts.get(id);
+    if (touched !== undefined) return touched;
+    const before = this.before.get(id);
+    if (before === undefined) throw new UnsoundDecision('an account is posted to that is not locked');
+    const copy = {
+      ...before,
+      account: { ...before.account, lastPostedAt: this.at },
+      balances: { ...before.balances },
+    };
+    this.accounts.set(id, copy);
+    return copy;
+  }
+
+  private move(id: Uuid, asset: Asset, available: bigint, held: bigint): AccountState {
+    const state = this.touch(id);
+    const balance = state.balances[asset];
+    state.balances[asset] = { ...balance, available: balance.available + available, held: balance.held + held };
+    return state;
+  }
+
+  changeHold(change: HoldChange): void {
+    if (change.change === 'place') {
+      const { resourceId, resourceType, accountId, asset, raw } = change;
+      this.move(accountId, asset, -raw, raw);
+      this.holds.set(resourceId, { resourceId, resourceType, accountId, asset, raw, remaining: raw, createdAt: this.at });
+      return;
+    }
+    const known = this.holds.get(change.resourceId) ?? this.loadedHolds?.get({ resourceId: change.resourceId })[0];
+    if (known === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
+    const hold = known as Hold;
+    this.move(hold.accountId, hold.asset, change.raw, -change.raw);
+    this.holds.set(hold.resourceId, { ...hold, remaining: hold.remaining - change.raw });
+  }
+
+  post(posting: Posting, tenantId: Uuid): void {
+    const transactionId = newId();
+    const { relatedType, relatedId, description } = posting;
+    this.transactions.push({ id: transactionId, tenantId, relatedType, relatedId, description, createdAt: this.at });
+    const sums: Record<Asset, bigint> = { COPM: 0n, DUSD: 0n };
+    for (const { accountId, asset, raw, kind, counterpartyAccountId } of posting.entries) {
+      sums[asset] += raw;
+      const state = this.move(accountId, asset, raw, 0n);
+      const seq = state.account.seq + 1n;
+      state.account = { ...state.account, seq };
+      const { available, held } = state.balances[asset];
+      const totalAfter = available + held;
+      const id = newId();
+      const createdAt = this.at;
+      this.entries.push({
+        accountId, seq, id, transactionId, asset, kind, raw, totalAfter, counterpartyAccountId, createdAt,
+      });
+    }
+    if (sums.COPM !== 0n || sums.DUSD !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
+  }
+
+  assertSound(): void {
+    for (const { overdraft, balances } of this.accounts.values())
+      for (const { available, held } of Object.values(balances)) {
+        if (available < 0n && !overdraft) throw new UnsoundDecision('an account would be overdrawn');
+        if (held < 0n) throw new UnsoundDecision('more would be released than is held');
+        if (!fitsColumn(available + held) || !fitsColumn(available)) throw new UnsoundDecision('a balance would overflow');
+      }
+    for (const hold of this.holds.values())
+      if (hold.remaining < 0n) throw new UnsoundDecision('more would be released than the hold has');
+  }
+}

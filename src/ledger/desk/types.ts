@@ -1,0 +1,157 @@
+import type { Asset } from '../../core/amount.js';
+import type { Refusal } from '../../core/errors.js';
+import type { Fingerprint } from '../../core/fingerprint.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import type { EventType } from '../../db/entities/events.js';
+import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
+import type { Account } from '../../db/entities/parties.js';
+import type { Table } from '../../db/table.js';
+
+/** What every command to the desk has: plain data that names what it touches. */
+export interface Command {
+  readonly tenantId: Uuid;
+  /** Binds the result: asked again, the same key gives the same result and moves nothing. */
+  readonly key: string;
+  readonly fingerprint: Fingerprint;
+}
+
+/**
+ * One kind of command, given to the desk by the feature that it belongs to, so that the ledger knows no feature.
+ * `Row` is the resource that the command makes or changes.
+ */
+export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
+  readonly name: string;
+  readonly resourceType: ResourceType;
+  /** Where the resource is read from when its key is asked again. */
+  readonly table: Table<Row>;
+  /** For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the lock. */
+  accounts(commands: readonly C[], reader: Reader): Promise<readonly (readonly Uuid[])[]>;
+  /** What `decide` will ask the view for. Rows are read after the lock, one SELECT a table for the whole group. */
+  needs(command: C, at: Instant): readonly Need[];
+  /** Pure. May throw only for a fault of ours, which then fails this command alone. */
+  decide(command: C, view: View): Decision<Row>;
+}
+
+/** Rows that equal `key`. All needs of one table name the same properties. Made by `need`. */
+export interface Need {
+  readonly table: Table<unknown>;
+  readonly key: Readonly<Record<string, unknown>>;
+}
+
+export function need<Row>(table: Table<Row>, key: Partial<Row>): Need {
+  return { table: table as Table<unknown>, key };
+}
+
+export interface AssetBalance {
+  readonly available: bigint;
+  readonly held: bigint;
+}
+
+export interface LockedAccount {
+  readonly account: Account;
+  readonly overdraft: boolean;
+  readonly balances: Readonly<Record<Asset, AssetBalance>>;
+}
+
+/** What a decision may know: the locked accounts and the rows it needs, as earlier commands of the group left them. */
+export interface View {
+  /** The instant of this command; its resource's and entries' `created_at`. */
+  readonly at: Instant;
+  /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */
+  account(id: Uuid): LockedAccount | undefined;
+  rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
+  row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
+}
+
+export interface EntryDraft {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  /** Signed: what the account gains. */
+  readonly raw: bigint;
+  readonly kind: EntryKind;
+  readonly counterpartyAccountId: Uuid | null;
+}
+
+/** A ledger transaction to be: its entries sum to zero for each asset. */
+export interface Posting {
+  readonly relatedType: ResourceType;
+  readonly relatedId: Uuid;
+  readonly description: string | null;
+  readonly entries: readonly EntryDraft[];
+}
+
+export type HoldChange =
+  | {
+      readonly change: 'place';
+      readonly resourceId: Uuid;
+      readonly resourceType: ResourceType;
+      readonly accountId: Uuid;
+      readonly asset: Asset;
+      readonly raw: bigint;
+    }
+  /** Gives back a part or all. What is spent is released and posted in one decision. */
+  | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
+
+export interface MonthChange {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  readonly month: string;
+  /** Signed: negative gives back. */
+  readonly raw: bigint;
+}
+
+export interface EventDraft {
+  readonly tenantId: Uuid;
+  readonly type: EventType;
+  readonly resourceId: Uuid;
+  /** The resource as GET shows it at this moment. */
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/** A resource row to insert, or the whole of a changed one. Made by `insertRow` and `changeRow`. */
+export interface RowWrite {
+  readonly table: Table<unknown>;
+  readonly row: Readonly<Record<string, unknown>> & { readonly id: Uuid };
+  readonly isNew: boolean;
+}
+
+export function insertRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
+  return { table: table as Table<unknown>, row, isNew: true };
+}
+
+export function changeRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
+  return { table: table as Table<unknown>, row, isNew: false };
+}
+
+export interface Writes {
+  readonly postings?: readonly Posting[];
+  readonly holds?: readonly HoldChange[];
+  readonly months?: readonly MonthChange[];
+  readonly rows?: readonly RowWrite[];
+  readonly events?: readonly EventDraft[];
+}
+
+export type Outcome<Row> =
+  | { readonly done: true; readonly resource: Row }
+  | { readonly done: false; readonly refusal: Refusal };
+
+export interface Decision<Row> {
+  readonly outcome: Outcome<Row>;
+  /** May accompany any outcome: a refusal can settle something too. */
+  readonly writes: Writes;
+  /** Whether the key gives this outcome for ever. */
+  readonly bindsKey: boolean;
+}
+
+export interface Answer<Row> {
+  readonly outcome: Outcome<Row>;
+  /** True when the key had been used before: nothing happened now. */
+  readonly replayed: boolean;
+}
+
+/** Nothing is written and the key stays free, unless the refusal is a rule's (422), which binds. */
+export function refuse(refusal: Refusal, bindsKey: boolean): Decision<never> {
+  return { outcome: { done: false, refusal }, writes: {}, bindsKey };
+}

@@ -1,0 +1,140 @@
+import { compareText } from '../../core/collections.js';
+import { newId, type Uuid } from '../../core/ids.js';
+import { type Instant, maxInstant, toRfc3339 } from '../../core/instant.js';
+import { CURRENT_VERSION } from '../../core/versions.js';
+import type { Transaction } from '../../db/database.js';
+import { type EventCounter, eventCounters, type EventRow, events } from '../../db/entities/events.js';
+import {
+  balances,
+  entries,
+  holds,
+  type IdempotencyKey,
+  idempotencyKeys,
+  ledgerTransactions,
+  monthTotals,
+} from '../../db/entities/ledger.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
+import { insertSql, literal, literals, upsertSql } from '../../db/statements.js';
+import type { Table } from '../../db/table.js';
+import type { GroupWrites } from './state.js';
+import type { EventDraft, RowWrite } from './types.js';
+
+/**
+ * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources,
+ * event counters. All statements are sent at once and all are waited for, so that none can fail behind a COMMIT.
+ */
+export async function writeGroup(
+  transaction: Transaction,
+  keys: readonly IdempotencyKey[],
+  writes: GroupWrites,
+  now: Instant,
+): Promise<void> {
+  const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
+  const sent = statements.map((sql) => transaction.execute(sql));
+  const counters = writes.events.length === 0 ? [] : lockCounters(transaction, writes.events);
+  await allOf([...sent, counters]);
+  if (writes.events.length > 0) await appendEvents(transaction, await counters, writes.events, now);
+}
+
+/** Waits for every one, then throws the first failure: nothing is left running on the connection. */
+async function allOf(sent: readonly unknown[]): Promise<void> {
+  const results = await Promise.allSettled(sent);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** In the order of the primary key: unsorted multi-row inserts deadlock. */
+function keyStatements(keys: readonly IdempotencyKey[]): string[] {
+  if (keys.length === 0) return [];
+  const sorted = [...keys].sort(
+    (a, b) => compareText(a.tenantId, b.tenantId) || compareText(a.idempotencyKey, b.idempotencyKey),
+  );
+  return [insertSql(idempotencyKeys, sorted)];
+}
+
+function ledgerStatements(writes: GroupWrites): string[] {
+  return [
+    ...statement(writes.transactions, (rows) => insertSql(ledgerTransactions, rows)),
+    ...statement(writes.entries, (rows) => insertSql(entries, rows)),
+    ...statement([...writes.balances.values()], (rows) => upsertSql(balances, rows, ['available', 'held'])),
+    ...statement([...writes.accounts.values()], moveHeads),
+    ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
+    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining'])),
+  ];
+}
+
+function statement<Row>(rows: readonly Row[], build: (rows: readonly Row[]) => string): string[] {
+  return rows.length === 0 ? [] : [build(rows)];
+}
+
+/** The accounts' `seq` and last instant, in one statement. */
+function moveHeads(rows: readonly Account[]): string {
+  const cases = (property: 'seq' | 'lastPostedAt'): string =>
+    rows
+      .map((row) => `WHEN ${literal(accounts, 'id', row.id)} THEN ${literal(accounts, property, row[property])}`)
+      .join(' ');
+  const ids = literals(accounts, 'id', rows.map((row) => row.id));
+  return `UPDATE accounts SET seq=CASE id ${cases('seq')} END, last_posted_at=CASE id ${cases('lastPostedAt')} END WHERE id IN (${ids})`;
+}
+
+function resourceStatements(tables: GroupWrites['rows']): string[] {
+  return Array.from(tables).flatMap(([table, writes]) => {
+    const sorted = [...writes.values()].sort((a, b) => compareText(a.row.id, b.row.id));
+    const all = table.columns.map((column) => column.property).filter((property) => property !== 'id');
+    return [
+      ...statement(rowsOf(sorted, true), (rows) => insertSql(table, rows)),
+      ...statement(rowsOf(sorted, false), (rows) => upsertSql(table as Table<Record<string, unknown>>, rows, all)),
+    ];
+  });
+}
+
+function rowsOf(writes: readonly RowWrite[], isNew: boolean): Record<string, unknown>[] {
+  return writes.filter((write) => write.isNew === isNew).map((write) => write.row);
+}
+
+function lockCounters(transaction: Transaction, drafts: readonly EventDraft[]): Promise<EventCounter[]> {
+  const tenantIds = [...new Set(drafts.map((draft) => draft.tenantId))];
+  return transaction.select(eventCounters, { tenantId: tenantIds }, { orderBy: ['tenantId'], forUpdate: true });
+}
+
+/** Numbers, dates and serialises the events under the counters' locks, so that sequence and time follow the commits. */
+async function appendEvents(
+  transaction: Transaction,
+  counters: readonly EventCounter[],
+  drafts: readonly EventDraft[],
+  now: Instant,
+): Promise<void> {
+  const heads = new Map<Uuid, EventCounter>(counters.map((counter) => [counter.tenantId, counter]));
+  const rows = drafts.map((draft): EventRow => {
+    const head = heads.get(draft.tenantId);
+    if (head === undefined) throw new Error('a tenant has no event counter');
+    const sequence = head.lastSequence + 1n;
+    const createdAt = maxInstant(now, head.lastAt);
+    heads.set(draft.tenantId, { ...head, lastSequence: sequence, lastAt: createdAt });
+    const id = newId();
+    return {
+      tenantId: draft.tenantId,
+      sequence,
+      id,
+      type: draft.type,
+      resourceId: draft.resourceId,
+      body: eventBody(id, draft, sequence, createdAt),
+      createdAt,
+    };
+  });
+  await allOf([
+    transaction.execute(insertSql(events, rows)),
+    transaction.execute(upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])),
+  ]);
+}
+
+function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {
+  return JSON.stringify({
+    id,
+    type: draft.type,
+    api_version: CURRENT_VERSION,
+    created_at: toRfc3339(createdAt),
+    // A JSON number: exact up to 2^53 events of a tenant.
+    sequence: Number(sequence),
+    data: { object: draft.object },
+  });
+}
