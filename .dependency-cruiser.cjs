@@ -1,0 +1,107 @@
+// The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
+
+const FEATURE = '^src/(access|accounts|transfers|bonuses|batches|payouts|events|webhooks)/';
+/** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
+const EDGE = '/(routes|schemas?|presenter)';
+
+/** `from` reaches, of our own code, only what `to` names. */
+const reachesOnly = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { path: '^(src|migrations|scripts|test|bench)/', pathNot: to },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circles',
+      comment: 'Whoever imports in a circle cannot be understood alone.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    reachesOnly('core-is-pure', 'core/ imports nothing of ours.', '^src/core/', ['^src/core/']),
+    reachesOnly('db-knows-no-business', 'db/ imports only core; migrate.ts also the migrations.', '^src/db/', [
+      '^src/(db|core)/',
+      '^migrations/index',
+    ]),
+    reachesOnly('ledger-knows-no-feature', 'ledger/ imports only db and core.', '^src/ledger/', [
+      '^src/(ledger|db|core)/',
+    ]),
+    reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', ['^src/(http|db|core)/']),
+    reachesOnly(
+      'migrations-stand-alone',
+      'A migration reaches the database helpers and nothing that changes later.',
+      '^migrations/',
+      ['^migrations/', '^src/db/'],
+    ),
+    reachesOnly('routes-reach-their-own-service', 'Routes import http and their own feature.', `${FEATURE}routes`, [
+      '^src/$1/',
+      '^src/(http|core)/',
+    ]),
+    {
+      name: 'services-know-no-http',
+      comment: 'A service or a rule is the same whether HTTP, a workflow or an operator calls it.',
+      severity: 'error',
+      from: { path: [FEATURE, '^src/ledger/'], pathNot: EDGE },
+      to: { path: ['^src/http/', '^src/[^/]+/routes'] },
+    },
+    {
+      name: 'rules-are-pure',
+      comment: 'rules.ts decides on plain data: core, other rules, and types.',
+      severity: 'error',
+      from: { path: '^src/.+/rules(/|\\.ts$)' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/core/', '/rules(/|\\.ts$)', '/types\\.ts$'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'configuration-comes-in-as-arguments',
+      comment: 'Only programs and app.ts read config.ts; every other part is given what it needs.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/((server|app|worker|migrate)\\.ts$|ops/)' },
+      to: { path: '^src/config\\.ts$' },
+    },
+    {
+      name: 'entities-live-in-db',
+      comment: 'TypeORM, and with it every entity, is known to db/ and the migrations alone.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/db/' },
+      to: { path: 'node_modules/typeorm/' },
+    },
+    {
+      name: 'production-needs-no-tools',
+      comment: 'What runs in production uses no test, benchmark, script or development package.',
+      severity: 'error',
+      from: { path: '^(src|migrations)/' },
+      to: { path: '^(test|bench|scripts)/' },
+    },
+    {
+      name: 'no-development-packages',
+      comment: 'They are not installed in production.',
+      severity: 'error',
+      from: { path: '^(src|migrations)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    },
+    {
+      name: 'everything-resolves',
+      comment: 'An import that leads nowhere would also escape these rules.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

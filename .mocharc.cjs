@@ -1,0 +1,2 @@
+// npm test names the files; see scripts/test.mjs.
+module.exports = { timeout: 20_000, forbidOnly: Boolean(process.env.CI) };

@@ -1,0 +1,4 @@
+/** `npm run bench -- …`: the benchmarks, on a MySQL server of their own. */
+import { launch } from './lib/launch.mjs';
+
+await launch({ name: 'bench', entry: 'dist/bench/main.js', variable: 'BENCH_MYSQL_ADMIN_URL' });

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { ROOT } from './paths.mjs';
+import { answersOk } from './ports.mjs';
+
+/** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
+const DEMO_RATES = {
+  RATE_LIMIT_REQUESTS_PER_S: '10000',
+  RATE_LIMIT_BURST: '20000',
+  RATE_LIMIT_LOOKUP_PER_S: '500',
+  RATE_LIMIT_LOOKUP_BURST: '2000',
+};
+
+/** The configuration that all our processes share, the operator's command line too. */
+export function sharedSettings({ addresses, urls, secrets }) {
+  return {
+    BASE_URL: addresses.base,
+    DOCS_URL: addresses.docs,
+    MYSQL_URL: urls.url,
+    TEMPORAL_ADDRESS: addresses.temporal,
+    FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
+    CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
+  };
+}
+
+/** The environment of our processes: what the user has set stands, save for the shared settings. */
+export function serviceEnv(settings) {
+  const rates = process.env.RATE_LIMITS === 'default' ? {} : DEMO_RATES;
+  const env = { ...rates, LOG_LEVEL: 'info', ...process.env, ...settings };
+  // Only the migrations may change tables.
+  delete env.MYSQL_ADMIN_URL;
+  return env;
+}
+
+/** The part that serves the API. */
+export function apiPart({ env, port, adminPort, addresses, log }) {
+  return {
+    name: 'api',
+    command: process.execPath,
+    args: ['--enable-source-maps', join(ROOT, 'dist/src/server.js')],
+    env: { ...env, HOST: '127.0.0.1', PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
+    log,
+    isReady: () => answersOk(`${addresses.admin}/readyz`),
+    readyMs: 60_000,
+    stopMs: 40_000,
+  };
+}

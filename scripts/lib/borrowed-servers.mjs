@@ -1,0 +1,106 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mysqlUrl } from './database.mjs';
+import { readJson, writePrivateJson } from './files.mjs';
+import { ADMIN_USER, mysqlPart } from './mysql.mjs';
+import { spawnPart, untilReady } from './part.mjs';
+import { shortHash } from './paths.mjs';
+import { choosePorts } from './ports.mjs';
+import { describeProcess, endProcess, ProcessBook } from './processes.mjs';
+import { step } from './progress.mjs';
+import { loadSecrets } from './secrets.mjs';
+import { findOrBuildTemporal, temporalPart } from './temporal.mjs';
+
+/** More runs at the same time in one checkout are a mistake. */
+const MOST_SLOTS = 8;
+
+/**
+ * Private servers for one run of tests or benchmarks. They live in a numbered folder under `folder`: runs at the same time
+ * have one each, and a later run starts on the data folder of an earlier one, or uses its servers where they were kept.
+ */
+export class BorrowedServers {
+  #slot;
+  #book;
+  #keep = false;
+  #stopped;
+
+  constructor(folder) {
+    for (let number = 1; number <= MOST_SLOTS && !this.#book; number++) {
+      this.#slot = join(folder, String(number));
+      this.#book = ProcessBook.claim(this.#slot).book;
+    }
+    if (!this.#book) throw new Error(`All ${MOST_SLOTS} folders under ${folder} are in use.`);
+  }
+
+  /** Starts what does not run yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's address. */
+  async open({ findMysql, bufferPool, withTemporal, keep }) {
+    const runtimeFile = join(this.#slot, 'runtime.json');
+    const earlier = readJson(runtimeFile);
+    const alive = this.#book.parts;
+    this.#keep = keep || Boolean(earlier?.keep && Object.keys(alive).length > 0);
+    const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi'];
+    const isTaken = (name) => (name === 'mysql' ? alive.mysql : alive.temporal);
+    const chosen = await choosePorts(
+      names.filter((name) => !isTaken(name)),
+      earlier?.ports,
+    );
+    const ports = { ...earlier?.ports, ...chosen };
+    writePrivateJson(runtimeFile, { ports, keep: this.#keep });
+    const { mysql_admin_password: password } = loadSecrets(this.#slot);
+    await Promise.all([
+      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, port: ports.mysql, password }),
+      withTemporal && (alive.temporal ?? this.#startTemporal(ports)),
+    ]);
+    return {
+      mysqlAdminUrl: mysqlUrl({ user: ADMIN_USER, password, host: '127.0.0.1', port: ports.mysql }),
+      temporalAddress: withTemporal ? `127.0.0.1:${ports.temporal}` : undefined,
+    };
+  }
+
+  /** Stops the servers, unless they are kept for the next run. */
+  close() {
+    this.#stopped ??= this.#keep ? Promise.resolve() : this.#endAll();
+    return this.#stopped.then(() => this.#book.release());
+  }
+
+  async #endAll() {
+    const parts = Object.entries(this.#book.parts);
+    await Promise.all(parts.map(([, described]) => endProcess(described, 30_000)));
+    for (const [name] of parts) this.#book.remove(name);
+  }
+
+  async #startMysql({ findMysql, bufferPool, port, password }) {
+    const server = await findMysql();
+    const folder = server.root ? join(server.root, 'srv', shortHash(this.#slot)) : join(this.#slot, 'mysql');
+    const log = join(this.#slot, 'mysql.log');
+    await this.#start(await mysqlPart(server, { folder, port, log, bufferPool, adminPassword: password }));
+  }
+
+  async #startTemporal(ports) {
+    await this.#start(temporalPart(await findOrBuildTemporal(), { ports, log: join(this.#slot, 'temporal.log') }));
+  }
+
+  async #start(part) {
+    if (this.#stopped) return;
+    await step(`Starting ${part.name}`, async () => {
+      const { child, ended } = spawnPart(part);
+      // The servers may outlive this process, which must not wait for them.
+      child.unref();
+      if (child.pid) this.#book.add(part.name, describeProcess(child.pid));
+      await untilReady(part, ended);
+    });
+  }
+}
+
+/** Ends the servers that runs under the folder have kept; returns how many runs are still going on and were left alone. */
+export async function endKeptServers(folder) {
+  let busy = 0;
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const { book } = ProcessBook.claim(join(folder, name));
+    if (!book) busy += 1;
+    else await Promise.all(Object.values(book.parts).map((part) => endProcess(part, 30_000)));
+    for (const part of Object.keys(book?.parts ?? {})) book.remove(part);
+    book?.release();
+  }
+  return busy;
+}

@@ -1,0 +1,90 @@
+import { ADMIN_USER, APP_USER } from './mysql.mjs';
+import { UserError } from './progress.mjs';
+
+/** The database of the service, where a URL names no other. */
+export const DATABASE = 'money';
+const ACCESS_DENIED = 1045;
+
+/** A MySQL URL of its parts. */
+export function mysqlUrl({ user, password, host, port, database = '' }) {
+  return `mysql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${port}/${database}`;
+}
+
+/** The URLs of the private server's application and administrator. */
+export function privateUrls(port, secrets) {
+  const at = { host: '127.0.0.1', port, database: DATABASE };
+  return {
+    url: mysqlUrl({ ...at, user: APP_USER, password: secrets.mysql_app_password }),
+    adminUrl: mysqlUrl({ ...at, user: ADMIN_USER, password: secrets.mysql_admin_password }),
+  };
+}
+
+/**
+ * Makes ready the server that MYSQL_URL and MYSQL_ADMIN_URL name: its database, and the application's user where it
+ * cannot log in yet. An administrator's MYSQL_URL may stand alone; the user is then named money_app.
+ */
+export async function prepareNamedServer(secrets) {
+  const named = parse('MYSQL_URL', process.env.MYSQL_URL);
+  const admin = process.env.MYSQL_ADMIN_URL ? parse('MYSQL_ADMIN_URL', process.env.MYSQL_ADMIN_URL) : named;
+  const app = admin === named ? { ...named, user: APP_USER, password: secrets.mysql_app_password } : named;
+  const connection = await connectTo(admin);
+  try {
+    if (admin === named) await assertAdministrator(connection);
+    await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [named.database]);
+    if (!(await canLogIn(app))) await makeUser(connection, app, admin === named);
+  } finally {
+    await connection.end();
+  }
+  return { url: mysqlUrl(app), adminUrl: mysqlUrl({ ...admin, database: named.database }) };
+}
+
+function parse(name, value) {
+  if (!URL.canParse(value) || new URL(value).protocol !== 'mysql:') {
+    throw new UserError(`${name} must look like mysql://user:password@host:3306/${DATABASE}.`);
+  }
+  const url = new URL(value);
+  return {
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    host: url.hostname,
+    port: url.port || '3306',
+    database: url.pathname.slice(1) || DATABASE,
+  };
+}
+
+async function connectTo({ user, password, host, port }) {
+  // Loaded late: the scripts begin before there are any packages.
+  const { createConnection } = await import('mysql2/promise');
+  try {
+    return await createConnection({ user, password, host, port: Number(port), connectTimeout: 10_000 });
+  } catch (error) {
+    throw new UserError(`MySQL at ${host}:${port} does not let ${user} in: ${error.message || error.code}.`, {
+      cause: error,
+    });
+  }
+}
+
+async function canLogIn(app) {
+  try {
+    await (await connectTo(app)).end();
+    return true;
+  } catch (error) {
+    if (error.cause?.errno === ACCESS_DENIED) return false;
+    throw error;
+  }
+}
+
+async function assertAdministrator(connection) {
+  const [rows] = await connection.query('SHOW GRANTS');
+  const rights = rows.flatMap((row) => Object.values(row)).filter((grant) => / ON \*\.\* /.test(grant));
+  if (rights.some((grant) => /^GRANT .*\b(ALL PRIVILEGES|CREATE USER)\b/.test(grant))) return;
+  throw new UserError(
+    'MYSQL_URL alone must name an administrator, who can make tables and users. Or name the application user by MYSQL_URL and the administrator by MYSQL_ADMIN_URL.',
+  );
+}
+
+/** The migrations give the rights. The password of a user that we made is ours to set; another's is not. */
+async function makeUser(connection, { user, password }, isOurs) {
+  await connection.query('CREATE USER IF NOT EXISTS ?@? IDENTIFIED BY ?', [user, '%', password]);
+  if (isOurs) await connection.query('ALTER USER ?@? IDENTIFIED BY ?', [user, '%', password]);
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { writePrivateJson } from './files.mjs';
+import { RUN } from './paths.mjs';
+
+const FILE = join(RUN, 'demo.json');
+
+/** Writes .run/demo.json: where everything is, what runs as which process, and the demo world. */
+export function writeDemoFile({ addresses, urls, isPrivate, world, pid }) {
+  const app = new URL(urls.url);
+  const admin = new URL(urls.adminUrl);
+  writePrivateJson(FILE, {
+    base_url: addresses.base,
+    docs_url: addresses.docs,
+    admin_url: addresses.admin,
+    temporal: { address: addresses.temporal, namespace: 'default', ui_url: addresses.temporalUi },
+    processes: { api: pid('api'), worker: pid('worker'), mysql: pid('mysql'), temporal: pid('temporal') },
+    mysql: {
+      host: app.hostname,
+      port: Number(app.port),
+      user: decodeURIComponent(app.username),
+      password: decodeURIComponent(app.password),
+      database: app.pathname.slice(1),
+      admin_user: isPrivate ? decodeURIComponent(admin.username) : null,
+      admin_password: isPrivate ? decodeURIComponent(admin.password) : null,
+    },
+    tenants: world.tenants,
+  });
+}
+
+/** What is printed when everything serves: the addresses, a token, and a transfer that works as it stands. */
+export function welcome({ addresses, world }) {
+  const { accounts, tokens } = world.tenants.acme;
+  const body = {
+    source_account: accounts.treasury.id,
+    destination: { type: 'account', account_id: accounts.bruno.id },
+    amount: { raw: '100000', asset: 'COPM' },
+    description: 'My first transfer',
+  };
+  return [
+    '',
+    `The service runs at ${addresses.base}`,
+    '',
+    `  API documentation   ${addresses.docs}`,
+    `  Metrics and health  ${addresses.admin}`,
+    ...(addresses.temporalUi ? [`  Temporal UI         ${addresses.temporalUi}`] : []),
+    '  Everything else     .run/demo.json (accounts, tokens, database), .run/logs',
+    '',
+    `A token of acme's owner: ${tokens.owner}`,
+    '',
+    'A transfer of COPM 1,000.00 from the treasury of acme to Bruno:',
+    '',
+    `  curl -i ${addresses.base}/v1/transfers \\`,
+    `    -H 'Authorization: Bearer ${tokens.owner}' \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -H 'Idempotency-Key: ${randomUUID()}' \\`,
+    `    -d '${JSON.stringify(body)}'`,
+    '',
+    'Ctrl-C stops everything.',
+  ].join('\n');
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { BorrowedServers } from './borrowed-servers.mjs';
+import { prepareCode } from './build.mjs';
+import { findOrInstallMysql } from './mysql.mjs';
+import { ROOT, RUN } from './paths.mjs';
+import { say, UserError } from './progress.mjs';
+import { endCommands } from './run.mjs';
+
+/**
+ * Runs `entry` (under dist/) with the arguments of this process on a private, durable MySQL of its own, whose
+ * administrator's URL it gets as `variable`, and ends with its exit code.
+ */
+export async function launch({ name, entry, variable }) {
+  const servers = new BorrowedServers(join(RUN, name));
+  let child;
+  let interrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      interrupted = true;
+      endCommands();
+      // Ctrl-C reaches the program by itself.
+      if (signal !== 'SIGINT') child?.kill(signal);
+    });
+  }
+  let exitCode = 1;
+  try {
+    const options = { findMysql: findOrInstallMysql, bufferPool: '2G' };
+    const [{ mysqlAdminUrl }] = await Promise.all([servers.open(options), prepareCode()]);
+    if (!interrupted) {
+      const args = ['--enable-source-maps', join(ROOT, entry), ...process.argv.slice(2)];
+      child = spawn(process.execPath, args, {
+        cwd: ROOT,
+        stdio: 'inherit',
+        env: { ...process.env, [variable]: mysqlAdminUrl },
+      });
+      exitCode = await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+    }
+  } catch (error) {
+    if (!interrupted) say(error instanceof UserError ? error.message : error.stack);
+    endCommands();
+  }
+  await servers.close();
+  process.exit(interrupted ? 130 : exitCode);
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { filesUnder } from './build.mjs';
+import { ROOT } from './paths.mjs';
+import { UserError } from './progress.mjs';
+
+const JOBS = 2;
+const SOURCE = '.test.ts';
+/** A test of this name needs no server. */
+const UNIT = '.unit.test.ts';
+
+/**
+ * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
+ * all of them, with `onlyUnit` those that need no server. The arguments that name no file are mocha's.
+ */
+export function selectTests(args, { onlyUnit }) {
+  const named = args.filter((arg) => /^(\.\/|dist\/)?test\//.test(arg));
+  const files = named.flatMap((arg) => testsIn(arg.replace(/^(\.\/)?(dist\/)?/, '').replace(/\.js$/, '.ts')));
+  const ending = onlyUnit ? UNIT : SOURCE;
+  const all = () => filesUnder(join(ROOT, 'test'), ending).map((file) => relative(ROOT, file));
+  const selected = named.length > 0 ? files : all().sort();
+  return {
+    files: selected,
+    needServers: selected.some((file) => !file.endsWith(UNIT)),
+    mochaArgs: args.filter((arg) => !named.includes(arg)),
+  };
+}
+
+function testsIn(name) {
+  const path = resolve(ROOT, name);
+  if (!existsSync(path)) throw new UserError(`There is no ${name}.`);
+  const files = statSync(path).isDirectory() ? filesUnder(path, SOURCE) : [path];
+  return files.map((file) => relative(ROOT, file));
+}
+
+/**
+ * Runs the tests, in parallel where there are several that use the servers. `counted` becomes `{passed, failed}`; a failure
+ * that belongs to no test (a file that cannot be loaded, nothing run) counts as one.
+ */
+export function startMocha({ files, needServers, mochaArgs, env }) {
+  const compiled = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
+  const parallel = needServers && files.length > 1;
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--enable-source-maps', join(ROOT, 'node_modules/mocha/bin/mocha.js')],
+      ...['--reporter', join(ROOT, 'scripts/lib/reporter.cjs'), '--fail-zero'],
+      // In one process a test that leaves something open would keep it from ending.
+      ...(parallel ? ['--parallel', '--jobs', String(JOBS)] : ['--exit']),
+      ...mochaArgs,
+      ...compiled,
+    ],
+    // The number of the worker, which names its database, is set by mocha where there are several.
+    { cwd: ROOT, env: { ...env, MOCHA_WORKER_ID: '0' }, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] },
+  );
+  let report = '';
+  child.stdio[3].on('data', (chunk) => (report += chunk));
+  const counted = new Promise((resolve) => {
+    child.once('close', (code) => {
+      const counts = report === '' ? { passed: 0, failed: 0 } : JSON.parse(report);
+      resolve(code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts);
+    });
+  });
+  return { child, counted };
+}

@@ -1,0 +1,53 @@
+import { connect, createServer } from 'node:net';
+
+/** Whether this process could listen on the port of the loopback address. */
+export function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** Free ports by name; those of the last time where they are still free, so that bookmarks go on working. */
+export async function choosePorts(names, earlier = {}) {
+  const chosen = {};
+  const servers = [];
+  for (const name of names) {
+    if (earlier[name] && (await isFree(earlier[name]))) {
+      chosen[name] = earlier[name];
+      continue;
+    }
+    // Each stays taken until all are chosen, so that no port is given twice.
+    const server = createServer();
+    await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+    chosen[name] = server.address().port;
+    servers.push(server);
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return chosen;
+}
+
+/** Whether what listens on the port speaks first, as a MySQL server does. */
+export function greets(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 });
+    const end = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('data', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('close', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
+}
+
+/** Whether a GET of the address answers 200. */
+export async function answersOk(url) {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}

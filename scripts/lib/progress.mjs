@@ -1,0 +1,66 @@
+/** Something that the user can put right: its message is shown as it is, without a stack. */
+export class UserError extends Error {}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const PLAIN_FIRST_MS = 1_000;
+const PLAIN_EVERY_MS = 20_000;
+
+const running = new Set();
+let quiet = false;
+let frame = 0;
+let ticker;
+
+/** Steps are no longer announced; say() and errors still are. */
+export function beQuiet() {
+  quiet = true;
+}
+
+/** Prints a line, above the line of progress where there is one. */
+export function say(text = '') {
+  clearLine();
+  process.stdout.write(`${text}\n`);
+}
+
+/** Shows `title` while `work` lasts. `work` gets a function that shows how far it is. */
+export async function step(title, work) {
+  const current = { title, detail: '', startedAt: Date.now(), nextLineMs: PLAIN_FIRST_MS };
+  running.add(current);
+  ticker ??= setInterval(tick, 100);
+  ticker.unref();
+  try {
+    const result = await work((detail) => (current.detail = detail));
+    if (!quiet) say(`✓ ${title}${elapsed(current)}`);
+    return result;
+  } finally {
+    running.delete(current);
+    clearLine();
+  }
+}
+
+function elapsed(current) {
+  const seconds = (Date.now() - current.startedAt) / 1000;
+  return ` (${seconds.toFixed(seconds < 10 ? 1 : 0)} s)`;
+}
+
+function describe(current) {
+  return `${current.title}${elapsed(current)}${current.detail ? `: ${current.detail}` : ''}`;
+}
+
+function tick() {
+  if (running.size === 0 || quiet) return;
+  if (process.stdout.isTTY) {
+    frame = (frame + 1) % FRAMES.length;
+    const line = `${FRAMES[frame]} ${[...running].map(describe).join(' · ')}`;
+    process.stdout.write(`\r\x1b[K${line.slice(0, (process.stdout.columns || 80) - 1)}`);
+    return;
+  }
+  for (const current of running) {
+    if (Date.now() - current.startedAt < current.nextLineMs) continue;
+    current.nextLineMs += PLAIN_EVERY_MS;
+    say(`… ${describe(current)}`);
+  }
+}
+
+function clearLine() {
+  if (process.stdout.isTTY && running.size + frame > 0) process.stdout.write('\r\x1b[K');
+}

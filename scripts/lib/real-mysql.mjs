@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram, run } from './run.mjs';
+import { isMariaDb } from './mysql.mjs';
+import { CACHE } from './paths.mjs';
+import { step, UserError } from './progress.mjs';
+
+const OTHERWISE = 'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER_BIN=/path/to/mysqld.';
+
+/** A server that is MySQL itself and not MariaDB; on Debian, which packages both, one in a folder of its own. */
+export async function findRealMysql() {
+  const program = process.env.MYSQL_SERVER_BIN || findProgram('mysqld');
+  if (program && existsSync(program) && !isMariaDb(program)) return { program, isMariaDb: false, root: '' };
+  if (process.env.MYSQL_SERVER_BIN)
+    throw new UserError(`MYSQL_SERVER_BIN (${program}) is no MySQL server. ${OTHERWISE}`);
+  const root = join(CACHE, 'mysql-sid');
+  if (!existsSync(root)) await bootstrap(root);
+  return { program: '/usr/sbin/mysqld', isMariaDb: false, root };
+}
+
+/** Only Debian unstable has MySQL: a minimal system of it, beside which the machine's own stays as it is. */
+async function bootstrap(root) {
+  if (process.getuid?.() !== 0 || !findProgram('apt-get')) {
+    throw new UserError(`There is no MySQL server here, and only root on Debian can fetch one. ${OTHERWISE}`);
+  }
+  const mirror = await debianMirror();
+  await step('Fetching MySQL from Debian unstable (once, about a minute)', async (onLine) => {
+    const failure = 'MySQL could not be fetched from Debian unstable';
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    if (!findProgram('debootstrap')) {
+      await run('apt-get', ['update'], { failure, onLine, env });
+      await run('apt-get', ['install', '-y', '--no-install-recommends', 'debootstrap'], { failure, onLine, env });
+    }
+    mkdirSync(CACHE, { recursive: true });
+    const draft = `${root}.${process.pid}`;
+    try {
+      const args = ['--variant=minbase', '--include=mysql-server-core', 'sid', draft, mirror];
+      await run(findProgram('debootstrap'), args, { failure, onLine, env });
+      renameSync(draft, root);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Where this machine fetches Debian's own packages from. */
+async function debianMirror() {
+  const list = await run(
+    'apt-get',
+    ['indextargets', '--format', '$(ORIGIN) $(SUITE) $(REPO_URI)', 'Created-By: Packages'],
+    {
+      failure: 'apt-get does not tell its sources',
+    },
+  );
+  const sources = list.split('\n').map((line) => line.split(' '));
+  const uri = sources.find(([origin, suite]) => origin === 'Debian' && !/-(updates|security)$/.test(suite))?.[2];
+  if (!uri) throw new UserError(`apt knows no Debian mirror, run apt-get update first. ${OTHERWISE}`);
+  return uri;
+}

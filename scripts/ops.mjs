@@ -1,0 +1,30 @@
+/**
+ * `npm run ops -- …`: the operators' command line, on the database that MYSQL_URL names or else on the one of the
+ * `npm start` that runs in this checkout.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { prepareCode } from './lib/build.mjs';
+import { readJson } from './lib/files.mjs';
+import { ROOT, RUN } from './lib/paths.mjs';
+import { isAlive } from './lib/processes.mjs';
+import { beQuiet, UserError } from './lib/progress.mjs';
+
+// What the command prints may be read by a program.
+beQuiet();
+try {
+  await prepareCode();
+} catch (error) {
+  process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
+  process.exit(1);
+}
+const owner = readJson(join(RUN, 'pids.json'))?.owner;
+const runs = owner !== undefined && isAlive(owner);
+const env =
+  process.env.MYSQL_URL || !runs ? process.env : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
+const args = ['--enable-source-maps', join(ROOT, 'dist/src/ops/main.js'), ...process.argv.slice(2)];
+const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
+if (status !== 0 && !env.MYSQL_URL) {
+  process.stderr.write('No database: start the service with npm start, or name one by MYSQL_URL.\n');
+}
+process.exit(status ?? 1);

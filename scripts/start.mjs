@@ -1,0 +1,201 @@
+/** `npm start`: the whole service with a small world in it, from a fresh clone. What it is made of is in lib/. */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiPart, serviceEnv, sharedSettings } from './lib/api.mjs';
+import { prepareCode } from './lib/build.mjs';
+import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
+import { welcome, writeDemoFile } from './lib/demo.mjs';
+import { readJson, writePrivateJson } from './lib/files.mjs';
+import { findOrInstallMysql, mysqlPart } from './lib/mysql.mjs';
+import { ROOT, RUN } from './lib/paths.mjs';
+import { choosePorts, isFree } from './lib/ports.mjs';
+import { endProcess, ProcessBook } from './lib/processes.mjs';
+import { say, step, UserError } from './lib/progress.mjs';
+import { endCommands, run } from './lib/run.mjs';
+import { loadSecrets } from './lib/secrets.mjs';
+import { Supervisor } from './lib/supervise.mjs';
+import { findOrBuildTemporal, temporalPart } from './lib/temporal.mjs';
+
+/** Who takes requests stops first, what they stand on last. */
+const STOP_ORDER = ['api', 'worker', 'temporal', 'mysql'];
+const RUNTIME = join(RUN, 'runtime.json');
+/** Ctrl-C reaches npm and this process, and npm hands it on: two signals so close are one wish. */
+const SAME_WISH_MS = 1_000;
+const PARENT_CHECK_MS = 500;
+
+const log = (name) => join(RUN, 'logs', `${name}.log`);
+
+async function main() {
+  const fresh = readArguments();
+  const port = readPort();
+  const book = takeCheckout();
+  const supervisor = new Supervisor(book, STOP_ORDER);
+  const stop = stopOnSignal(supervisor, book);
+  try {
+    await endLeftovers(book);
+    if (fresh) wipe();
+    if (!(await isFree(port))) {
+      throw new UserError(
+        `Port ${port} is in use: end what listens there, or choose another with PORT=8081 npm start.`,
+      );
+    }
+    await bringUp(supervisor, port);
+  } catch (error) {
+    await stop(error);
+  }
+}
+
+function readArguments() {
+  const args = process.argv.slice(2);
+  const unknown = args.find((arg) => arg !== '--fresh');
+  if (unknown)
+    throw new UserError(`npm start does not know ${unknown}; there is only: npm start -- --fresh (begins anew).`);
+  return args.includes('--fresh');
+}
+
+function readPort() {
+  const port = process.env.PORT || '8080';
+  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65535)
+    throw new UserError(`PORT must be a number from 1 to 65535, not ${port}.`);
+  return Number(port);
+}
+
+function takeCheckout() {
+  const { book, owner } = ProcessBook.claim(RUN);
+  if (book) return book;
+  throw new UserError(
+    `npm start already runs in this checkout, as process ${owner.pid}: stop it there with Ctrl-C, or with kill ${owner.pid}.`,
+  );
+}
+
+/** What a start that was killed has left running. */
+async function endLeftovers(book) {
+  const left = STOP_ORDER.filter((name) => book.parts[name]);
+  if (left.length === 0) return;
+  await step(`Ending what an earlier start has left running: ${left.join(', ')}`, async () => {
+    for (const name of left) {
+      await endProcess(book.parts[name], 20_000);
+      book.remove(name);
+    }
+  });
+}
+
+/** Everything of `npm start`; the folders of the tests and benchmarks are not its own. */
+function wipe() {
+  for (const name of readdirSync(RUN)) {
+    if (!['pids.json', 'test', 'bench', 'prove'].includes(name)) rmSync(join(RUN, name), { recursive: true });
+  }
+  if (process.env.MYSQL_URL) say('--fresh empties .run; the database that MYSQL_URL names is left as it is.');
+}
+
+async function bringUp(supervisor, port) {
+  const secrets = loadSecrets(RUN);
+  const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin'];
+  const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
+  rmSync(join(RUN, 'logs'), { recursive: true, force: true });
+  const base = `http://127.0.0.1:${port}`;
+  const addresses = {
+    base,
+    docs: `${base}/docs`,
+    admin: `http://127.0.0.1:${ports.admin}`,
+    temporal: process.env.TEMPORAL_ADDRESS || `127.0.0.1:${ports.temporal}`,
+    temporalUi: process.env.TEMPORAL_ADDRESS ? null : `http://127.0.0.1:${ports.temporalUi}`,
+  };
+  const [{ urls, world }] = await Promise.all([
+    startService(supervisor, { port, ports, addresses, secrets }),
+    process.env.TEMPORAL_ADDRESS || startTemporal(supervisor, ports),
+  ]);
+  const isPrivate = !process.env.MYSQL_URL;
+  const write = () => writeDemoFile({ addresses, urls, isPrivate, world, pid: (name) => supervisor.pid(name) });
+  supervisor.onChange = write;
+  write();
+  say(welcome({ addresses, world }));
+}
+
+/** The database, then the API and, beside it, the demo world. */
+async function startService(supervisor, { port, ports, addresses, secrets }) {
+  const urls = await startDatabase(supervisor, ports, secrets);
+  const settings = sharedSettings({ addresses, urls, secrets });
+  writePrivateJson(RUNTIME, { ports, settings });
+  const env = serviceEnv(settings);
+  await step('Migrating the database', () =>
+    runOurs('dist/src/migrate.js', { ...env, MYSQL_ADMIN_URL: urls.adminUrl }, 'The database could not be migrated'),
+  );
+  const api = apiPart({ env, port, adminPort: ports.admin, addresses, log: log('api') });
+  const [world] = await Promise.all([makeWorld(env), step('Starting the API', () => supervisor.start(api))]);
+  return { urls, world };
+}
+
+/** The database's URLs, when it answers and our own code is ready to use it. */
+async function startDatabase(supervisor, ports, secrets) {
+  if (process.env.MYSQL_URL) {
+    await prepareCode();
+    return prepareNamedServer(secrets);
+  }
+  await Promise.all([prepareCode(), startPrivateMysql(supervisor, ports.mysql, secrets)]);
+  return privateUrls(ports.mysql, secrets);
+}
+
+async function startPrivateMysql(supervisor, port, secrets) {
+  const part = await mysqlPart(await findOrInstallMysql(), {
+    folder: join(RUN, 'mysql'),
+    port,
+    log: log('mysql'),
+    bufferPool: process.env.MYSQL_BUFFER_POOL || '1G',
+    adminPassword: secrets.mysql_admin_password,
+    app: { database: DATABASE, password: secrets.mysql_app_password },
+  });
+  await step('Starting the database server', () => supervisor.start(part));
+}
+
+async function startTemporal(supervisor, ports) {
+  const program = await findOrBuildTemporal();
+  const part = temporalPart(program, { ports, log: log('temporal'), database: join(RUN, 'temporal.db') });
+  await step('Starting the Temporal server', () => supervisor.start(part));
+}
+
+/** The demo world's ids and tokens. Tokens are shown once, so the world keeps those that it has made in a file. */
+async function makeWorld(env) {
+  const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
+  const output = await step('Making the demo world', () =>
+    runOurs('dist/scripts/demo-world.js', { ...env, ...tokens }, 'The demo world could not be made'),
+  );
+  return JSON.parse(output);
+}
+
+function runOurs(script, env, failure) {
+  return run(process.execPath, ['--enable-source-maps', join(ROOT, script)], { cwd: ROOT, env, failure });
+}
+
+/** Ends everything on Ctrl-C and SIGTERM, gracefully at first; or, by the returned function, because of an error. */
+function stopOnSignal(supervisor, book) {
+  let begunAt;
+  const stop = async (error) => {
+    if (begunAt) return;
+    begunAt = Date.now();
+    if (error) say(error instanceof UserError ? error.message : error.stack);
+    endCommands();
+    if (supervisor.isRunning) await step('Stopping', () => supervisor.stop());
+    book.release();
+    process.exit(error ? 1 : 0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (begunAt && Date.now() - begunAt > SAME_WISH_MS) {
+        supervisor.kill();
+        process.exit(130);
+      }
+      void stop();
+    });
+  }
+  // npm that is ended hard takes nobody with it; what it started must not outlive it unseen.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event)
+    setInterval(() => process.ppid === parent || void stop(), PARENT_CHECK_MS).unref();
+  return stop;
+}
+
+main().catch((error) => {
+  say(error instanceof UserError ? error.message : error.stack);
+  process.exit(1);
+});

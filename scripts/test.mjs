@@ -1,0 +1,85 @@
+/**
+ * `npm test`: everything that the tests need, then the tests. The last line printed is always `N passed, N failed`.
+ *
+ *   npm test -- test/transfers -g 'held amount'   these only; what names no file goes to mocha
+ *   npm test -- --keep                            leaves the servers running for the next run; --stop ends them
+ *   npm run test:fast                             the tests that need no server
+ *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
+ */
+import { join } from 'node:path';
+import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
+import { prepareCode } from './lib/build.mjs';
+import { selectTests, startMocha } from './lib/mocha.mjs';
+import { findOrInstallMysql } from './lib/mysql.mjs';
+import { RUN } from './lib/paths.mjs';
+import { say, UserError } from './lib/progress.mjs';
+import { findRealMysql } from './lib/real-mysql.mjs';
+import { endCommands } from './lib/run.mjs';
+
+const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
+const OUR_OPTIONS = ['--fast', '--mysql', '--keep', '--stop'];
+/** Time for mocha to report what it has, when it is interrupted. */
+const REPORT_MS = 1_000;
+
+async function main() {
+  const args = process.argv.slice(2);
+  const has = (option) => args.includes(option);
+  if (has('--stop')) return stopKept();
+  const selection = selectTests(
+    args.filter((arg) => !OUR_OPTIONS.includes(arg)),
+    { onlyUnit: has('--fast') },
+  );
+  const servers = selection.needServers && new BorrowedServers(has('--mysql') ? FOLDERS.mysql : FOLDERS.machine);
+  const run = { mocha: undefined, interrupted: false };
+  onInterrupt(run);
+  let counts = { passed: 0, failed: 1 };
+  try {
+    const [env] = await Promise.all([
+      openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
+      prepareCode(),
+    ]);
+    if (!run.interrupted) {
+      run.mocha = startMocha({ ...selection, env });
+      counts = await run.mocha.counted;
+    }
+  } catch (error) {
+    if (!run.interrupted) say(error instanceof UserError ? error.message : error.stack);
+    endCommands();
+  }
+  if (servers) await servers.close();
+  say(`${counts.passed} passed, ${counts.failed} failed`);
+  process.exit(run.interrupted ? 130 : Number(counts.failed > 0));
+}
+
+async function openServers(servers, { isReal, keep }) {
+  if (!servers) return process.env;
+  const { mysqlAdminUrl, temporalAddress } = await servers.open({
+    findMysql: isReal ? findRealMysql : findOrInstallMysql,
+    bufferPool: '256M',
+    withTemporal: true,
+    keep,
+  });
+  return { ...process.env, TEST_MYSQL_ADMIN_URL: mysqlAdminUrl, TEST_TEMPORAL_ADDRESS: temporalAddress };
+}
+
+async function stopKept() {
+  const busy = (await Promise.all(Object.values(FOLDERS).map(endKeptServers))).reduce((sum, count) => sum + count);
+  say(`The kept test servers have ended${busy > 0 ? `; test runs that still go on: ${busy}` : ''}.`);
+}
+
+/** Ctrl-C reaches mocha by itself, and then the servers end as after every run. */
+function onInterrupt(run) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      run.interrupted = true;
+      endCommands();
+      if (run.mocha) setTimeout(() => run.mocha.child.kill('SIGTERM'), signal === 'SIGINT' ? REPORT_MS : 0).unref();
+    });
+  }
+}
+
+main().catch((error) => {
+  say(error instanceof UserError ? error.message : error.stack);
+  say('0 passed, 1 failed');
+  process.exit(1);
+});
