@@ -61,7 +61,19 @@ export const MIGRATION_VARIABLES = {
   MYSQL_ADMIN_URL: z.url({ protocol: /^mysql$/ }).describe('secret: a user who may change the schema and grant rights'),
 } as const;
 
+/** What the operators' command line needs. */
+export const OPS_VARIABLES = {
+  MYSQL_URL: VARIABLES.MYSQL_URL,
+  COMMAND_TIMEOUT_MS: VARIABLES.COMMAND_TIMEOUT_MS,
+  DESK_MAX_GROUP: VARIABLES.DESK_MAX_GROUP,
+  DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
+  DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
+  FAILPOINT: VARIABLES.FAILPOINT,
+  OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
+} as const;
+
 const configSchema = z.object(VARIABLES);
+const opsSchema = z.object(OPS_VARIABLES);
 const migrationSchema = z.object(MIGRATION_VARIABLES);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
@@ -75,6 +87,12 @@ export class ConfigError extends Error {
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   return read(configSchema, environment);
+}
+
+export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
+
+export function readOpsConfig(environment: Environment = process.env): OpsConfig {
+  return read(opsSchema, environment);
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {

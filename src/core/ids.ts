@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
 declare const uuidBrand: unique symbol;
@@ -5,9 +6,19 @@ declare const uuidBrand: unique symbol;
 /** A UUID in its canonical form: lower case, with dashes. */
 export type Uuid = string & { readonly [uuidBrand]: true };
 
+const ID_BYTES = 16;
+/** Random bytes are fetched for many ids at once: one by one they were a sixth of a posting's CPU time. */
+const pool = Buffer.alloc(1024 * ID_BYTES);
+let used = pool.length;
+
 /** A new time-ordered id (UUID v7). */
 export function newId(): Uuid {
-  return v7() as Uuid;
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += ID_BYTES;
+  return v7({ random: pool.subarray(used - ID_BYTES, used) }) as Uuid;
 }
 
 /** The canonical form of a UUID of any version written in any case, or null when the text is none. */

@@ -1,5 +1,6 @@
 import { escape } from 'mysql2';
 import { type Instant, instant } from '../core/instant.js';
+import { type Asset, ASSETS } from '../core/amount.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 
 /**
@@ -50,9 +51,15 @@ export const integer: Column<number> = {
   },
 };
 
-/** DATETIME(3), always UTC. */
+let lastTime = { value: Number.NaN, literal: '' };
+
+/** DATETIME(3), always UTC. The rows of a group mostly share their instant, so the last literal is kept. */
 export const time: Column<Instant> = {
-  literal: (value) => `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'`,
+  literal: (value) => {
+    if (value !== lastTime.value)
+      lastTime = { value, literal: `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'` };
+    return lastTime.literal;
+  },
   parse: (stored) => instant(Date.parse(`${text(stored).replace(' ', 'T')}Z`)),
 };
 
@@ -82,6 +89,9 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
     },
   };
 }
+
+/** ENUM of the assets. */
+export const asset: Column<Asset> = oneOf(ASSETS);
 
 /** A set of words, kept as text with commas between. */
 export function listOf<const W extends readonly string[]>(words: W): Column<readonly W[number][]> {

@@ -18,6 +18,11 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** A statement that writes. Answers the number of rows it touched. */
   execute(sql: string): Promise<number>;
+  /**
+   * Several statements in one round trip; for each the rows it answered (none for a write). The server stops at the
+   * first that fails, so nothing runs behind a failure.
+   */
+  all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
 }
 
 export interface DatabaseOptions {
@@ -50,8 +55,11 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.statementTimeoutMs = options.statementTimeoutMs;
-    this.reads = openPool(options.url, options.readConnections, ['SET SESSION autocommit=1']);
-    this.transactions = openPool(options.url, options.transactionConnections, ['SET SESSION autocommit=0']);
+    this.reads = openPool(options.url, options.readConnections, { autocommit: 1, multipleStatements: false });
+    this.transactions = openPool(options.url, options.transactionConnections, {
+      autocommit: 0,
+      multipleStatements: true,
+    });
   }
 
   /** Statements outside a transaction, each on its own. */
@@ -141,7 +149,13 @@ export class Database {
   }
 }
 
-function openPool(url: string, connectionLimit: number, session: readonly string[]): Pool {
+interface PoolMode {
+  readonly autocommit: 0 | 1;
+  /** A group's statements share round trips: measured, README Decisions. */
+  readonly multipleStatements: boolean;
+}
+
+function openPool(url: string, connectionLimit: number, mode: PoolMode): Pool {
   const pool = createPool({
     uri: url,
     connectionLimit,
@@ -152,10 +166,12 @@ function openPool(url: string, connectionLimit: number, session: readonly string
     dateStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
-    multipleStatements: false,
+    multipleStatements: mode.multipleStatements,
   });
   pool.on('connection', (connection) => {
-    for (const statement of [...SESSION, ...session])
+    // Each statement hears of a broken connection by itself; an event that nobody hears would end the process.
+    connection.on('error', () => undefined);
+    for (const statement of [...SESSION, `SET SESSION autocommit=${mode.autocommit}`])
       connection.query(statement, (error) => {
         // A session that is not set up as we need it must not be used.
         if (error) connection.destroy();
@@ -180,11 +196,17 @@ function acquire(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
   });
 }
 
+/**
+ * The timer is ours: the driver's begins only when a statement is sent, so one that is queued behind a statement that
+ * never ends would wait for ever.
+ */
 function send(connection: PoolConnection, sql: string, deadline: Deadline): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const timeout = deadline.leftMs();
-    if (timeout === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
-    connection.query({ sql, timeout }, (error, answer) => {
+    const timeoutMs = deadline.leftMs();
+    if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
+    const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
+    connection.query(sql, (error, answer) => {
+      clearTimeout(timer);
       if (error) reject(error);
       else resolve(answer);
     });
@@ -220,6 +242,12 @@ function transactionOver(sendSql: Send): Transaction {
     execute: async (sql) => {
       const answer = await sendSql(sql);
       return typeof answer === 'object' && answer !== null && 'affectedRows' in answer ? Number(answer.affectedRows) : 0;
+    },
+    all: async (statements) => {
+      if (statements.length === 0) return [];
+      const answer = await sendSql(statements.join(';'));
+      const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
+      return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
   };
 }

@@ -42,7 +42,10 @@ export function isDataFault(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof CommitUnknown || error instanceof TransactionRetryable)
     return true;
-  if (!(error instanceof Error) || !('code' in error)) return false;
+  if (!(error instanceof Error)) return false;
+  // The driver's own word for "this connection is over", with or without a code.
+  if ('fatal' in error && error.fatal === true) return true;
+  if (!('code' in error)) return false;
   const errno = errnoOf(error);
   if (errno === null || errno < 0) return true;
   return SERVER_AWAY.has(errno) || isRetryable(error);

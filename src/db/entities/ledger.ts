@@ -1,4 +1,3 @@
-import { ASSETS } from '../../core/amount.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
@@ -39,7 +38,7 @@ export const entries = defineTable('entries', {
   seq: column.bigint,
   id: column.uuid,
   transactionId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   kind: column.oneOf(ENTRY_KINDS),
   /** Signed: what the account gained. */
   raw: column.bigint,
@@ -52,7 +51,7 @@ export type Entry = RowOf<typeof entries>;
 
 export const balances = defineTable('balances', {
   accountId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   available: column.bigint,
   held: column.bigint,
   /** True for system accounts alone: they may go below zero. */
@@ -65,7 +64,7 @@ export const holds = defineTable('holds', {
   resourceId: column.uuid,
   resourceType: column.oneOf(RESOURCE_TYPES),
   accountId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   raw: column.bigint,
   remaining: column.bigint,
   createdAt: column.time,
@@ -75,7 +74,7 @@ export type Hold = RowOf<typeof holds>;
 /** What left an account in a month, pending operations included, fees not. */
 export const monthTotals = defineTable('month_totals', {
   accountId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   month: column.string,
   used: column.bigint,
 });

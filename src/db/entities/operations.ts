@@ -1,4 +1,3 @@
-import { ASSETS } from '../../core/amount.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
@@ -12,7 +11,7 @@ export const transfers = defineTable('transfers', {
   tenantId: column.uuid,
   sourceAccountId: column.uuid,
   destinationAccountId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   raw: column.bigint,
   feeRaw: column.bigint,
   /** Fixed at creation; null when there is no fee. */
@@ -32,7 +31,7 @@ export const payIns = defineTable('pay_ins', {
   id: column.uuid,
   tenantId: column.uuid,
   accountId: column.uuid,
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   raw: column.bigint,
   /** The operator's own name for it, unique in the tenant: the idempotency key `ops/{reference}`. */
   reference: column.string,
@@ -51,7 +50,7 @@ export const adjustments = defineTable('adjustments', {
   tenantId: column.uuid,
   accountId: column.uuid,
   direction: column.oneOf(ADJUSTMENT_DIRECTIONS),
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   raw: column.bigint,
   reference: column.string,
   reason: column.string,

@@ -1,4 +1,3 @@
-import { ASSETS } from '../../core/amount.js';
 import { ROLES, SCOPES } from '../../core/permissions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
@@ -49,7 +48,7 @@ export type FeeOperation = (typeof FEE_OPERATIONS)[number];
 export const feeSchedules = defineTable('fee_schedules', {
   tenantId: column.uuid,
   operation: column.oneOf(FEE_OPERATIONS),
-  asset: column.oneOf(ASSETS),
+  asset: column.asset,
   flatRaw: column.bigint,
   basisPoints: column.bigint,
   floorRaw: column.bigint,

@@ -1,7 +1,16 @@
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
 import { CommitUnknown, DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
-import { answerFromKeys, type Answers, type GroupParts, postGroup, type Ticket, UNKNOWN } from './group.js';
+import {
+  answerFromKeys,
+  type Answers,
+  type GroupParts,
+  nameAccounts,
+  type NamedAccounts,
+  postGroup,
+  type Ticket,
+  UNKNOWN,
+} from './group.js';
 import { AccountNotLocked } from './state.js';
 import type { Answer, Command, CommandKind } from './types.js';
 
@@ -81,7 +90,6 @@ export class PostingDesk {
         },
       };
       this.queue.push(waiting);
-      this.observer.queued(this.queue.length);
       this.planPump();
     });
   }
@@ -105,6 +113,7 @@ export class PostingDesk {
   private pump(): void {
     while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
       const group = this.queue.splice(0, this.options.maxGroup).filter((waiting) => !waiting.answered);
+      this.observer.queued(this.queue.length);
       if (group.length === 0) continue;
       this.inFlight += 1;
       void this.run(group).finally(() => {
@@ -118,9 +127,10 @@ export class PostingDesk {
   private async run(group: readonly Waiting[]): Promise<void> {
     const began = performance.now();
     try {
-      const known = await answerFromKeys(this.parts.database.reader, group);
+      const { reader } = this.parts.database;
+      const [known, named] = await Promise.all([answerFromKeys(reader, group), nameAccounts(reader, group)]);
       settle(known);
-      await this.post(group.filter((ticket) => !known.has(ticket)));
+      await this.post(group.filter((ticket) => !known.has(ticket)), named);
     } catch (fault) {
       // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
       if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('group', fault);
@@ -130,15 +140,18 @@ export class PostingDesk {
   }
 
   /** Posts the group, and again while its time lasts and the failure says that nothing happened. */
-  private async post(group: readonly Waiting[]): Promise<void> {
+  private async post(group: readonly Waiting[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
+    let named = firstNamed;
     for (let open = group; ; open = open.filter((ticket) => !ticket.answered && !ticket.deadline.passed())) {
       const [first, ...rest] = open;
       if (first === undefined) return;
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
       try {
-        return settle(await postGroup(this.parts, open, deadline));
+        named ??= await nameAccounts(this.parts.database.reader, open);
+        return settle(await postGroup(this.parts, open, named, deadline));
       } catch (failure) {
+        named = undefined;
         if (failure instanceof CommitUnknown) return this.resolveUnknown(open);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');

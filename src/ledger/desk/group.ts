@@ -8,9 +8,9 @@ import type { Database, Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import { balances, type IdempotencyKey } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
-import { columnList, literals } from '../../db/statements.js';
+import { columnList, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
-import { findKeys, KEY_REUSED, keyName, storedRefusal } from './keys.js';
+import { type BoundKeys, findKeys, KEY_REUSED, keyName, parseKeys, selectKeysSql, storedRefusal } from './keys.js';
 import { AccountNotLocked, GroupState } from './state.js';
 import type { Answer, Command, CommandKind, Decision, Need } from './types.js';
 import { writeGroup } from './writer.js';
@@ -37,16 +37,16 @@ export type Answers = Map<Ticket, Answer<AnyRow>>;
 
 /** Answers those of the tickets whose key is bound already. Throws DatabaseUnavailable. */
 export async function answerFromKeys(reader: Reader, tickets: readonly Ticket[]): Promise<Answers> {
-  const keys = await findKeys(reader, tickets.map((ticket) => ticket.command));
-  return keys.size === 0 ? new Map() : replay(reader, tickets, keys);
+  return replay(reader, tickets, await findKeys(reader, tickets.map((ticket) => ticket.command)));
 }
 
 async function replay(
   reader: Reader,
   tickets: readonly Ticket[],
-  keys: ReadonlyMap<string, IdempotencyKey>,
+  keys: BoundKeys,
 ): Promise<Answers> {
   const answers: Answers = new Map();
+  if (keys.size === 0) return answers;
   const wanted = new Map<Table<AnyRow>, { ticket: Ticket; id: Uuid }[]>();
   for (const ticket of tickets) {
     const { command, kind } = ticket;
@@ -82,22 +82,20 @@ export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
 export async function postGroup(
   parts: GroupParts,
   tickets: readonly Ticket[],
+  named: NamedAccounts,
   deadline: Deadline,
 ): Promise<Answers> {
-  const named = await namedAccounts(parts.database.reader, tickets);
   parts.failpoints.pass('before_lock');
   const answers = await parts.database.withTransaction(
     async (transaction) => {
-      const ids = [...new Set([...named.values()].flat())].sort();
-      const state = await lockAccounts(transaction, ids);
+      const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
       parts.failpoints.pass('after_lock');
-      const replayed = await answerFromKeys(transaction, tickets);
-      const open = tickets.filter((ticket) => !replayed.has(ticket));
-      if (open.length === 0) return replayed;
       const now = parts.clock();
-      await loadNeeds(transaction, state, open, named, now);
-      const { decided, keys } = decideAll(parts, state, open, named, now);
-      await writeGroup(transaction, keys, state.writes, now);
+      const keys = await loadKeysAndNeeds(transaction, state, tickets, named, now);
+      const replayed = await replay(transaction, tickets, keys);
+      const open = tickets.filter((ticket) => !replayed.has(ticket));
+      const { decided, bound } = decideAll(parts, state, open, named, now);
+      await writeGroup(transaction, bound, state.writes, now);
       return new Map([...replayed, ...decided]);
     },
     deadline,
@@ -107,10 +105,10 @@ export async function postGroup(
   return answers;
 }
 
-async function namedAccounts(
-  reader: Reader,
-  tickets: readonly Ticket[],
-): Promise<Map<Ticket, readonly Uuid[]>> {
+/** For each ticket the accounts that its command will touch. */
+export type NamedAccounts = ReadonlyMap<Ticket, readonly Uuid[]>;
+
+export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
   const byKind = groupBy(tickets, (ticket) => ticket.kind);
   const named = new Map<Ticket, readonly Uuid[]>();
   await Promise.all(
@@ -122,34 +120,42 @@ async function namedAccounts(
   return named;
 }
 
-/** One sorted statement locks every account of the group, before anything else is locked. */
+/** One sorted statement locks every account of the group, and its balances behind it, before anything else is locked. */
 async function lockAccounts(transaction: Transaction, ids: readonly Uuid[]): Promise<GroupState> {
   if (ids.length === 0) return new GroupState([], []);
-  const list = literals(accounts, 'id', ids);
-  const locked = await transaction.query(
-    `SELECT ${columnList(accounts)} FROM accounts FORCE INDEX (PRIMARY) WHERE id IN (${list}) ORDER BY id FOR UPDATE`,
+  const stored = await transaction.query(
+    `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
+     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
+     ORDER BY a.id FOR UPDATE`,
   );
   return new GroupState(
-    locked.map((row) => parseRow(accounts, row)),
-    await transaction.select(balances, { accountId: ids }),
+    stored.map((row) => parseRow(accounts, row)),
+    stored.map((row) => parseRow(balances, row)),
   );
 }
 
-async function loadNeeds(
+/** Looks the keys up again under the locks, and reads all that the decisions need: one SELECT a table, one round trip. */
+async function loadKeysAndNeeds(
   transaction: Transaction,
   state: GroupState,
   tickets: readonly Ticket[],
-  named: ReadonlyMap<Ticket, readonly Uuid[]>,
+  named: NamedAccounts,
   now: Instant,
-): Promise<void> {
-  const needs = tickets.flatMap((ticket) =>
-    ticket.kind.needs(ticket.command, state.instantFor(named.get(ticket) ?? [], now)),
+): Promise<BoundKeys> {
+  const needs = tickets.flatMap((ticket) => {
+    const ids = named.get(ticket) ?? [];
+    const view = state.view(state.instantFor(ids, now), ids);
+    return ticket.kind.needs(ticket.command, view.at, view.account);
+  });
+  const tables = [...groupBy(needs, (one) => one.table)];
+  const [keys = [], ...loaded] = await transaction.all([
+    selectKeysSql(tickets.map((ticket) => ticket.command)),
+    ...tables.map(([table, own]) => selectSql(table, wanted(own))),
+  ]);
+  tables.forEach(([table, own], index) =>
+    state.addLoaded(own, (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>)),
   );
-  await Promise.all(
-    Array.from(groupBy(needs, (one) => one.table), async ([table, own]) => {
-      state.addLoaded(own, (await transaction.select(table, wanted(own))) as Record<string, unknown>[]);
-    }),
-  );
+  return parseKeys(keys);
 }
 
 /** Each property among its wanted values: for needs of several properties this may read a little more than was asked. */
@@ -165,15 +171,15 @@ function decideAll(
   parts: GroupParts,
   state: GroupState,
   tickets: readonly Ticket[],
-  named: ReadonlyMap<Ticket, readonly Uuid[]>,
+  named: NamedAccounts,
   now: Instant,
-): { decided: Answers; keys: IdempotencyKey[] } {
+): { decided: Answers; bound: IdempotencyKey[] } {
   const decided: Answers = new Map();
-  const bound = new Map<string, { ticket: Ticket; answer: Answer<AnyRow> }>();
-  const keys: IdempotencyKey[] = [];
+  const byKey = new Map<string, { ticket: Ticket; answer: Answer<AnyRow> }>();
+  const bound: IdempotencyKey[] = [];
   for (const ticket of tickets) {
     const { command } = ticket;
-    const first = bound.get(keyName(command));
+    const first = byKey.get(keyName(command));
     if (first !== undefined) {
       const { keyId, digest } = first.ticket.command.fingerprint;
       const same = command.fingerprint.matches(keyId, digest);
@@ -186,11 +192,11 @@ function decideAll(
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(ticket, answer);
     if (decision?.bindsKey === true) {
-      keys.push(keyRow(ticket, decision, at));
-      bound.set(keyName(command), { ticket, answer });
+      bound.push(keyRow(ticket, decision, at));
+      byKey.set(keyName(command), { ticket, answer });
     }
   }
-  return { decided, keys };
+  return { decided, bound };
 }
 
 /** Null when deciding failed by a fault of ours: that command alone goes without an answer. */

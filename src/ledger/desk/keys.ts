@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Reader } from '../../db/database.js';
+import type { Reader, StoredRow } from '../../db/database.js';
 import { type IdempotencyKey, idempotencyKeys } from '../../db/entities/ledger.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
@@ -10,8 +10,15 @@ export function keyName(command: Pick<Command, 'tenantId' | 'key'>): string {
   return `${command.tenantId}|${command.key}`;
 }
 
-/** The keys of these commands that are already bound, by `keyName`. */
-export async function findKeys(reader: Reader, commands: readonly Command[]): Promise<Map<string, IdempotencyKey>> {
+/** The keys of these commands that are already bound. */
+export async function findKeys(reader: Reader, commands: readonly Command[]): Promise<BoundKeys> {
+  return parseKeys(await reader.query(selectKeysSql(commands)));
+}
+
+/** By `keyName`. */
+export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
+
+export function selectKeysSql(commands: readonly Command[]): string {
   const byTenant = new Map<Uuid, Set<string>>();
   for (const { tenantId, key } of commands) {
     const keys = byTenant.get(tenantId) ?? new Set();
@@ -22,8 +29,11 @@ export async function findKeys(reader: Reader, commands: readonly Command[]): Pr
     ([tenantId, keys]) =>
       `(tenant_id=${literal(idempotencyKeys, 'tenantId', tenantId)} AND idempotency_key IN (${literals(idempotencyKeys, 'idempotencyKey', keys)}))`,
   );
-  const sql = `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys WHERE ${conditions.join(' OR ')}`;
-  const rows = (await reader.query(sql)).map((row) => parseRow(idempotencyKeys, row));
+  return `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys WHERE ${conditions.join(' OR ')}`;
+}
+
+export function parseKeys(stored: readonly StoredRow[]): BoundKeys {
+  const rows = stored.map((row) => parseRow(idempotencyKeys, row));
   return new Map(rows.map((row) => [keyName({ tenantId: row.tenantId, key: row.idempotencyKey }), row]));
 }
 

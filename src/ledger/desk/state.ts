@@ -106,7 +106,7 @@ export class GroupState {
     for (const change of writes.holds ?? []) draft.changeHold(change);
     for (const posting of writes.postings ?? []) draft.post(posting, tenantId);
     draft.assertSound();
-    const months = (writes.months ?? []).map((change) => this.changedMonth(change));
+    const months = this.changedMonths(writes.months ?? []);
 
     for (const [id, state] of draft.accounts) {
       this.accounts.set(id, state);
@@ -125,14 +125,19 @@ export class GroupState {
     this.writes.events.push(...(writes.events ?? []));
   }
 
-  private changedMonth({ accountId, asset, month, raw }: NonNullable<Writes['months']>[number]): MonthTotal {
-    const key = { accountId, asset, month };
+  private changedMonths(changes: NonNullable<Writes['months']>): MonthTotal[] {
     const table = this.loaded.get(monthTotals as Table<unknown>);
-    if (table === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
-    const known = table.get(key)[0] as MonthTotal | undefined;
-    const used = (known?.used ?? 0n) + raw;
-    if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
-    return { ...key, used };
+    const changed = new Map<string, MonthTotal>();
+    for (const { accountId, asset, month, raw } of changes) {
+      if (table === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
+      const key = { accountId, asset, month };
+      const name = `${accountId}|${asset}|${month}`;
+      const known = changed.get(name) ?? (table.get(key)[0] as MonthTotal | undefined);
+      const used = (known?.used ?? 0n) + raw;
+      if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
+      changed.set(name, { ...key, used });
+    }
+    return [...changed.values()];
   }
 
   private rememberMonth(total: MonthTotal): void {
@@ -217,18 +222,24 @@ class DecisionDraft {
   changeHold(change: HoldChange): void {
     if (change.change === 'place') {
       const { resourceId, resourceType, accountId, asset, raw } = change;
+      if (raw <= 0n) throw new UnsoundDecision('a hold of nothing is placed');
+      if (this.findHold(resourceId) !== undefined) throw new UnsoundDecision('a second hold is placed for a resource');
       this.move(accountId, asset, -raw, raw);
       this.holds.set(resourceId, { resourceId, resourceType, accountId, asset, raw, remaining: raw, createdAt: this.at });
       return;
     }
-    const known = this.holds.get(change.resourceId) ?? this.loadedHolds?.get({ resourceId: change.resourceId })[0];
-    if (known === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
-    const hold = known as Hold;
+    const hold = this.findHold(change.resourceId);
+    if (hold === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
     this.move(hold.accountId, hold.asset, change.raw, -change.raw);
     this.holds.set(hold.resourceId, { ...hold, remaining: hold.remaining - change.raw });
   }
 
+  private findHold(resourceId: Uuid): Hold | undefined {
+    return this.holds.get(resourceId) ?? (this.loadedHolds?.get({ resourceId })[0] as Hold | undefined);
+  }
+
   post(posting: Posting, tenantId: Uuid): void {
+    if (posting.entries.length < 2) throw new UnsoundDecision('a ledger transaction has fewer than two entries');
     const transactionId = newId();
     const { relatedType, relatedId, description } = posting;
     this.transactions.push({ id: transactionId, tenantId, relatedType, relatedId, description, createdAt: this.at });
@@ -257,6 +268,6 @@ class DecisionDraft {
         if (!fitsColumn(available + held) || !fitsColumn(available)) throw new UnsoundDecision('a balance would overflow');
       }
     for (const hold of this.holds.values())
-      if (hold.remaining < 0n) throw new UnsoundDecision('more would be released than the hold has');
+      if (hold.remaining < 0n || hold.remaining > hold.raw) throw new UnsoundDecision('a hold would leave its range');
   }
 }

@@ -28,8 +28,8 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
   readonly table: Table<Row>;
   /** For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the lock. */
   accounts(commands: readonly C[], reader: Reader): Promise<readonly (readonly Uuid[])[]>;
-  /** What `decide` will ask the view for. Rows are read after the lock, one SELECT a table for the whole group. */
-  needs(command: C, at: Instant): readonly Need[];
+  /** What `decide` will ask the view for, known once the accounts are locked. One SELECT a table reads it for the whole group. */
+  needs(command: C, at: Instant, account: AccountFinder): readonly Need[];
   /** Pure. May throw only for a fault of ours, which then fails this command alone. */
   decide(command: C, view: View): Decision<Row>;
 }
@@ -55,12 +55,14 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
+export type AccountFinder = (id: Uuid) => LockedAccount | undefined;
+
 /** What a decision may know: the locked accounts and the rows it needs, as earlier commands of the group left them. */
 export interface View {
   /** The instant of this command; its resource's and entries' `created_at`. */
   readonly at: Instant;
   /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */
-  account(id: Uuid): LockedAccount | undefined;
+  readonly account: AccountFinder;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
 }

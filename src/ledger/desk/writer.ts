@@ -14,14 +14,14 @@ import {
   monthTotals,
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { insertSql, literal, literals, upsertSql } from '../../db/statements.js';
-import type { Table } from '../../db/table.js';
+import { insertSql, literal, literals, selectSql, upsertSql } from '../../db/statements.js';
+import { parseRow, type Table } from '../../db/table.js';
 import type { GroupWrites } from './state.js';
 import type { EventDraft, RowWrite } from './types.js';
 
 /**
  * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources,
- * event counters. All statements are sent at once and all are waited for, so that none can fail behind a COMMIT.
+ * event counters. They share two round trips: events can be numbered only under their counter's lock.
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -30,16 +30,13 @@ export async function writeGroup(
   now: Instant,
 ): Promise<void> {
   const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
-  const sent = statements.map((sql) => transaction.execute(sql));
-  const counters = writes.events.length === 0 ? [] : lockCounters(transaction, writes.events);
-  await allOf([...sent, counters]);
-  if (writes.events.length > 0) await appendEvents(transaction, await counters, writes.events, now);
-}
-
-/** Waits for every one, then throws the first failure: nothing is left running on the connection. */
-async function allOf(sent: readonly unknown[]): Promise<void> {
-  const results = await Promise.allSettled(sent);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  if (writes.events.length === 0) {
+    await transaction.all(statements);
+    return;
+  }
+  const answers = await transaction.all([...statements, lockCounters(writes.events)]);
+  const counters = (answers.at(-1) ?? []).map((row) => parseRow(eventCounters, row));
+  await transaction.all(appendEvents(counters, writes.events, now));
 }
 
 /** In the order of the primary key: unsorted multi-row inserts deadlock. */
@@ -91,18 +88,13 @@ function rowsOf(writes: readonly RowWrite[], isNew: boolean): Record<string, unk
   return writes.filter((write) => write.isNew === isNew).map((write) => write.row);
 }
 
-function lockCounters(transaction: Transaction, drafts: readonly EventDraft[]): Promise<EventCounter[]> {
-  const tenantIds = [...new Set(drafts.map((draft) => draft.tenantId))];
-  return transaction.select(eventCounters, { tenantId: tenantIds }, { orderBy: ['tenantId'], forUpdate: true });
+function lockCounters(drafts: readonly EventDraft[]): string {
+  const tenantId = [...new Set(drafts.map((draft) => draft.tenantId))];
+  return selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true });
 }
 
 /** Numbers, dates and serialises the events under the counters' locks, so that sequence and time follow the commits. */
-async function appendEvents(
-  transaction: Transaction,
-  counters: readonly EventCounter[],
-  drafts: readonly EventDraft[],
-  now: Instant,
-): Promise<void> {
+function appendEvents(counters: readonly EventCounter[], drafts: readonly EventDraft[], now: Instant): string[] {
   const heads = new Map<Uuid, EventCounter>(counters.map((counter) => [counter.tenantId, counter]));
   const rows = drafts.map((draft): EventRow => {
     const head = heads.get(draft.tenantId);
@@ -121,10 +113,7 @@ async function appendEvents(
       createdAt,
     };
   });
-  await allOf([
-    transaction.execute(insertSql(events, rows)),
-    transaction.execute(upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])),
-  ]);
+  return [insertSql(events, rows), upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])];
 }
 
 function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {

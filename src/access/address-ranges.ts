@@ -1,0 +1,32 @@
+import ipaddr from 'ipaddr.js';
+
+/** Where a token may be used from. Several ranges are kept as text with commas between. */
+
+export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** The range that the text names, in its canonical form (`10.0.0.0/8`; one address is a range too), or null. */
+export function normaliseRange(text: string): string | null {
+  const [address = '', bits, ...rest] = text.split('/');
+  const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
+  if (rest.length > 0 || (!isV4 && !ipaddr.IPv6.isValid(address)) || address.includes('%')) return null;
+  const cidr = `${address}/${bits ?? (isV4 ? 32 : 128)}`;
+  if (!/\/\d{1,3}$/.test(cidr) || !ipaddr.isValidCIDR(cidr)) return null;
+  const [parsed, length] = ipaddr.parseCIDR(cidr);
+  // Callers' addresses are compared as IPv4 where they are: such a range would never match.
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null;
+  const network = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
+  return `${network.toString()}/${length}`;
+}
+
+/** The ranges of a token's row. */
+export function parseRanges(stored: string): readonly AddressRange[] {
+  return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));
+}
+
+/** True when there are no ranges, or the address lies in one of them. An IPv4 address in IPv6 clothing is the IPv4 address. */
+export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
+  if (ranges.length === 0) return true;
+  if (!ipaddr.isValid(address)) return false;
+  const from = ipaddr.process(address);
+  return ranges.some(([network, bits]) => network.kind() === from.kind() && from.match(network, bits));
+}

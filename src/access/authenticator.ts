@@ -1,0 +1,115 @@
+import { sameBytes } from '../core/fingerprint.js';
+import type { Clock, Instant } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import { type Token, tokens } from '../db/entities/parties.js';
+import { type AddressRange, admitsAddress, parseRanges } from './address-ranges.js';
+import { Recent } from './recent.js';
+import { hashOfToken, keyIdOf } from './token-format.js';
+
+/** From when the read was sent; with what a request takes, a revocation is complete within a second. */
+const MAX_AGE_MS = 500;
+const MAX_KNOWN = 20_000;
+/** Of their own, so that a flood of invented tokens takes no place from real ones. */
+const MAX_UNKNOWN = 20_000;
+const MAX_READ_AT_ONCE = 1_000;
+
+interface LiveToken {
+  readonly caller: Caller;
+  readonly secretHash: Buffer;
+  readonly expiresAt: Instant | null;
+  readonly ranges: readonly AddressRange[];
+}
+
+type Found = ReadonlyMap<string, LiveToken>;
+
+/** One SELECT for all key ids that are asked for in the same turn of the event loop. */
+interface SharedRead {
+  readonly keyIds: Set<string>;
+  readonly askedAt: number;
+  readonly found: Promise<Found>;
+}
+
+/** Tells whom a token speaks for. Tokens that were read less than half a second ago are not read again. */
+export class Authenticator {
+  private readonly reader: Reader;
+  private readonly clock: Clock;
+  /** Milliseconds that never jump. */
+  private readonly elapsed: () => number;
+  private readonly known = new Recent<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
+  private readonly unknown = new Recent<true>(MAX_UNKNOWN, MAX_AGE_MS);
+  private readonly running = new Map<string, SharedRead>();
+  private gathering: SharedRead | null = null;
+
+  constructor(reader: Reader, clock: Clock, elapsed: () => number = () => performance.now()) {
+    this.reader = reader;
+    this.clock = clock;
+    this.elapsed = elapsed;
+  }
+
+  /**
+   * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this address.
+   * Throws DatabaseUnavailable when that cannot be known.
+   */
+  async authenticate(token: string, address: string): Promise<Caller | null> {
+    const keyId = keyIdOf(token);
+    if (keyId === null) return null;
+    const now = this.elapsed();
+    if (this.unknown.get(keyId, now) === true) return null;
+    const live = this.known.get(keyId, now) ?? (await this.lookUp(keyId, now));
+    if (live === undefined || !sameBytes(hashOfToken(token), live.secretHash)) return null;
+    if (live.expiresAt !== null && this.clock() >= live.expiresAt) return null;
+    return admitsAddress(live.ranges, address) ? live.caller : null;
+  }
+
+  /** Joins a read of this key id that is young enough, or begins one. */
+  private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
+    const running = this.running.get(keyId);
+    const read = running !== undefined && now - running.askedAt <= MAX_AGE_MS ? running : this.joinNextRead(keyId, now);
+    return (await read.found).get(keyId);
+  }
+
+  private joinNextRead(keyId: string, now: number): SharedRead {
+    let next = this.gathering;
+    if (next === null || next.keyIds.size >= MAX_READ_AT_ONCE) {
+      const keyIds = new Set<string>();
+      const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.read(read));
+      const read: SharedRead = { keyIds, askedAt: now, found };
+      next = this.gathering = read;
+    }
+    next.keyIds.add(keyId);
+    this.running.set(keyId, next);
+    return next;
+  }
+
+  private async read(read: SharedRead): Promise<Found> {
+    if (this.gathering === read) this.gathering = null;
+    const keyIds = [...read.keyIds];
+    try {
+      const rows = await this.reader.select(tokens, { keyId: keyIds });
+      const found = new Map(rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]));
+      // An older read that answers after a younger one may say less: it replaces nothing.
+      for (const keyId of keyIds)
+        if (this.running.get(keyId) === read) this.remember(keyId, found.get(keyId), read.askedAt);
+      return found;
+    } finally {
+      for (const keyId of keyIds) if (this.running.get(keyId) === read) this.running.delete(keyId);
+    }
+  }
+
+  private remember(keyId: string, live: LiveToken | undefined, askedAt: number): void {
+    if (live === undefined) {
+      this.known.delete(keyId);
+      this.unknown.set(keyId, true, askedAt);
+    } else {
+      this.unknown.delete(keyId);
+      this.known.set(keyId, live, askedAt);
+    }
+  }
+}
+
+function liveToken(row: Token): LiveToken {
+  const { tenantId, memberId, keyId, scopes, secretHash, expiresAt } = row;
+  const caller = { tenantId, memberId, tokenKeyId: keyId, scopes };
+  return { caller, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
+}

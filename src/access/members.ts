@@ -1,0 +1,84 @@
+import { checkedText } from '../core/checked-text.js';
+import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import { type Role, ROLES } from '../core/permissions.js';
+import * as column from '../db/columns.js';
+import type { Database, Reader } from '../db/database.js';
+import { accounts, type Member, memberRoles, members } from '../db/entities/parties.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { insertSql, literal, literals, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+
+const MAX_NAME = 80;
+
+/** Adds a person or program that acts for the tenant, without any role yet. Throws ApiError invalid_field (taken names too). */
+export async function addMember(database: Database, clock: Clock, tenantId: Uuid, name: string): Promise<Member> {
+  const member: Member = { id: newId(), tenantId, name: checkedText('name', name, MAX_NAME), createdAt: clock() };
+  try {
+    await transact(database, (transaction) => transaction.execute(insertSql(members, [member])));
+  } catch (failure) {
+    if (errnoOf(failure) === DUPLICATE_KEY)
+      throw new ApiError({ ...invalidField('name', 'taken'), message: `the tenant already has a member ${member.name}` });
+    throw failure;
+  }
+  return member;
+}
+
+/** Gives the member this role in one account of its tenant, in place of any other. Throws ApiError not_found. */
+export async function grantRole(database: Database, member: Member, accountId: Uuid, role: Role): Promise<void> {
+  await transact(database, async (transaction) => {
+    const account = await transaction.find(accounts, { id: accountId, tenantId: member.tenantId });
+    if (account === undefined || account.type === 'system') throw notFound();
+    await transaction.execute(upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']));
+  });
+}
+
+/** Gives the member this role in every account that its tenant has now. Answers in how many. */
+export async function grantRoleEverywhere(database: Database, member: Member, role: Role): Promise<number> {
+  const tenantId = literal(members, 'tenantId', member.tenantId);
+  const own = `FROM accounts WHERE tenant_id=${tenantId} AND type<>'system'`;
+  const memberId = literal(memberRoles, 'memberId', member.id);
+  return transact(database, async (transaction) => {
+    await transaction.execute(
+      `INSERT INTO member_roles (account_id, member_id, role)
+       SELECT id, ${memberId}, ${literal(memberRoles, 'role', role)} ${own}
+       ON DUPLICATE KEY UPDATE role=VALUES(role)`,
+    );
+    const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
+    return column.integer.parse(counted?.own);
+  });
+}
+
+/** Takes the member's role away: in one account, or (null) in every one. Answers in how many it had one. */
+export async function removeRole(database: Database, member: Member, accountId: Uuid | null): Promise<number> {
+  const where = accountId === null ? '' : ` AND account_id=${literal(memberRoles, 'accountId', accountId)}`;
+  const memberId = literal(memberRoles, 'memberId', member.id);
+  return transact(database, (transaction) =>
+    transaction.execute(`DELETE FROM member_roles WHERE member_id=${memberId}${where}`),
+  );
+}
+
+export interface MemberWithRoles {
+  readonly member: Member;
+  /** In how many accounts it has each role. */
+  readonly roles: ReadonlyMap<Role, number>;
+}
+
+/** The tenant's members in the order in which they were added. */
+export async function listMembers(reader: Reader, tenantId: Uuid): Promise<readonly MemberWithRoles[]> {
+  const own = await reader.select(members, { tenantId }, { orderBy: ['createdAt', 'id'] });
+  if (own.length === 0) return [];
+  const ids = literals(memberRoles, 'memberId', own.map(({ id }) => id));
+  const counted = await reader.query(
+    `SELECT member_id, role, COUNT(*) AS accounts FROM member_roles WHERE member_id IN (${ids}) GROUP BY member_id, role`,
+  );
+  return own.map((member) => ({
+    member,
+    roles: new Map(
+      counted
+        .filter((row) => column.uuid.parse(row.member_id) === member.id)
+        .map((row) => [column.oneOf(ROLES).parse(row.role), column.integer.parse(row.accounts)]),
+    ),
+  }));
+}

@@ -1,0 +1,38 @@
+/**
+ * Values that are good for a short time after they were asked for, at most `limit` of them. What is too old is never
+ * given out; what was asked for first goes first.
+ */
+export class Recent<T> {
+  private readonly limit: number;
+  private readonly maxAgeMs: number;
+  /** In the order of `askedAt`, nearly: an answer may come in late, and is then dropped a little late. */
+  private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
+
+  constructor(limit: number, maxAgeMs: number) {
+    this.limit = limit;
+    this.maxAgeMs = maxAgeMs;
+  }
+
+  /** Times are milliseconds of one clock that never jumps. */
+  get(key: string, now: number): T | undefined {
+    const known = this.values.get(key);
+    return known !== undefined && now - known.askedAt <= this.maxAgeMs ? known.value : undefined;
+  }
+
+  set(key: string, value: T, askedAt: number): void {
+    this.values.delete(key);
+    this.values.set(key, { value, askedAt });
+    for (const [oldest, known] of this.values) {
+      if (this.values.size <= this.limit && askedAt - known.askedAt <= this.maxAgeMs) return;
+      this.values.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    this.values.delete(key);
+  }
+
+  get size(): number {
+    return this.values.size;
+  }
+}

@@ -1,0 +1,74 @@
+import { isTimeZone } from '../core/calendar.js';
+import { checkedText } from '../core/checked-text.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import { newId, parseUuid } from '../core/ids.js';
+import type { Clock, Instant } from '../core/instant.js';
+import type { Database } from '../db/database.js';
+import { eventCounters } from '../db/entities/events.js';
+import { type Account, SYSTEM_ROLES, type SystemRole, type Tenant, tenants } from '../db/entities/parties.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { insertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { openLedgerAccounts } from '../ledger/opening.js';
+
+export interface NewTenant {
+  /** 1 to 80 characters, unique. */
+  readonly name: string;
+  /** Tenants of one network can pay one another. */
+  readonly network: string | null;
+  /** IANA name; it decides when a monthly allowance renews. */
+  readonly timeZone: string;
+}
+
+export const DEFAULT_TIME_ZONE = 'America/Bogota';
+const NETWORK = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MAX_NAME = 80;
+const MAX_TIME_ZONE = 64;
+
+/**
+ * Makes a tenant with all that it needs to move money: its system accounts and its event counter. Throws ApiError
+ * invalid_field (a name that is taken included), and what withTransaction throws.
+ */
+export async function addTenant(database: Database, clock: Clock, wanted: NewTenant): Promise<Tenant> {
+  const createdAt = clock();
+  const tenant: Tenant = { ...checkedTenant(wanted), id: newId(), feeAccountId: null, createdAt };
+  try {
+    await transact(database, async (transaction) => {
+      await transaction.execute(insertSql(tenants, [tenant]));
+      const opened = SYSTEM_ROLES.map((role) => systemAccount(tenant, role, createdAt));
+      await openLedgerAccounts(transaction, opened);
+      await transaction.execute(insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt }]));
+    });
+  } catch (failure) {
+    if (errnoOf(failure) === DUPLICATE_KEY) throw new ApiError({ ...invalidField('name', 'taken'), message: `there is already a tenant ${tenant.name}` });
+    throw failure;
+  }
+  return tenant;
+}
+
+function checkedTenant({ name, network, timeZone }: NewTenant): NewTenant {
+  const clean = checkedText('name', name, MAX_NAME);
+  // Operators name a tenant by its id or its name: one must not look like the other.
+  if (parseUuid(clean) !== null) throw new ApiError(invalidField('name', 'looks_like_an_id'));
+  if (network !== null && !NETWORK.test(network)) throw new ApiError(invalidField('network', 'pattern'));
+  if (timeZone.length > MAX_TIME_ZONE || !isTimeZone(timeZone))
+    throw new ApiError(invalidField('time_zone', 'unknown'));
+  return { name: clean, network, timeZone };
+}
+
+function systemAccount(tenant: Tenant, systemRole: SystemRole, createdAt: Instant): Account {
+  return {
+    id: newId(),
+    tenantId: tenant.id,
+    type: 'system',
+    systemRole,
+    status: 'active',
+    name: systemRole,
+    alias: null,
+    phone: null,
+    verifiedAt: null,
+    seq: 0n,
+    lastPostedAt: createdAt,
+    createdAt,
+  };
+}

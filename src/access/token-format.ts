@@ -1,0 +1,36 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** The text of a token: `svc_live_<key id>_<secret>`. (decisions.md, Tenants, tokens, members, roles, scopes) */
+
+const PATTERN = /^svc_live_([a-z2-7]{16})_[a-z2-7]{40}$/;
+/** Thirty-two letters, so that each one is five whole bits of a random byte. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const KEY_ID_LETTERS = 16;
+/** 200 random bits. */
+const SECRET_LETTERS = 40;
+
+export interface NewToken {
+  /** Names the token; not secret. */
+  readonly keyId: string;
+  /** The whole token. Shown once, never stored. */
+  readonly text: string;
+}
+
+export function newToken(): NewToken {
+  const keyId = randomLetters(KEY_ID_LETTERS);
+  return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
+}
+
+/** The key id of what has the form of a live token, or null. */
+export function keyIdOf(text: string): string | null {
+  return PATTERN.exec(text)?.[1] ?? null;
+}
+
+/** What is stored of a token. Its secret is random, so a plain hash cannot be guessed back. */
+export function hashOfToken(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+function randomLetters(count: number): string {
+  return Array.from(randomBytes(count), (byte) => ALPHABET.charAt(byte & 31)).join('');
+}

@@ -1,0 +1,42 @@
+import { ApiError, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../core/permissions.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import { accounts, memberRoles } from '../db/entities/parties.js';
+import { literal } from '../db/statements.js';
+import { AUTHORITY_INSUFFICIENT } from './rules.js';
+
+/** SQL of an account that the caller's tenant owns (`a`), with the caller's role in it (`r`). For the joins of one-statement reads. */
+export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
+  const member = literal(memberRoles, 'memberId', caller.memberId);
+  return {
+    role: 'r.role AS caller_role',
+    from: `accounts a LEFT JOIN member_roles r ON r.account_id=a.id AND r.member_id=${member}`,
+    where: `a.id=${literal(accounts, 'id', accountId)} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system'`,
+  };
+}
+
+const role = column.nullable(column.oneOf(ROLES));
+
+/** Throws not_found when there is no row, authority_insufficient when its `caller_role` does not allow the operation. */
+export function assertAllowed(operation: Operation, row: StoredRow | undefined): asserts row is StoredRow {
+  if (row === undefined) throw notFound();
+  assertRole(operation, role.parse(row.caller_role) ?? undefined);
+}
+
+export function assertRole(operation: Operation, has: Role | undefined): void {
+  if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
+}
+
+/** Throws not_found or authority_insufficient unless the caller may do this in the account. */
+export async function assertAccountAllowed(
+  reader: Reader,
+  operation: Operation,
+  caller: Caller,
+  accountId: Uuid,
+): Promise<void> {
+  const own = ownAccountSql(caller, accountId);
+  const [row] = await reader.query(`SELECT ${own.role} FROM ${own.from} WHERE ${own.where}`);
+  assertAllowed(operation, row);
+}

@@ -1,0 +1,42 @@
+import type { Uuid } from '../core/ids.js';
+import { type Role, ROLES } from '../core/permissions.js';
+import * as column from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Balance, balances } from '../db/entities/ledger.js';
+import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
+import { columnList, literal } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+
+/** The operators' view of accounts: any tenant's, without roles. System accounts are not among them. */
+
+/** The newest `limit` accounts of the tenant. */
+export async function listAccounts(reader: Reader, tenantId: Uuid, limit: number): Promise<readonly Account[]> {
+  const rows = await reader.query(
+    `SELECT ${columnList(accounts)} FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+     AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
+  );
+  return rows.map((row) => parseRow(accounts, row));
+}
+
+export interface AccountDetails {
+  readonly balances: readonly Balance[];
+  readonly members: readonly { readonly name: string; readonly role: Role }[];
+}
+
+/** What belongs to the account: what it has, and who may act in it. */
+export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
+  const [own, roles] = await Promise.all([
+    reader.select(balances, { accountId }, { orderBy: ['asset'] }),
+    reader.query(
+      `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
+       WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,
+    ),
+  ]);
+  return {
+    balances: own,
+    members: roles.map((row) => ({
+      name: column.string.parse(row.name),
+      role: column.oneOf(ROLES).parse(row.role),
+    })),
+  };
+}

@@ -1,0 +1,17 @@
+const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
+
+/**
+ * What others see of an account: of a person the first name and initials ("Ana M. P."), of a business its trade name.
+ * It comes from the name given at opening. (decisions.md, Accounts, aliases, lookup)
+ */
+export function displayName(type: 'person' | 'business', name: string): string {
+  if (type === 'business') return name;
+  const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');
+  return [first, ...others.map(initial)].join(' ');
+}
+
+/** A letter may be several code points: an initial is never half of one. */
+function initial(word: string): string {
+  const [first] = graphemes.segment(word);
+  return `${(first?.segment ?? '').toLocaleUpperCase('es')}.`;
+}

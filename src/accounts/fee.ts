@@ -1,0 +1,47 @@
+import type { Asset } from '../core/amount.js';
+import { feeFor } from '../core/fees.js';
+import type { Uuid } from '../core/ids.js';
+import { asset, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
+import { literal, literals } from '../db/statements.js';
+import { need, type Need, type View } from '../ledger/desk/types.js';
+import type { Fee } from './rules.js';
+
+/** Which account receives the fee of an operation of a tenant in an asset, for those that charge one. */
+export type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
+
+/** Read before the lock, so that the fee accounts are locked with the others. One SELECT. */
+export async function readFeeAccounts(
+  reader: Reader,
+  operation: FeeOperation,
+  tenantIds: ReadonlySet<Uuid>,
+): Promise<FeeAccounts> {
+  const rows = await reader.query(
+    `SELECT s.tenant_id, s.asset, t.fee_account_id FROM fee_schedules s JOIN tenants t ON t.id=s.tenant_id
+     WHERE s.tenant_id IN (${literals(tenants, 'id', tenantIds)}) AND s.operation=${literal(feeSchedules, 'operation', operation)}
+       AND t.fee_account_id IS NOT NULL`,
+  );
+  const found = new Map(
+    rows.map((row) => [`${uuid.parse(row.tenant_id)}|${asset.parse(row.asset)}`, uuid.parse(row.fee_account_id)]),
+  );
+  return (tenantId, ofAsset) => found.get(`${tenantId}|${ofAsset}`);
+}
+
+export function feeNeeds(tenantId: Uuid, operation: FeeOperation, ofAsset: Asset): Need[] {
+  return [need(tenants, { id: tenantId }), need(feeSchedules, { tenantId, operation, asset: ofAsset })];
+}
+
+/** What the operation costs, and into which account. The fee account itself pays none. (decisions.md, Limits and fees) */
+export function feeOf(
+  view: View,
+  operation: FeeOperation,
+  from: { readonly tenantId: Uuid; readonly accountId: Uuid },
+  amount: { readonly raw: bigint; readonly asset: Asset },
+): Fee {
+  const schedule = view.row(feeSchedules, { tenantId: from.tenantId, operation, asset: amount.asset });
+  const accountId = view.row(tenants, { id: from.tenantId })?.feeAccountId ?? null;
+  if (schedule === undefined || accountId === null || accountId === from.accountId) return { raw: 0n, accountId: null };
+  const raw = feeFor(schedule, amount.raw);
+  return raw === 0n ? { raw, accountId: null } : { raw, accountId };
+}

@@ -1,0 +1,25 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js';
+
+/** How an account is named by people: its alias and its phone, in their one stored form. */
+
+const ALIAS = /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/;
+const HOME_REGION = 'CO';
+/** No form of a number that people write is longer. */
+const MAX_PHONE_TEXT = 64;
+
+/** The alias in lower case, or null when it is malformed. (decisions.md, Accounts, aliases, lookup) */
+export function parseAlias(text: string): string | null {
+  // ASCII alone: toLowerCase would make a k of the Kelvin sign.
+  const alias = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return ALIAS.test(alias) ? alias : null;
+}
+
+/**
+ * The number as E.164 (`+573001112233`), or null for what is none. Any way of writing it will do; without a country code
+ * it is a Colombian one. A well-formed number that no operator has given out yet is accepted.
+ */
+export function parsePhone(text: string): string | null {
+  if (text.length > MAX_PHONE_TEXT) return null;
+  const phone = parsePhoneNumberFromString(text, { defaultCountry: HOME_REGION, extract: false });
+  return phone !== undefined && phone.isPossible() && phone.ext === undefined ? phone.number : null;
+}

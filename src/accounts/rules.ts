@@ -1,0 +1,124 @@
+import { type Amount, type Asset, formatAmount, MAX_RAW } from '../core/amount.js';
+import type { Month } from '../core/calendar.js';
+import { invalidField, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { Account, Tenant } from '../db/entities/parties.js';
+import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
+import type { Limits } from './limits.js';
+
+/** What is true of any operation that takes money out of an account, whichever feature asks. Pure. */
+
+export const AUTHORITY_INSUFFICIENT: Refusal = {
+  code: 'authority_insufficient',
+  message: "the member's role in this account does not allow the operation",
+};
+
+/** For operators' commands alone: through the API a closed account is not there, or cannot send. */
+export const ACCOUNT_CLOSED: Refusal = {
+  code: 'invalid_state',
+  message: 'the account is closed',
+  details: { current: 'closed', allowed: ['active', 'frozen'] },
+};
+
+export interface Spending {
+  readonly source: LockedAccount;
+  readonly amount: Amount;
+  /** On top of the amount, in its asset. */
+  readonly feeRaw: bigint;
+  readonly limits: Limits;
+  readonly month: Month;
+  /** What has already left the account in this month. */
+  readonly monthUsed: bigint;
+}
+
+/** The first rule that forbids the spending, or null. The order is the contract's: capability, minimum, maximum, month, funds. */
+export function spendingRefusal(spending: Spending): Refusal | null {
+  return (
+    capabilityRefusal(spending.source.account) ??
+    operationLimitRefusal(spending) ??
+    monthRefusal(spending) ??
+    fundsRefusal(spending)
+  );
+}
+
+/** An account sends when it is active and verified. (interface.md, Errors: capability_cannot_send) */
+export function capabilityRefusal(account: Account): Refusal | null {
+  const reason = account.status !== 'active' ? account.status : account.verifiedAt === null ? 'not_verified' : null;
+  if (reason === null) return null;
+  const why = reason === 'not_verified' ? 'it has no declared verification' : `it is ${reason}`;
+  return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
+}
+
+function operationLimitRefusal({ amount, limits }: Spending): Refusal | null {
+  const { raw, asset } = amount;
+  if (raw < limits.minimum)
+    return {
+      code: 'below_minimum',
+      message: `${formatAmount(amount)} is under the minimum of ${formatAmount({ raw: limits.minimum, asset })}`,
+      details: { minimum: limits.minimum.toString(), requested: raw.toString(), asset },
+    };
+  if (raw > limits.maximum)
+    return {
+      code: 'above_per_operation_limit',
+      message: `${formatAmount(amount)} is over the maximum of ${formatAmount({ raw: limits.maximum, asset })}`,
+      details: { maximum: limits.maximum.toString(), requested: raw.toString(), asset },
+    };
+  return null;
+}
+
+function monthRefusal({ amount, limits, month, monthUsed }: Spending): Refusal | null {
+  const { raw, asset } = amount;
+  if (monthUsed + raw <= limits.month) return null;
+  return {
+    code: 'monthly_limit_exceeded',
+    message:
+      `${formatAmount(amount)} is more than this month still allows: ` +
+      `${formatAmount({ raw: monthUsed, asset })} of ${formatAmount({ raw: limits.month, asset })} are used`,
+    details: {
+      used: monthUsed.toString(),
+      limit: limits.month.toString(),
+      resets_at: toRfc3339(month.endsAt),
+    },
+  };
+}
+
+/** Held funds are not spendable; the fee must be covered too. */
+function fundsRefusal({ source, amount, feeRaw }: Spending): Refusal | null {
+  const { asset } = amount;
+  const { available } = source.balances[asset];
+  const requested = amount.raw + feeRaw;
+  if (available >= requested) return null;
+  return {
+    code: 'insufficient_funds',
+    message: `${formatAmount({ raw: requested, asset })} were requested, ${formatAmount({ raw: available, asset })} are available`,
+    details: { available: available.toString(), requested: requested.toString() },
+  };
+}
+
+/** A destination is an open account of the same tenant, or of a tenant in the same network. Anything else does not exist. */
+export function isReachable(destination: Account, from: Tenant, to: Tenant | undefined): boolean {
+  if (destination.type === 'system' || destination.status === 'closed') return false;
+  if (destination.tenantId === from.id) return true;
+  return from.network !== null && to !== undefined && to.network === from.network;
+}
+
+/** Refuses what would take an account's total beyond what 64 bits hold. */
+export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount): Refusal | null {
+  const { available, held } = account.balances[asset];
+  return available + held + raw > MAX_RAW ? invalidField('amount.raw', 'out_of_range') : null;
+}
+
+export interface Fee {
+  readonly raw: bigint;
+  /** Null when nothing is charged. */
+  readonly accountId: Uuid | null;
+}
+
+/** What the fee account receives is an `adjustment_in`: the contract's kinds have no `fee_in`. */
+export function feeEntries(payer: Uuid, feeAccount: Uuid, asset: Asset, feeRaw: bigint): EntryDraft[] {
+  return [
+    { accountId: payer, asset, raw: -feeRaw, kind: 'fee_out', counterpartyAccountId: feeAccount },
+    { accountId: feeAccount, asset, raw: feeRaw, kind: 'adjustment_in', counterpartyAccountId: payer },
+  ];
+}

@@ -1,0 +1,20 @@
+import type { Database, Transaction } from './database.js';
+import { TransactionRetryable } from './failures.js';
+
+const TRIES = 4;
+const PAUSE_MS = 20;
+
+/**
+ * A transaction that is begun again when the server rolled it back for a reason that may pass: an account's row is busy
+ * with postings. Throws what withTransaction throws.
+ */
+export async function transact<T>(database: Database, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await database.withTransaction(work);
+    } catch (failure) {
+      if (!(failure instanceof TransactionRetryable) || tries === TRIES) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tries));
+    }
+  }
+}

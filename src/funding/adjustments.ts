@@ -1,0 +1,128 @@
+import type { Amount } from '../core/amount.js';
+import { checkedText } from '../core/checked-text.js';
+import { commandFingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Reader } from '../db/database.js';
+import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import { columnList, literal } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { type CommandKind, need } from '../ledger/desk/types.js';
+import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
+import {
+  decideApproval,
+  type DecideAdjustment,
+  decideProposal,
+  decideRejection,
+  type ProposeAdjustment,
+} from './rules.js';
+
+export interface WantedAdjustment {
+  readonly tenantId: Uuid;
+  readonly accountId: Uuid;
+  readonly direction: Adjustment['direction'];
+  readonly amount: Amount;
+  /** The operator's own name for it, once in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
+  readonly reference: string;
+  /** 1 to 140 characters; the account's owner sees them as the movement's description. */
+  readonly reason: string;
+  readonly operator: string;
+}
+
+const MAX_REASON = 140;
+
+const proposalKind: CommandKind<ProposeAdjustment, Adjustment> = {
+  name: 'propose adjustment',
+  resourceType: 'adjustment',
+  table: adjustments,
+  accounts: (commands) => Promise.resolve(commands.map(({ accountId }) => [accountId])),
+  needs: () => [],
+  decide: decideProposal,
+};
+
+const approvalKind: CommandKind<DecideAdjustment, Adjustment> = {
+  name: 'approve adjustment',
+  resourceType: 'adjustment',
+  table: adjustments,
+  accounts: (commands) =>
+    Promise.resolve(commands.map(({ accountId, systemAccountId: system }) => [accountId, system])),
+  needs: ({ adjustmentId }) => [need(adjustments, { id: adjustmentId })],
+  decide: decideApproval,
+};
+
+const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
+  ...approvalKind,
+  name: 'reject adjustment',
+  decide: decideRejection,
+};
+
+/** Proposes a correction, which another operator posts. Throws ApiError as recordPayIn does. */
+export async function proposeAdjustment({ desk }: FundingParts, wanted: WantedAdjustment): Promise<Settled<Adjustment>> {
+  const { accountId, direction, amount, reference } = wanted;
+  const key = opsKey(reference);
+  assertPositive(amount.raw);
+  const reason = checkedText('reason', wanted.reason, MAX_REASON);
+  const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
+  const answer = await desk.submit(proposalKind, {
+    ...wanted,
+    key,
+    fingerprint: commandFingerprint(content),
+    adjustmentId: newId(),
+    reason,
+  });
+  return settled(answer, reference);
+}
+
+/**
+ * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer), invalid_state (settled
+ * already, or the account is closed), insufficient_funds, invalid_field (out of range), ledger_unavailable.
+ */
+export function approveAdjustment(
+  parts: FundingParts,
+  adjustment: Adjustment,
+  operator: string,
+): Promise<Settled<Adjustment>> {
+  return decide(parts, approvalKind, 'post', adjustment, operator);
+}
+
+/** Ends a proposal. Throws ApiError: not_found, invalid_state (settled already), ledger_unavailable. */
+export function rejectAdjustment(
+  parts: FundingParts,
+  adjustment: Adjustment,
+  operator: string,
+): Promise<Settled<Adjustment>> {
+  return decide(parts, rejectionKind, 'reject', adjustment, operator);
+}
+
+async function decide(
+  { database, desk }: FundingParts,
+  kind: CommandKind<DecideAdjustment, Adjustment>,
+  step: 'post' | 'reject',
+  { id: adjustmentId, tenantId, accountId, reference }: Adjustment,
+  operator: string,
+): Promise<Settled<Adjustment>> {
+  const answer = await desk.submit(kind, {
+    tenantId,
+    key: opsKey(reference, step),
+    fingerprint: commandFingerprint([step, adjustmentId]),
+    adjustmentId,
+    accountId,
+    systemAccountId: await systemAccountId(database.reader, tenantId, 'adjustment'),
+    operator,
+  });
+  return settled(answer, reference);
+}
+
+/** The newest `limit` of the tenant's corrections in this state (null: in any). */
+export async function listAdjustments(
+  reader: Reader,
+  tenantId: Uuid,
+  status: Adjustment['status'] | null,
+  limit: number,
+): Promise<readonly Adjustment[]> {
+  const inStatus = status === null ? '' : ` AND status=${literal(adjustments, 'status', status)}`;
+  const rows = await reader.query(
+    `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${literal(adjustments, 'tenantId', tenantId)}${inStatus}
+     ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
+  );
+  return rows.map((row) => parseRow(adjustments, row));
+}

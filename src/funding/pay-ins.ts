@@ -1,0 +1,53 @@
+import type { Amount } from '../core/amount.js';
+import { checkedText } from '../core/checked-text.js';
+import { commandFingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { type PayIn, payIns } from '../db/entities/operations.js';
+import type { CommandKind } from '../ledger/desk/types.js';
+import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
+import { decidePayIn, type RecordPayIn } from './rules.js';
+
+export interface WantedPayIn {
+  readonly tenantId: Uuid;
+  readonly accountId: Uuid;
+  readonly amount: Amount;
+  /** The operator's own name for it, once in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
+  readonly reference: string;
+  /** Up to 140 characters; the account's owner sees them. */
+  readonly description: string | null;
+  readonly operator: string;
+}
+
+const MAX_DESCRIPTION = 140;
+
+const payInKind: CommandKind<RecordPayIn, PayIn> = {
+  name: 'record pay-in',
+  resourceType: 'payin',
+  table: payIns,
+  accounts: (commands) =>
+    Promise.resolve(commands.map(({ accountId, systemAccountId: system }) => [accountId, system])),
+  needs: () => [],
+  decide: decidePayIn,
+};
+
+/**
+ * Puts money that came from outside into an account. The same reference with the same content moves it once. Throws
+ * ApiError: invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
+ */
+export async function recordPayIn({ database, desk }: FundingParts, wanted: WantedPayIn): Promise<Settled<PayIn>> {
+  const { tenantId, accountId, amount, reference } = wanted;
+  const key = opsKey(reference);
+  assertPositive(amount.raw);
+  const description =
+    wanted.description === null ? null : checkedText('description', wanted.description, MAX_DESCRIPTION);
+  const answer = await desk.submit(payInKind, {
+    ...wanted,
+    key,
+    // Whoever repeats it: the operator's name is no part of what was asked.
+    fingerprint: commandFingerprint(['payin', accountId, amount.asset, amount.raw.toString(), description ?? '']),
+    payInId: newId(),
+    systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),
+    description,
+  });
+  return settled(answer, reference);
+}

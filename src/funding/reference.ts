@@ -1,0 +1,52 @@
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Database, Reader } from '../db/database.js';
+import { accounts, type SystemRole } from '../db/entities/parties.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer } from '../ledger/desk/types.js';
+
+/** What pay-ins and adjustments have in common: the operator's reference, which is their idempotency key in the tenant. */
+
+export interface FundingParts {
+  readonly database: Database;
+  readonly desk: PostingDesk;
+}
+
+export interface Settled<Row> {
+  readonly resource: Row;
+  /** True when the same had been asked before: nothing happened now. */
+  readonly replayed: boolean;
+}
+
+const REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** The idempotency key of what an operator asks under a reference. A reference has no slash, so no two of these meet. */
+export function opsKey(reference: string, step?: 'post' | 'reject'): string {
+  if (!REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
+  return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
+}
+
+/** Throws the refusal as ApiError, in words that fit a command with a reference. */
+export function settled<Row>({ outcome, replayed }: Answer<Row>, reference: string): Settled<Row> {
+  if (outcome.done) return { resource: outcome.resource, replayed };
+  const { refusal } = outcome;
+  if (refusal.code === 'idempotency_key_reused')
+    throw new ApiError({ ...refusal, message: `the reference ${reference} was already used in this tenant, for something else` });
+  if (refusal.code === 'ledger_unavailable')
+    throw new ApiError({
+      ...refusal,
+      message: `the ledger did not answer, so the result is unknown; repeat the same command with the reference ${reference}: it moves money at most once`,
+    });
+  throw new ApiError(refusal);
+}
+
+export function assertPositive(raw: bigint): void {
+  if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
+}
+
+/** Every tenant has one of each from its beginning. */
+export async function systemAccountId(reader: Reader, tenantId: Uuid, systemRole: SystemRole): Promise<Uuid> {
+  const account = await reader.find(accounts, { tenantId, systemRole });
+  if (account === undefined) throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
+  return account.id;
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Says from which address a request comes, given the proxies whose word is taken for it. */
+export class ClientAddresses {
+  private readonly trusted: readonly Range[];
+
+  /** `ranges` are addresses or CIDR ranges. Throws RangeError for anything else. */
+  constructor(ranges: readonly string[]) {
+    this.trusted = ranges.map(readRange);
+  }
+
+  /**
+   * The nearest address that is no trusted proxy. X-Forwarded-For is read from its end, where our own proxies wrote; what
+   * stands before the first stranger is only that stranger's claim.
+   */
+  of(request: IncomingMessage): string {
+    const peer = request.socket.remoteAddress ?? '';
+    if (this.trusted.length === 0) return peer.startsWith('::ffff:') ? peer.slice(7) : peer;
+    let client = readAddress(peer);
+    if (client === null) return peer;
+    const forwarded = request.headers['x-forwarded-for'];
+    const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
+    while (hops.length > 0 && this.trusts(client)) {
+      const next = readAddress((hops.pop() ?? '').trim());
+      if (next === null) break;
+      client = next;
+    }
+    return client.toString();
+  }
+
+  private trusts(address: Address): boolean {
+    return this.trusted.some(([range, bits]) => {
+      if (address instanceof ipaddr.IPv4) return range instanceof ipaddr.IPv4 && address.match(range, bits);
+      return range instanceof ipaddr.IPv6 && address.match(range, bits);
+    });
+  }
+}
+
+/** IPv4 in IPv6 is IPv4, so that one range covers both ways of listening. */
+function readAddress(text: string): Address | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : null;
+}
+
+function readRange(text: string): Range {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  const address = readAddress(text);
+  if (address === null) throw new RangeError(`TRUSTED_PROXIES: "${text}" is neither an address nor a range`);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

@@ -1,0 +1,58 @@
+import type { ApiAnswer, Handler, Method, RequestOf, Route, RouteParts, Step } from './route.js';
+
+const NOTHING: RouteParts = {
+  operation: null,
+  rateClass: 'requests',
+  idempotent: null,
+  body: null,
+  query: null,
+  answers: {},
+  refusals: [],
+  summary: '',
+  description: '',
+};
+
+type Sentence<Path extends string, Steps extends readonly Step[]> = readonly [
+  ...Steps,
+  Handler<RequestOf<Path, Steps>>,
+];
+
+/** The routes of the API, collected from the features' routes.ts. How a route is written: http/route.ts. */
+export class Api {
+  readonly routes: Route[] = [];
+
+  get<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
+    this.add('GET', path, sentence);
+  }
+
+  post<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
+    this.add('POST', path, sentence);
+  }
+
+  put<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
+    this.add('PUT', path, sentence);
+  }
+
+  patch<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
+    this.add('PATCH', path, sentence);
+  }
+
+  delete<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
+    this.add('DELETE', path, sentence);
+  }
+
+  /** Throws for a route that could not be served or documented: the process does not start with one. */
+  private add(method: Method, path: string, sentence: readonly unknown[]): void {
+    // The types of get, post, … have matched the handler to its steps; here every route is alike.
+    const steps = sentence.slice(0, -1) as readonly Step[];
+    const handler = sentence.at(-1) as (request: unknown) => Promise<ApiAnswer>;
+    const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
+    const name = `${method} ${path}`;
+    if (parts.operation === null) throw new Error(`${name} does not say whom it permits`);
+    if (parts.summary === '') throw new Error(`${name} has no summary`);
+    if (Object.keys(parts.answers).length === 0) throw new Error(`${name} does not say what it answers`);
+    if (this.routes.some((route) => route.method === method && route.path === path))
+      throw new Error(`${name} is given twice`);
+    this.routes.push({ ...parts, operation: parts.operation, method, path, handler });
+  }
+}

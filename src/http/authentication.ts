@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../core/errors.js';
+import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
+import type { SingleHeader } from './headers.js';
+
+/**
+ * Whom a token speaks for when it comes from this address; null when it is none, expired, revoked or not allowed from
+ * there. May throw what the database throws, which answers 503 and never 401.
+ */
+export type Authenticate = (token: string, address: string) => Promise<Caller | null>;
+
+/** Reserved for the sandbox. (interface.md, Authentication) */
+const TEST_PREFIX = 'svc_test_';
+const BEARER = /^Bearer +([\w.~+/=-]+)$/i;
+
+/** The token of the request. Throws 401 `unauthorized`. */
+export function readToken(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): string {
+  if (repeated.has('Authorization')) throw unauthorized('the Authorization header was sent more than once');
+  const header = request.headers.authorization;
+  if (header === undefined) throw unauthorized('the Authorization header is missing: send Bearer and your token');
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined) throw unauthorized('the Authorization header is not Bearer and a token');
+  if (token.startsWith(TEST_PREFIX))
+    throw unauthorized('this is a test token, and the sandbox is not available yet: use a live token');
+  return token;
+}
+
+export function unauthorized(message: string): ApiError {
+  return new ApiError({ code: 'unauthorized', message }, { 'WWW-Authenticate': 'Bearer' });
+}
+
+/** Throws 401 `insufficient_scope` unless the token has one of the operation's scopes. */
+export function assertScope(caller: Caller, operation: Operation): void {
+  const { scopes }: Permission = PERMISSIONS[operation];
+  if (scopes.some((scope) => caller.scopes.includes(scope))) return;
+  const needed = scopes.length === 1 ? `the scope ${scopes[0]}` : `one of the scopes ${scopes.join(', ')}`;
+  throw new ApiError(
+    { code: 'insufficient_scope', message: `the token does not have ${needed}` },
+    { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"` },
+  );
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Caller } from '../core/permissions.js';
+import type { RateState } from './rate-limit.js';
+import type { Route } from './route.js';
+
+/** One request and what is known about it so far. */
+export class Exchange {
+  /** A client's own id is not trusted. */
+  readonly requestId: Uuid = newId();
+  readonly beganAt: number = performance.now();
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  /** What stands after the question mark. */
+  readonly search: string;
+  /** The template for logs and metrics: never the path, which holds ids and whatever a stranger typed. */
+  routeName = 'unknown';
+  route: Route | null = null;
+  caller: Caller | null = null;
+  rate: RateState | null = null;
+  /** The kind of failure behind a 5xx, for the log. */
+  fault: string | null = null;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.response = response;
+    const target = originForm(request.url ?? '');
+    const mark = target.indexOf('?');
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.search = mark < 0 ? '' : target.slice(mark + 1);
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+}
+
+/** A proxy may be sent the whole address; the path is what counts. */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Headers of which a second one would leave open which counts. */
+const SINGLE = ['Host', 'Svc-Version', 'Content-Type', 'Authorization', 'Content-Length', 'Idempotency-Key'] as const;
+export type SingleHeader = (typeof SINGLE)[number];
+
+/** By length, since this runs over every header of every request and few have one of these lengths. */
+const BY_LENGTH = new Map<number, { readonly name: SingleHeader; readonly lower: string }>(
+  SINGLE.map((name) => [name.length, { name, lower: name.toLowerCase() }]),
+);
+
+const NONE: ReadonlySet<SingleHeader> = new Set();
+
+/** Those of the single headers that were sent more than once. Node itself keeps only the first or joins them. */
+export function repeatedHeaders(request: IncomingMessage): ReadonlySet<SingleHeader> {
+  const { rawHeaders } = request;
+  let seen: Set<SingleHeader> | null = null;
+  let repeated: Set<SingleHeader> | null = null;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const text = rawHeaders[index] ?? '';
+    const single = BY_LENGTH.get(text.length);
+    if (single === undefined || text.toLowerCase() !== single.lower) continue;
+    seen ??= new Set();
+    if (seen.has(single.name)) (repeated ??= new Set()).add(single.name);
+    seen.add(single.name);
+  }
+  return repeated ?? NONE;
+}
+
+/** The value of a header as Node keeps it; undefined when absent. */
+export function headerText(request: IncomingMessage, lowerName: string): string | undefined {
+  const value = request.headers[lowerName];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,40 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What the HTTP side measures: by the route's template, never by path. */
+export class HttpMetrics {
+  private readonly durations: Histogram<'method' | 'route' | 'status'>;
+  private readonly faults: Counter;
+  /** The labelled histograms; few, since templates, methods and statuses are. */
+  private readonly known = new Map<string, { observe(seconds: number): void }>();
+
+  constructor(registry: Registry) {
+    this.durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the request to its answer, by route template',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers: [registry],
+    });
+    this.faults = new Counter({
+      name: 'http_faults_total',
+      help: 'Requests that failed by a fault of ours',
+      registers: [registry],
+    });
+  }
+
+  observe(method: string, route: string, status: number, seconds: number): void {
+    const name = `${method} ${route} ${status}`;
+    let series = this.known.get(name);
+    if (series === undefined) {
+      series = this.durations.labels(method, route, String(status));
+      this.known.set(name, series);
+    }
+    series.observe(seconds);
+  }
+
+  fault(): void {
+    this.faults.inc();
+  }
+}

@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import type { ErrorWriter } from './errors.js';
+
+export interface ServerTimeouts {
+  /** From the first byte of a request to the end of its headers, and to the end of its body. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How long an idle connection is kept: longer than the usual load balancer keeps it. */
+  readonly keepAliveMs: number;
+}
+
+const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000 };
+const IDLE_LOOK_MS = 50;
+/** How long a refused client has to read its answer. */
+const LINGER_MS = 1_000;
+
+/** A listening server that can stop without breaking a promise. */
+export interface RunningServer {
+  readonly port: number;
+  /** Requests that are being answered. */
+  inFlight(): number;
+  /**
+   * Takes no more connections, answers what was accepted (each answer closes its connection), and then closes what is
+   * left, at the latest after `graceMs`. Resolves when nothing is open any more.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * Node's server with no answer of its own: what Node would refuse by itself (a malformed message, too long headers, a late
+ * request, an unknown expectation, CONNECT) gets an Error object and a request id like everything else.
+ */
+export async function listen(
+  listener: RequestListener,
+  errors: ErrorWriter,
+  at: { readonly host: string; readonly port: number },
+  timeouts: ServerTimeouts = TIMEOUTS,
+): Promise<RunningServer> {
+  const server = createServer({
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs / 2),
+    // Missing Host is refused by the pipeline, with an Error object.
+    requireHostHeader: false,
+  });
+  const connections = new Connections(server);
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.began(request, response);
+    listener(request, response);
+  };
+  server.on('request', onRequest);
+  // The listener says itself when a body is wanted, and refuses other expectations.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    socket.end(errors.raw(NOT_FOUND, newId()));
+  });
+  server.on('clientError', (fault: Error, socket: Duplex) => {
+    void connections.refuse(socket, errors.raw(refusalOf(fault), newId()));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, () => resolve(server.off('error', reject) && undefined));
+  });
+  // Listening on a TCP port, so it has this kind of address.
+  const { port } = server.address() as AddressInfo;
+  return { port, inFlight: () => connections.inFlight, stop: (graceMs) => connections.stop(graceMs) };
+}
+
+function refusalOf(fault: Error): Refusal {
+  const code = 'code' in fault ? fault.code : null;
+  if (code === 'HPE_HEADER_OVERFLOW') return invalidField('', 'headers_too_long');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidField('', 'not_received_in_time');
+  return invalidField('', 'malformed_http');
+}
+
+interface Pending {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The open connections and what is being answered on each. */
+class Connections {
+  inFlight = 0;
+  private readonly server: Server;
+  private readonly open = new Map<Duplex, Set<Pending>>();
+  private readonly refused = new WeakSet<Duplex>();
+  private stopping = false;
+
+  constructor(server: Server) {
+    this.server = server;
+    server.on('connection', (socket: Socket) => {
+      this.open.set(socket, new Set());
+      socket.once('close', () => this.open.delete(socket));
+    });
+  }
+
+  began(request: IncomingMessage, response: ServerResponse): void {
+    const pending = { request, response };
+    const own = this.open.get(request.socket);
+    own?.add(pending);
+    this.inFlight += 1;
+    if (this.stopping) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      own?.delete(pending);
+      this.inFlight -= 1;
+    });
+  }
+
+  /**
+   * Answers what could not be parsed. Earlier requests of the connection are answered first: their client would take this
+   * answer for theirs.
+   */
+  async refuse(socket: Duplex, raw: string): Promise<void> {
+    // What follows on a refused connection is read away and fails again.
+    if (this.refused.has(socket)) return;
+    this.refused.add(socket);
+    const pending = [...(this.open.get(socket) ?? [])];
+    const earlier = pending.filter(({ request }) => request.complete);
+    await Promise.all(earlier.map(({ response }) => new Promise((resolve) => response.once('close', resolve))));
+    const broken = pending.find(({ request }) => !request.complete);
+    if (!socket.writable || broken?.response.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    // Not closed at once: a client that still sends would lose the answer to the reset.
+    socket.end(raw);
+    const last = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(last));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    for (const pending of this.open.values())
+      for (const { response } of pending) if (!response.headersSent) response.shouldKeepAlive = false;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    // A connection on which nothing was ever sent counts as busy for Node, until its headers are late.
+    const look = (): void => {
+      for (const [socket, pending] of this.open)
+        if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();
+      this.server.closeIdleConnections();
+    };
+    look();
+    const looking = setInterval(look, IDLE_LOOK_MS);
+    const last = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    await closed;
+    clearInterval(looking);
+    clearTimeout(last);
+  }
+}

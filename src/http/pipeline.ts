@@ -1,0 +1,140 @@
+import { ApiError, type FieldProblem, invalidField, notFound } from '../core/errors.js';
+import type { Keyring } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import type { Caller } from '../core/permissions.js';
+import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/versions.js';
+import type { ClientAddresses } from './address.js';
+import { assertScope, type Authenticate, readToken, unauthorized } from './authentication.js';
+import { methodNotAllowed } from './errors.js';
+import type { Exchange } from './exchange.js';
+import { headerText, repeatedHeaders, type SingleHeader } from './headers.js';
+import { fingerprintOf, readIdempotencyKey } from './idempotency.js';
+import { type JsonContent, readJson } from './json-body.js';
+import { check, refuseFor } from './problems.js';
+import { readQuery } from './query.js';
+import type { RateLimiter } from './rate-limit.js';
+import { announcesBody, assertJson, readBody } from './request-body.js';
+import type { ApiAnswer, Route } from './route.js';
+import type { Found, Router } from './router.js';
+
+export interface PipelineParts {
+  readonly router: Router;
+  readonly authenticate: Authenticate;
+  readonly addresses: ClientAddresses;
+  readonly rateLimiter: RateLimiter;
+  readonly fingerprintKeys: Keyring;
+}
+
+type Match = Extract<Found, { kind: 'route' }>;
+type Repeated = ReadonlySet<SingleHeader>;
+
+/** Every check of every request, in the order of decisions.md (Order of checks), and then the handler. */
+export async function answerRequest(parts: PipelineParts, exchange: Exchange): Promise<ApiAnswer> {
+  const match = matchRoute(parts.router, exchange);
+  const { route } = match;
+  const repeated = repeatedHeaders(exchange.request);
+  const caller = await authenticated(parts, exchange, repeated);
+  exchange.rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
+  assertScope(caller, route.operation);
+  assertWithinRate(exchange.rate);
+  const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
+  const version = checkHeaders(exchange, repeated);
+  const json = await readContent(exchange, route);
+  const { body, query } = checkInput(route, json, exchange.search);
+  return route.handler({
+    caller,
+    requestId: exchange.requestId,
+    version,
+    path: match.path,
+    params: match.params,
+    body,
+    query,
+    idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, match, caller, exchange, json) },
+  });
+}
+
+/** Unknown paths and wrong methods are told without a token: they are no secret. */
+function matchRoute(router: Router, exchange: Exchange): Match {
+  const found = router.find(exchange.method, exchange.path);
+  if (found.kind === 'unknown') throw notFound();
+  if (found.kind === 'wrong_method') throw methodNotAllowed(found.allow);
+  exchange.route = found.route;
+  exchange.routeName = found.route.path;
+  return found;
+}
+
+async function authenticated(parts: PipelineParts, exchange: Exchange, repeated: Repeated): Promise<Caller> {
+  const { request } = exchange;
+  const caller = await parts.authenticate(readToken(request, repeated), parts.addresses.of(request));
+  if (caller === null) throw unauthorized('the token is not valid');
+  exchange.caller = caller;
+  return caller;
+}
+
+function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']>): void {
+  if (allowed) return;
+  const message = `too many requests with this token: retry in ${retryAfterS} s`;
+  throw new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
+}
+
+const HEADERS_OF_EVERY_REQUEST = ['Host', 'Svc-Version', 'Content-Type', 'Content-Length', 'Idempotency-Key'] as const;
+
+/** The version that the request names, or the current one. */
+function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
+  const problems: FieldProblem[] = HEADERS_OF_EVERY_REQUEST.flatMap((field) =>
+    repeated.has(field) ? [{ code: 'invalid_field', field, reason: 'repeated' }] : [],
+  );
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    problems.push({ code: 'invalid_field', field: 'Host', reason: 'required' });
+  const { expect } = request.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    problems.push({ code: 'invalid_field', field: 'Expect', reason: 'not_one_of: 100-continue' });
+  const named = headerText(request, 'svc-version');
+  const version = named === undefined ? CURRENT_VERSION : API_VERSIONS.find((known) => known === named);
+  if (version === undefined && !repeated.has('Svc-Version'))
+    problems.push({ code: 'invalid_field', field: 'Svc-Version', reason: `not_one_of: ${API_VERSIONS.join(', ')}` });
+  if (problems.length > 0) refuseFor(problems);
+  return version ?? CURRENT_VERSION;
+}
+
+/** The body's JSON; null for a route that takes none. */
+async function readContent({ request, response }: Exchange, route: Route): Promise<JsonContent | null> {
+  if (route.body !== null) {
+    assertJson(request);
+    return readJson(await readBody(request, response));
+  }
+  if (announcesBody(request) && (await readBody(request, response)).length > 0)
+    throw new ApiError(invalidField('', 'unexpected'));
+  return null;
+}
+
+/** What the route's schemas make of body and query; the problems of both are told at once. */
+function checkInput(route: Route, json: JsonContent | null, search: string): { body: unknown; query: unknown } {
+  if (search === '' && route.query === null) {
+    if (route.body === null) return { body: undefined, query: undefined };
+    const body = check(route.body, json?.value);
+    return body.ok ? { body: body.value, query: undefined } : refuseFor(body.problems);
+  }
+  const problems: FieldProblem[] = [];
+  const sent = readQuery(search);
+  const body = route.body === null ? null : check(route.body, json?.value);
+  if (body?.ok === false) problems.push(...body.problems);
+  problems.push(...sent.problems);
+  const query = route.query === null ? null : check(route.query, sent.values);
+  if (query?.ok === false) problems.push(...query.problems);
+  if (query === null)
+    for (const field of Object.keys(sent.values)) problems.push({ code: 'invalid_field', field, reason: 'unknown' });
+  if (problems.length > 0) refuseFor(problems);
+  return { body: body?.ok ? body.value : undefined, query: query?.ok ? query.value : undefined };
+}
+
+function fingerprint(
+  parts: PipelineParts,
+  { route, path }: Match,
+  caller: Caller,
+  exchange: Exchange,
+  json: JsonContent | null,
+): ReturnType<typeof fingerprintOf> {
+  const memberId: Uuid | null = route.idempotent === 'member' ? caller.memberId : null;
+  return fingerprintOf(parts.fingerprintKeys, { method: exchange.method, path, body: json?.canonical ?? '', memberId });
+}

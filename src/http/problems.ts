@@ -1,0 +1,56 @@
+import { ApiError, fieldRefusal, type FieldProblem } from '../core/errors.js';
+import type { z } from './zod.js';
+
+type Issue = z.core.$ZodRawIssue;
+
+/** How zod is asked everywhere: every problem, each with its reason as one of our own stable words. */
+const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
+
+export type Checked<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+/** What a schema makes of foreign input, or every problem it finds. */
+export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const result = schema.safeParse(input, ASKING);
+  if (result.success) return { ok: true, value: result.data };
+  return { ok: false, problems: result.error.issues.flatMap(problemsOf) };
+}
+
+/** Throws the 400 that lists the problems. */
+export function refuseFor(problems: readonly FieldProblem[]): never {
+  const [first, ...rest] = problems;
+  if (first === undefined) throw new TypeError('a refusal needs a problem');
+  throw new ApiError(fieldRefusal([first, ...rest]));
+}
+
+function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
+  const field = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      code: 'invalid_field',
+      field: field === '' ? key : `${field}.${key}`,
+      reason: 'unknown',
+    }));
+  // An absent field and one given as null are the same to a client: it is required and not there.
+  if ((issue.input === undefined || issue.input === null) && issue.code !== 'custom' && field !== '')
+    return [{ code: 'missing_field', field, reason: 'required' }];
+  return [{ code: 'invalid_field', field, reason: issue.message }];
+}
+
+/** The reason for what a field's own schema does not name one. */
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `not_${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'}_${issue.expected}`;
+    case 'invalid_value':
+      return `not_one_of: ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return issue.origin === 'string' ? 'too_long' : issue.origin === 'array' ? 'too_many' : 'out_of_range';
+    case 'too_small':
+      return issue.origin === 'string' ? 'too_short' : issue.origin === 'array' ? 'too_few' : 'out_of_range';
+    case 'unrecognized_keys':
+      return 'unknown';
+    default:
+      return 'malformed';
+  }
+}

@@ -1,0 +1,38 @@
+import type { FieldProblem } from '../core/errors.js';
+
+export interface QueryText {
+  /** Without prototype: a parameter may have any name. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly problems: readonly FieldProblem[];
+}
+
+const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
+
+/** The parameters of a query string. A name given twice, or text that is no percent-encoded UTF-8, is a problem. */
+export function readQuery(search: string): QueryText {
+  if (search === '') return EMPTY;
+  const values: Record<string, string> = Object.create(null);
+  const problems: FieldProblem[] = [];
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const rawName = equals < 0 ? pair : pair.slice(0, equals);
+    const name = decode(rawName);
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    if (name === null || value === null)
+      problems.push({ code: 'invalid_field', field: name ?? rawName, reason: 'malformed_encoding' });
+    else if (name in values) problems.push({ code: 'invalid_field', field: name, reason: 'repeated' });
+    else values[name] = value;
+  }
+  return { values, problems };
+}
+
+/** As forms encode: `+` is a space. Null when it is malformed. */
+function decode(text: string): string | null {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../core/instant.js';
+
+/** What is counted apart. A request counts in its route's class alone. */
+export type RateClass = 'requests' | 'lookup';
+
+/** A bucket of `burst` tokens that refills at `perSecond`. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface RateState {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Whole seconds until the bucket is full again. */
+  readonly resetS: number;
+  /** Whole seconds until the next request is allowed; 0 when this one was. */
+  readonly retryAfterS: number;
+}
+
+/** One token in one class is one entry; an entry whose bucket is full again says nothing and may go. */
+const MOST_BUCKETS = 100_000;
+
+/**
+ * Token buckets in memory, kept as the one number of GCRA: the time at which the bucket is full again.
+ *
+ * Not rate-limiter-flexible: its memory limiter counts in fixed windows (twice the rate passes at a boundary), its burst is a
+ * second limiter asked after the first refused, and each key costs a timer and two promises a request.
+ */
+export class RateLimiter {
+  private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
+
+  /** Rates are those of the whole service; each of `processes` grants its share. */
+  constructor(rates: Readonly<Record<RateClass, Rate>>, processes: number, clock: Clock) {
+    this.classes = {
+      requests: new TokenBuckets(rates.requests, processes, clock),
+      lookup: new TokenBuckets(rates.lookup, processes, clock),
+    };
+  }
+
+  take(rateClass: RateClass, tokenKeyId: string): RateState {
+    return this.classes[rateClass].take(tokenKeyId);
+  }
+}
+
+/** The buckets of one class. */
+export class TokenBuckets {
+  private readonly fullAtMs = new Map<string, number>();
+  private readonly refillMs: number;
+  private readonly burst: number;
+  private readonly clock: Clock;
+  private readonly most: number;
+
+  constructor(rate: Rate, processes: number, clock: Clock, most: number = MOST_BUCKETS) {
+    this.refillMs = (1000 * processes) / rate.perSecond;
+    this.burst = Math.max(1, Math.floor(rate.burst / processes));
+    this.clock = clock;
+    this.most = most;
+  }
+
+  get size(): number {
+    return this.fullAtMs.size;
+  }
+
+  take(key: string): RateState {
+    const now = this.clock();
+    const known = this.fullAtMs.get(key);
+    const fullAt = known === undefined || known < now ? now : known;
+    const after = fullAt + this.refillMs;
+    // What is missing from the bucket after this request, in time: it must fit into the bucket.
+    const overMs = after - now - this.burst * this.refillMs;
+    const allowed = overMs <= 1e-6;
+    const missingMs = (allowed ? after : fullAt) - now;
+    if (allowed) {
+      if (known === undefined && this.fullAtMs.size >= this.most) this.makeRoom(now);
+      this.fullAtMs.set(key, after);
+    }
+    return {
+      allowed,
+      limit: this.burst,
+      remaining: allowed ? Math.max(0, Math.floor(this.burst - missingMs / this.refillMs + 1e-6)) : 0,
+      resetS: Math.ceil(missingMs / 1000),
+      retryAfterS: allowed ? 0 : Math.max(1, Math.ceil(overMs / 1000)),
+    };
+  }
+
+  private makeRoom(now: number): void {
+    for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
+    // Only valid tokens have buckets. If so many are busy at once, the one that came first starts anew.
+    for (const key of this.fullAtMs.keys()) {
+      if (this.fullAtMs.size < this.most) break;
+      this.fullAtMs.delete(key);
+    }
+  }
+}

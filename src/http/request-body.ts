@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import getRawBody from 'raw-body';
+import { ApiError, type Refusal } from '../core/errors.js';
+import { headerText } from './headers.js';
+
+/** The most that a JSON body may have. (decisions.md, Bodies) */
+export const MAX_JSON_BYTES = 64 * 1024;
+
+const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-8"|utf-8)[\t ]*)?;?$/i;
+const TOO_LARGE: Refusal = {
+  code: 'body_too_large',
+  message: `the body has more than ${MAX_JSON_BYTES} bytes, the most that this operation accepts`,
+};
+const NOTHING = Buffer.alloc(0);
+
+/** The client went away before its request was complete: nobody is there to answer. */
+export class RequestAborted extends Error {
+  override name = 'RequestAborted';
+}
+
+/** True when the message announces a body, be it read or not. */
+export function announcesBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/** Throws 415 unless the body is said to be JSON in UTF-8, not compressed. */
+export function assertJson(request: IncomingMessage): void {
+  const type = headerText(request, 'content-type');
+  if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
+    throw new ApiError({
+      code: 'unsupported_media_type',
+      message: 'the Content-Type must be application/json, in UTF-8',
+    });
+  const encoding = headerText(request, 'content-encoding');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
+}
+
+/** The bytes of the body. Throws 413 `body_too_large`, RequestAborted. */
+export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  if (!announcesBody(request)) return NOTHING;
+  const length = headerText(request, 'content-length');
+  // A client that asked first is told before it sends in vain; that is why the server leaves "100 Continue" to us.
+  if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
+  try {
+    return await getRawBody(request, { limit: MAX_JSON_BYTES, length: length ?? null });
+  } catch (fault) {
+    const type = fault instanceof Error && 'type' in fault ? fault.type : null;
+    if (type === 'entity.too.large') throw new ApiError(TOO_LARGE);
+    throw new RequestAborted();
+  }
+}
+
+export function waitsForContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
+}

@@ -1,0 +1,179 @@
+/**
+ * A route of the API reads as a sentence; each step is both the check and its description in the OpenAPI document:
+ *
+ *     export function transferRoutes(api: Api, transfers: Transfers): void {
+ *       api.post(
+ *         '/v1/transfers',
+ *         permits('createTransfer'),
+ *         idempotent,
+ *         body(CreateTransfer),
+ *         answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
+ *         refuses('not_found', 'insufficient_funds', 'below_minimum'),
+ *         summary('Send a transfer'),
+ *         async ({ caller, body, idempotency }) => {
+ *           const answer = await transfers.create(caller, body, idempotency);
+ *           return answerOf(answer, (transfer, replayed) => ({ status: replayed ? 200 : 201, body: present(transfer) }));
+ *         },
+ *       );
+ *       api.get('/v1/transfers/{id}', permits('readTransfers'), answers({ 200: TransferSchema }), summary('Read a transfer'),
+ *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
+ *     }
+ *
+ * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
+ * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.
+ * Schemas take `z` from http/zod.js and fields from http/schemas.js. A step's order does not matter: the checks run in
+ * the order of decisions.md. A handler written apart names what it needs: `(request: WithCaller & WithBody<typeof X>)`.
+ */
+import type { ErrorCode } from '../core/errors.js';
+import { notFound } from '../core/errors.js';
+import type { Fingerprint } from '../core/fingerprint.js';
+import { parseUuid, type Uuid } from '../core/ids.js';
+import type { Caller, Operation } from '../core/permissions.js';
+import type { ApiVersion } from '../core/versions.js';
+import type { RateClass } from './rate-limit.js';
+import type { z } from './zod.js';
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** What a handler answers. Without a `body` the answer has none (204). */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Plain data, serialised once as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What binds a repeated request to its first result. */
+export interface Idempotency {
+  /** Canonical: lower case. */
+  readonly key: Uuid;
+  readonly fingerprint: Fingerprint;
+}
+
+export interface WithCaller {
+  readonly caller: Caller;
+}
+/** The body as its schema made it. */
+export interface WithBody<S extends z.ZodType> {
+  readonly body: z.output<S>;
+}
+/** The query as its schema made it. */
+export interface WithQuery<S extends z.ZodType> {
+  readonly query: z.output<S>;
+}
+export interface WithIdempotency {
+  readonly idempotency: Idempotency;
+}
+
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamName<Rest>
+  : never;
+
+/** What every handler gets. */
+export interface BaseRequest<Name extends string = never> extends WithCaller {
+  readonly requestId: Uuid;
+  readonly version: ApiVersion;
+  /** The route's template with its parameters filled in, each decoded. */
+  readonly path: string;
+  readonly params: Readonly<Record<Name, string>>;
+}
+
+/** The request as the pipeline makes it; what a route did not ask for is undefined or null. */
+export interface AnyRequest extends BaseRequest<string> {
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly idempotency: Idempotency | null;
+}
+
+/** What a route is made of. A step gives some of it. */
+export interface RouteParts {
+  readonly operation: Operation | null;
+  readonly rateClass: RateClass;
+  /** Whether an Idempotency-Key is required, and whether it is bound to the member too. */
+  readonly idempotent: 'tenant' | 'member' | null;
+  readonly body: z.ZodType | null;
+  readonly query: z.ZodType | null;
+  readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  readonly refusals: readonly ErrorCode[];
+  readonly summary: string;
+  readonly description: string;
+}
+
+export interface Route extends RouteParts {
+  readonly method: Method;
+  /** `/v1/transfers/{id}` */
+  readonly path: string;
+  readonly operation: Operation;
+  readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
+}
+
+/** One clause of the sentence. `Adds` is what the handler may read because of it. */
+export interface Step<Adds = unknown> {
+  readonly parts: Partial<RouteParts>;
+  /** Carries the type only; never set. */
+  readonly adds?: Adds;
+}
+
+type AddsOf<S> = S extends Step<infer Adds> ? (adds: Adds) => void : never;
+type AllAdds<Steps extends readonly Step[]> = [AddsOf<Steps[number]>] extends [never]
+  ? unknown
+  : AddsOf<Steps[number]> extends (adds: infer All) => void
+    ? All
+    : never;
+
+/** The request that the handler of a route with these steps gets. */
+export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<ParamName<Path>> &
+  AllAdds<Steps>;
+
+export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
+
+/** The token needs one of the operation's scopes; the role is checked by the feature, which knows the account. */
+export function permits(operation: Operation): Step {
+  return { parts: { operation } };
+}
+
+/** The route moves money (or must not act twice): Idempotency-Key is required, and a fault of ours answers 503, never 500. */
+export const idempotent: Step<WithIdempotency> = { parts: { idempotent: 'tenant' } };
+
+/** As `idempotent`, and another member with the same key gets 409: approve, execute. */
+export const idempotentPerMember: Step<WithIdempotency> = { parts: { idempotent: 'member' } };
+
+/** The JSON body. Use z.strictObject, so that an unknown field is refused. */
+export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
+  return { parts: { body: schema } };
+}
+
+/** The query parameters, a z.strictObject of fields that read text. Without this step every parameter is unknown. */
+export function query<S extends z.ZodType>(schema: S): Step<WithQuery<S>> {
+  return { parts: { query: schema } };
+}
+
+/** The bodies of the successful answers by status; null for one without a body. For the document only. */
+export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): Step {
+  return { parts: { answers: schemas } };
+}
+
+/** The codes that the handler itself may refuse with, beside those that follow from the other steps. */
+export function refuses(...codes: readonly ErrorCode[]): Step {
+  return { parts: { refusals: codes } };
+}
+
+export function limitedAs(rateClass: RateClass): Step {
+  return { parts: { rateClass } };
+}
+
+/** A short name for the operation, and what a reader should know beside it (Markdown). */
+export function summary(text: string, description = ''): Step {
+  return { parts: { summary: text, description } };
+}
+
+/** The id in the path. Throws the one `not_found` when it is no UUID. */
+export function pathId<Name extends string>(
+  request: { readonly params: Readonly<Record<Name, string>> },
+  name: Name,
+): Uuid {
+  const id = parseUuid(request.params[name]);
+  if (id === null) throw notFound();
+  return id;
+}

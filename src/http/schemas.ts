@@ -1,0 +1,152 @@
+import { ASSETS, MAX_RAW } from '../core/amount.js';
+import { ERROR_CODES } from '../core/errors.js';
+import { parseUuid, type Uuid } from '../core/ids.js';
+import { type Instant, parseRfc3339 } from '../core/instant.js';
+import { normaliseText, textFault } from '../core/text.js';
+import { z } from './zod.js';
+
+/** The fields that the API's bodies, queries and answers are made of. Each says in its reason what was wrong, in a stable word. */
+
+/** A UUID in any case; canonical after. Reason: not_a_uuid. */
+export const uuidField = z
+  .string({ error: 'not_a_uuid' })
+  .transform((text, context): Uuid => {
+    const id = parseUuid(text);
+    if (id !== null) return id;
+    context.addIssue('not_a_uuid');
+    return z.NEVER;
+  })
+  .openapi({ type: 'string', format: 'uuid' });
+
+export const assetField = z.enum(ASSETS).openapi('Asset', {
+  description: 'COPM: Colombian peso in cents (scale 2). DUSD: dollar in millionths (scale 6).',
+});
+
+const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
+
+/** The smallest unit of an asset as decimal text. Reasons: not_an_integer_string (a JSON number too), out_of_range. */
+export const rawField = z
+  .string({ error: 'not_an_integer_string' })
+  .transform((text, context): bigint => {
+    // The length first: a number of thousands of digits costs nothing to refuse.
+    if (text.length <= 19 && INTEGER_TEXT.test(text)) {
+      const raw = BigInt(text);
+      if (raw <= MAX_RAW) return raw;
+    }
+    context.addIssue(INTEGER_TEXT.test(text) ? 'out_of_range' : 'not_an_integer_string');
+    return z.NEVER;
+  })
+  .openapi({
+    type: 'string',
+    pattern: '^(0|[1-9][0-9]{0,18})$',
+    description: 'Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.',
+    example: '150000',
+  });
+
+/** An Amount as a client sends it; a core Amount after. */
+export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
+
+/** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character. */
+export function textField(limits: { readonly min?: number; readonly max: number }): z.ZodType<string, string> {
+  return z
+    .string()
+    .transform((text, context): string => {
+      // NFC at most shrinks a text by a small factor, so what is far too long need not be normalised to be refused.
+      const normal = text.length > limits.max * 32 ? text : normaliseText(text);
+      const fault = textFault(normal, limits);
+      if (fault === null) return normal;
+      context.addIssue(fault);
+      return z.NEVER;
+    })
+    .openapi({ type: 'string', minLength: limits.min ?? 0, maxLength: limits.max });
+}
+
+/** A field that may be absent; null says the same. */
+export function optional<S extends z.ZodType>(
+  schema: S,
+): z.ZodType<z.output<S> | undefined, z.input<S> | null | undefined> {
+  return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
+}
+
+/** An RFC 3339 date-time. What is finer than a millisecond is rounded as its use asks. Reason: not_a_date_time. */
+export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
+  return z
+    .string({ error: 'not_a_date_time' })
+    .transform((text, context): Instant => {
+      const at = parseRfc3339(text, round);
+      if (at !== null) return at;
+      context.addIssue('not_a_date_time');
+      return z.NEVER;
+    })
+    .openapi({ type: 'string', format: 'date-time' });
+}
+
+/** A whole number written as plain digits in a query. Reasons: not_an_integer, out_of_range. */
+function integerText(least: number, most: number, otherwise: number): z.ZodType<number, string | undefined> {
+  return z
+    .string()
+    .default(String(otherwise))
+    .transform((text, context): number => {
+      const value = INTEGER_TEXT.test(text) ? Number(text) : Number.NaN;
+      if (value >= least && value <= most) return value;
+      context.addIssue(Number.isNaN(value) ? 'not_an_integer' : 'out_of_range');
+      return z.NEVER;
+    })
+    .openapi({ type: 'integer', minimum: least, maximum: most, default: otherwise });
+}
+
+/** The parameters of every collection. The cursor is text here; http/cursor.ts reads it. */
+export const PAGE_QUERY = {
+  limit: integerText(1, 100, 25),
+  cursor: z
+    .string()
+    .optional()
+    .openapi({ description: 'The next_cursor of the previous page, with the same filters.' }),
+};
+
+/** Inclusive bounds on `created_at`. */
+export const CREATED_AT_QUERY = {
+  'created_at[gte]': instantField('up').optional(),
+  'created_at[lte]': instantField('down').optional(),
+};
+
+/** An Amount in an answer. */
+export const AmountSchema = z
+  .object({
+    raw: z.string().openapi({ pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' }),
+    asset: assetField,
+  })
+  .openapi('Amount');
+
+/** A date-time in an answer: UTC, milliseconds, Z. */
+export const instantSchema = z.string().openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });
+
+export const uuidSchema = z.string().openapi({ format: 'uuid' });
+
+/** The collection answer `{items, next_cursor}` of one kind of thing; `name` is its name in the document. */
+export function pageSchema<S extends z.ZodType>(
+  name: string,
+  item: S,
+): z.ZodObject<{ items: z.ZodArray<S>; next_cursor: z.ZodNullable<z.ZodString> }> {
+  return z
+    .object({
+      items: z.array(item),
+      next_cursor: z.string().nullable().openapi({ description: 'null on the last page' }),
+    })
+    .openapi(name);
+}
+
+/** What every error answers. (interface.md, Error object) */
+export const ErrorSchema = z
+  .object({
+    error: z.object({
+      code: z.enum(ERROR_CODES as [string, ...string[]]).openapi({ description: 'Stable, for machines.' }),
+      message: z.string().openapi({ description: 'For people.' }),
+      doc_url: z.string().openapi({ format: 'uri' }),
+      details: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .openapi({ description: 'The data of the rule, where there is any.' }),
+    }),
+  })
+  .openapi('Error');

@@ -1,0 +1,70 @@
+import type { Exchange } from './exchange.js';
+import { announcesBody, MAX_JSON_BYTES, waitsForContinue } from './request-body.js';
+
+const JSON_HEADERS = [
+  'Content-Type',
+  'application/json; charset=utf-8',
+  'Cache-Control',
+  'no-store',
+  'X-Content-Type-Options',
+  'nosniff',
+] as const;
+
+/** What is read of a body that nobody wants, so that the client gets to the answer, and how long that may take. */
+const DISCARD_BYTES = 1024 * 1024;
+const DISCARD_MS = 2_000;
+
+/** Writes the answer of an API route: the status, JSON text (null: no body) and the headers that every answer has. */
+export function sendJson(
+  exchange: Exchange,
+  status: number,
+  text: string | null,
+  own: Readonly<Record<string, string>>,
+): void {
+  const { response, rate } = exchange;
+  const headers: string[] = ['Svc-Request-Id', exchange.requestId];
+  if (text !== null) headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
+  if (rate !== null)
+    headers.push(
+      'RateLimit-Limit',
+      String(rate.limit),
+      'RateLimit-Remaining',
+      String(rate.remaining),
+      'RateLimit-Reset',
+      String(rate.resetS),
+    );
+  for (const name in own) headers.push(name, own[name] ?? '');
+  const rest = unreadBody(exchange);
+  if (rest === 'large' || rest === 'not_begun') headers.push('Connection', 'close');
+  response.writeHead(status, headers);
+  if (rest !== 'large') response.end(text);
+  else endAfterDiscarding(exchange, text);
+}
+
+/** What may still come of the request's body. Node reads a small rest away by itself and keeps the connection. */
+function unreadBody({ request }: Exchange): 'none' | 'small' | 'large' | 'not_begun' {
+  if (request.complete || !announcesBody(request)) return 'none';
+  if (waitsForContinue(request) && !request.readableDidRead) return 'not_begun';
+  return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MAX_JSON_BYTES ? 'small' : 'large';
+}
+
+/**
+ * Closing at once would reset the connection under a client that is still sending, and take the answer with it. So the
+ * answer goes out whole, a bounded part of the body is read away, and then the connection is closed.
+ */
+function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
+  let discarded = 0;
+  const end = (): void => {
+    clearTimeout(timer);
+    request.off('data', count);
+    response.end();
+  };
+  const count = (chunk: Buffer): void => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES) end();
+  };
+  const timer = setTimeout(end, DISCARD_MS);
+  if (text !== null) response.write(text);
+  request.on('data', count).once('end', end).once('close', end).once('error', end);
+  request.resume();
+}

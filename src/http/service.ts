@@ -1,0 +1,120 @@
+import Koa from 'koa';
+import type { Registry } from 'prom-client';
+import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
+import { DocsSite } from './docs/site.js';
+import type { Keyring } from '../core/fingerprint.js';
+import { ClientAddresses } from './address.js';
+import type { Api } from './api.js';
+import type { Authenticate } from './authentication.js';
+import { type ErrorWriter, methodNotAllowed, toldError } from './errors.js';
+import { Exchange } from './exchange.js';
+import { describeFault, type Logger } from './logging.js';
+import { HttpMetrics } from './metrics.js';
+import { openApiDocument } from './openapi.js';
+import { answerRequest, type PipelineParts } from './pipeline.js';
+import type { RateLimiter } from './rate-limit.js';
+import { RequestAborted } from './request-body.js';
+import { Router } from './router.js';
+import { sendJson } from './send.js';
+
+/** What the API's port is made of. */
+export interface ServiceOptions {
+  readonly api: Api;
+  readonly authenticate: Authenticate;
+  readonly rateLimiter: RateLimiter;
+  readonly fingerprintKeys: Keyring;
+  readonly baseUrl: string;
+  readonly docsUrl: string;
+  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly errors: ErrorWriter;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+interface ServiceParts extends PipelineParts {
+  readonly docs: DocsSite;
+  readonly errors: ErrorWriter;
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+}
+
+const READING = new Set(['GET', 'HEAD']);
+const PAGE_METHODS = 'GET, HEAD';
+
+/** Nothing was answered, the client had gone; counted under the status that proxies use for it. */
+const CLIENT_GONE = 499;
+
+/** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
+export function createService(options: ServiceOptions): Koa {
+  const { api, baseUrl, docsUrl } = options;
+  const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
+  return application({
+    ...options,
+    router: new Router(api.routes),
+    addresses: new ClientAddresses(options.trustedProxies),
+    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
+    metrics: new HttpMetrics(options.registry),
+  });
+}
+
+function application(parts: ServiceParts): Koa {
+  const app = new Koa();
+  // What is left here are broken connections; every other fault has been answered and logged by then.
+  app.on('error', (fault: unknown) => parts.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
+  app.use(async (context) => {
+    const exchange = new Exchange(context.req, context.res);
+    if (parts.docs.has(exchange.path)) exchange.routeName = exchange.path;
+    if (parts.docs.has(exchange.path) && READING.has(exchange.method)) {
+      context.set('Svc-Request-Id', exchange.requestId);
+      parts.docs.serve(context, exchange.path);
+      finish(parts, exchange, context.status);
+      return;
+    }
+    // JSON answers are written by sendJson in one piece, headers included, which costs a third of Koa's own way.
+    context.respond = false;
+    finish(parts, exchange, await answer(parts, exchange));
+  });
+  return app;
+}
+
+async function answer(parts: ServiceParts, exchange: Exchange): Promise<number> {
+  try {
+    if (parts.docs.has(exchange.path)) throw methodNotAllowed(PAGE_METHODS);
+    const { status, body, headers } = await answerRequest(parts, exchange);
+    sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
+    return status;
+  } catch (thrown) {
+    return answerError(parts, exchange, thrown);
+  }
+}
+
+function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): number {
+  if (thrown instanceof RequestAborted) {
+    exchange.response.destroy();
+    return CLIENT_GONE;
+  }
+  const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
+  const { refusal, headers, isFault } = toldError(thrown, movesMoney);
+  if (isFault) {
+    parts.metrics.fault();
+    parts.logger.error(
+      { requestId: exchange.requestId, fault: describeFault(thrown) },
+      'a request failed by our fault',
+    );
+  } else if (refusal === LEDGER_UNAVAILABLE) exchange.fault = thrown instanceof Error ? thrown.name : null;
+  const { status } = ERRORS[refusal.code];
+  sendJson(exchange, status, parts.errors.text(refusal), headers);
+  return status;
+}
+
+function finish(parts: ServiceParts, exchange: Exchange, status: number): void {
+  const { method, routeName, caller, requestId, fault } = exchange;
+  const elapsedMs = performance.now() - exchange.beganAt;
+  parts.metrics.observe(method, routeName, status, elapsedMs / 1000);
+  const tenantId = caller?.tenantId ?? null;
+  parts.logger.info(
+    { requestId, tenantId, method, route: routeName, status, ms: Math.round(elapsedMs * 100) / 100, fault },
+    'answered',
+  );
+}

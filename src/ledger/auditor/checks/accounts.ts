@@ -1,0 +1,123 @@
+import type { Asset } from '../../../core/amount.js';
+import { groupBy } from '../../../core/collections.js';
+import type { Uuid } from '../../../core/ids.js';
+import { asset as assetColumn, bigint, nullable, time, uuid } from '../../../db/columns.js';
+import type { Reader } from '../../../db/database.js';
+import { type Balance, balances } from '../../../db/entities/ledger.js';
+import { type Account, accounts } from '../../../db/entities/parties.js';
+import { type AuditRun, eachAsset } from '../run.js';
+import type { Check } from '../types.js';
+import { idList, walkById } from '../walk.js';
+
+const ACCOUNTS_A_SLICE = 500;
+
+/** What an account's own rows say, against its last entries and its holds. */
+export const accountChecks: Check = {
+  tables: ['accounts'],
+  run: (audit) =>
+    walkById(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
+      audit.counted('accounts', slice.length);
+      const ids = slice.map((account) => account.id);
+      const [own, heads, held] = await Promise.all([
+        reader.select(balances, { accountId: ids }),
+        readHeads(reader, ids),
+        readHeld(reader, ids),
+      ]);
+      audit.counted('balances', own.length);
+      const byAccount = groupBy(own, (balance) => balance.accountId);
+      for (const account of slice) {
+        const head = heads.get(account.id);
+        checkHead(audit, account, head);
+        for (const asset of ASSET_NAMES) {
+          const balance = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
+          const subject = `account ${account.id} ${asset}`;
+          if (balance === undefined) audit.report('account_balances', subject, 'there is no balance row');
+          else {
+            const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
+            checkBalance(audit, subject, { account, balance, total: head?.totals[asset] ?? 0n, heldByHolds });
+          }
+        }
+      }
+    }),
+};
+
+const TOTALS = eachAsset((asset) => `${asset.toLowerCase()}_total`);
+const ASSET_NAMES = Object.keys(TOTALS) as Asset[];
+
+/** The account's last entry, and the last of each asset. */
+interface Head {
+  readonly seq: bigint;
+  readonly createdAt: number | null;
+  readonly totals: Readonly<Record<Asset, bigint>>;
+}
+
+/** One look at the end of an index for each, however long the account's history is. */
+async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
+  const last = (column: string, index: string, condition: string): string =>
+    `(SELECT e.${column} FROM entries e FORCE INDEX (${index}) WHERE e.account_id=a.id${condition} ORDER BY e.seq DESC LIMIT 1)`;
+  const totals = ASSET_NAMES.map(
+    (asset) => `${last('total_after', 'asset', ` AND e.asset=${assetColumn.literal(asset)}`)} AS ${TOTALS[asset]}`,
+  );
+  const rows = await reader.query(
+    `SELECT a.id, ${last('seq', 'PRIMARY', '')} AS last_seq, ${last('created_at', 'PRIMARY', '')} AS last_at,
+     ${totals.join(',')} FROM accounts a WHERE a.id IN (${idList(ids) ?? 'NULL'})`,
+  );
+  const number = nullable(bigint);
+  return new Map(
+    rows.map((row) => [
+      uuid.parse(row.id),
+      {
+        seq: number.parse(row.last_seq) ?? 0n,
+        createdAt: nullable(time).parse(row.last_at),
+        totals: eachAsset((asset) => number.parse(row[TOTALS[asset]]) ?? 0n),
+      },
+    ]),
+  );
+}
+
+async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<string, bigint>> {
+  const rows = await reader.query(
+    `SELECT account_id, asset, CAST(SUM(remaining) AS CHAR) AS held FROM holds
+     WHERE account_id IN (${idList(ids) ?? 'NULL'}) AND remaining<>0 GROUP BY account_id, asset`,
+  );
+  return new Map(
+    rows.map((row) => [`${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`, bigint.parse(row.held)]),
+  );
+}
+
+function checkHead(audit: AuditRun, account: Account, head: Head | undefined): void {
+  const subject = `account ${account.id}`;
+  const lastSeq = head?.seq ?? 0n;
+  if (account.seq !== lastSeq)
+    audit.report('account_seq', subject, `its seq is ${account.seq}, its last entry has ${lastSeq}`);
+  const lastAt = head?.createdAt ?? null;
+  if (lastAt !== null && account.lastPostedAt < lastAt)
+    audit.report('account_clock', subject, 'its last posting is dated before its last entry');
+}
+
+interface BalanceFacts {
+  readonly account: Account;
+  readonly balance: Balance;
+  /** `total_after` of the asset's last entry. */
+  readonly total: bigint;
+  readonly heldByHolds: bigint;
+}
+
+function checkBalance(audit: AuditRun, subject: string, { account, balance, total, heldByHolds }: BalanceFacts): void {
+  const { available, held, overdraft } = balance;
+  if (available + held !== total)
+    audit.report(
+      'balance_total',
+      subject,
+      `${available} available and ${held} held are not the ${total} of its entries`,
+    );
+  if (held !== heldByHolds) audit.report('held_total', subject, `${held} are held, its holds have ${heldByHolds}`);
+  if (overdraft !== (account.type === 'system'))
+    audit.report(
+      'overdraft',
+      subject,
+      overdraft ? 'only system accounts may be overdrawn' : 'a system account may be overdrawn',
+    );
+  if (held < 0n || (available < 0n && account.type !== 'system'))
+    audit.report('negative_balance', subject, `${available} available, ${held} held`);
+}

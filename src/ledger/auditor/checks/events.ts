@@ -1,0 +1,156 @@
+import { groupBy } from '../../../core/collections.js';
+import type { Uuid } from '../../../core/ids.js';
+import { toRfc3339 } from '../../../core/instant.js';
+import { bigint, nullable, time, uuid } from '../../../db/columns.js';
+import type { Reader } from '../../../db/database.js';
+import { type EventRow, events } from '../../../db/entities/events.js';
+import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
+import { accounts } from '../../../db/entities/parties.js';
+import { columnList } from '../../../db/statements.js';
+import { parseRow } from '../../../db/table.js';
+import type { AuditRun } from '../run.js';
+import { sourceOf } from '../sources/index.js';
+import type { Check } from '../types.js';
+import { afterKey, byId, walk, whereAll } from '../walk.js';
+
+const EVENTS_A_SLICE = 1_000;
+
+/** The log of each tenant: gapless, never dated backwards, each body that of its row, each about something that exists. */
+export const eventChecks: Check = {
+  tables: ['events'],
+  run: async (audit) => {
+    let before: EventRow | undefined;
+    await walk(
+      audit,
+      EVENTS_A_SLICE,
+      (reader, after: EventRow | undefined) => readEvents(reader, audit, after),
+      async (reader, slice) => {
+        audit.counted('events', slice.length);
+        for (const event of slice) {
+          checkPlace(audit, event, before?.tenantId === event.tenantId ? before : undefined);
+          checkBody(audit, event);
+          before = event;
+        }
+        await checkResources(audit, reader, slice);
+      },
+    );
+  },
+};
+
+async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | undefined): Promise<EventRow[]> {
+  const conditions = [
+    ...(after === undefined
+      ? []
+      : [
+          afterKey('tenant_id', 'sequence', {
+            first: uuid.literal(after.tenantId),
+            second: bigint.literal(after.sequence),
+          }),
+        ]),
+    ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+  ];
+  const rows = await reader.query(
+    `SELECT ${columnList(events)} FROM events FORCE INDEX (PRIMARY)${whereAll(conditions)}
+     ORDER BY tenant_id, sequence LIMIT ${EVENTS_A_SLICE}`,
+  );
+  return rows.map((row) => parseRow(events, row));
+}
+
+function checkPlace(audit: AuditRun, event: EventRow, before: EventRow | undefined): void {
+  const follows = before?.sequence ?? 0n;
+  if (event.sequence !== follows + 1n)
+    audit.report('event_sequence', nameOf(event), `it is number ${event.sequence} and follows number ${follows}`);
+  if (before !== undefined && event.createdAt < before.createdAt)
+    audit.report('event_time', nameOf(event), 'it is dated before the event that it follows');
+}
+
+function checkBody(audit: AuditRun, event: EventRow): void {
+  const body = parseObject(event.body);
+  const wanted: Readonly<Record<string, string>> = {
+    id: event.id,
+    type: event.type,
+    sequence: event.sequence.toString(),
+    created_at: toRfc3339(event.createdAt),
+  };
+  const wrong = Object.keys(wanted).filter((field) => String(body?.[field]) !== wanted[field]);
+  if (idOfObject(body) !== event.resourceId) wrong.push('data.object');
+  if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
+}
+
+/** The resource that the body shows. An account's verification names the account. */
+function idOfObject(body: Readonly<Record<string, unknown>> | null): unknown {
+  const object = asObject(asObject(body?.data)?.object);
+  return object?.id ?? object?.account_id;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+}
+
+async function checkResources(audit: AuditRun, reader: Reader, slice: readonly EventRow[]): Promise<void> {
+  for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
+    const known = await resources(
+      reader,
+      word,
+      own.map((event) => event.resourceId),
+    );
+    for (const event of own) {
+      const tenantId = known.get(event.resourceId)?.tenantId;
+      if (tenantId !== event.tenantId)
+        audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
+    }
+  }
+}
+
+async function resources(
+  reader: Reader,
+  word: string,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid }>> {
+  if (word === 'account') return byId(reader, accounts, ids);
+  const type = RESOURCE_TYPES.find((one) => one === word);
+  return (type === undefined ? undefined : await sourceOf(type)?.expectations(reader, ids)) ?? new Map();
+}
+
+function nameOf(event: EventRow): string {
+  return `event ${event.id}`;
+}
+
+/** Each tenant's counter stands at its last event. */
+export const eventCounterChecks: Check = {
+  tables: [],
+  run: (audit) =>
+    audit.slice(async (reader) => {
+      const of = audit.tenantId === undefined ? '' : ` WHERE t.id=${uuid.literal(audit.tenantId)}`;
+      const last = (column: string): string =>
+        `(SELECT e.${column} FROM events e WHERE e.tenant_id=t.id ORDER BY e.sequence DESC LIMIT 1)`;
+      const rows = await reader.query(
+        `SELECT t.id, c.last_sequence, c.last_at, ${last('sequence')} AS sequence, ${last('created_at')} AS created_at
+         FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id${of}`,
+      );
+      audit.counted('event_counters', rows.length);
+      for (const row of rows) {
+        const subject = `tenant ${uuid.parse(row.id)}`;
+        const counter = nullable(bigint).parse(row.last_sequence);
+        const lastAt = nullable(time).parse(row.last_at);
+        const sequence = nullable(bigint).parse(row.sequence) ?? 0n;
+        const createdAt = nullable(time).parse(row.created_at);
+        if (counter !== sequence)
+          audit.report(
+            'event_counter',
+            subject,
+            `its counter stands at ${counter ?? 'nothing'}, its last event is ${sequence}`,
+          );
+        else if (createdAt !== null && lastAt !== null && lastAt < createdAt)
+          audit.report('event_counter', subject, 'its counter is dated before its last event');
+      }
+    }),
+};

@@ -1,0 +1,63 @@
+import { ASSETS, type Asset } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Database, Reader } from '../../db/database.js';
+import type { AuditOptions, AuditReport, Finding } from './types.js';
+
+/** A slice reads at most some thousand rows; only one account with millions of operations takes longer. */
+const SLICE_TIMEOUT_MS = 600_000;
+/** A ledger that is damaged all over must not fill the memory with what is wrong with it. */
+const MOST_FINDINGS_OF_A_CHECK = 1_000;
+
+/** One run of the auditor: where checks get their snapshots and leave what they find. */
+export class AuditRun {
+  readonly tenantId: Uuid | undefined;
+  private readonly database: Database;
+  private readonly onProgress: AuditOptions['onProgress'];
+  private readonly total: number;
+  private done = 0;
+  private readonly findings: Finding[] = [];
+  private readonly found = new Map<string, number>();
+  private readonly checked: Record<string, number> = {};
+
+  constructor(database: Database, options: AuditOptions, total: number) {
+    this.database = database;
+    this.tenantId = options.tenantId;
+    this.onProgress = options.onProgress;
+    this.total = total;
+  }
+
+  /** Everything that `work` reads is of one moment. Reads lock nothing, so postings go on. */
+  slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
+  }
+
+  report(check: string, subject: string, message: string): void {
+    const found = (this.found.get(check) ?? 0) + 1;
+    this.found.set(check, found);
+    if (found <= MOST_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
+  }
+
+  /** Tells that so many rows of a kind were looked at. */
+  counted(what: string, rows: number): void {
+    this.checked[what] = (this.checked[what] ?? 0) + rows;
+    this.done += rows;
+    this.onProgress?.(Math.min(this.done, this.total), this.total);
+  }
+
+  finish(): AuditReport {
+    for (const [check, found] of this.found)
+      if (found > MOST_FINDINGS_OF_A_CHECK)
+        this.findings.push({
+          check,
+          subject: '',
+          message: `and ${found - MOST_FINDINGS_OF_A_CHECK} more of this kind`,
+        });
+    this.onProgress?.(this.total, this.total);
+    return { findings: this.findings, checked: this.checked };
+  }
+}
+
+/** A value for each asset. */
+export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
+  return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
+}

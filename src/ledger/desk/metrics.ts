@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DeskObserver } from './desk.js';
+
+const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
+const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+
+/** What operators see of the posting desk. */
+export function deskMetrics(registry: Registry): DeskObserver {
+  const registers = [registry];
+  const size = new Histogram({
+    name: 'desk_group_commands',
+    help: 'Commands that shared a ledger transaction',
+    buckets: GROUP_SIZES,
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'desk_group_seconds',
+    help: 'Time from taking a group to its answers, retries included',
+    buckets: SECONDS,
+    registers,
+  });
+  const retries = new Counter({
+    name: 'desk_group_retries_total',
+    help: 'Groups that were begun again',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  const unknown = new Counter({
+    name: 'desk_commits_unknown_total',
+    help: 'Commits whose answer never came; their keys were looked up instead',
+    registers,
+  });
+  const shed = new Counter({
+    name: 'desk_commands_shed_total',
+    help: 'Commands refused at once because too many were waiting',
+    registers,
+  });
+  const waiting = new Gauge({ name: 'desk_commands_waiting', help: 'Commands that wait for a group', registers });
+  return {
+    groupPosted: (commands, seconds) => {
+      size.observe(commands);
+      duration.observe(seconds);
+    },
+    groupRetried: (reason) => retries.inc({ reason }),
+    commitUnknown: () => unknown.inc(),
+    shed: () => shed.inc(),
+    queued: (commands) => waiting.set(commands),
+  };
+}

@@ -1,0 +1,103 @@
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { type OpsConfig, readOpsConfig } from '../config.js';
+import { checkedText } from '../core/checked-text.js';
+import { buildOpsParts, type OpsParts } from './context.js';
+import { UsageError } from './failures.js';
+import { Output } from './output.js';
+
+/** What a command works with. */
+export interface Ops extends OpsParts {
+  readonly output: Output;
+  /** Who acts, as the records will name them. Throws ApiError invalid_field. */
+  readonly operator: () => string;
+}
+
+/** One command: what it is called, what its help teaches, what it takes, and what it does. */
+export interface CommandSpec<S extends z.ZodObject> {
+  /** With its arguments: `revoke <key-id>`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
+  readonly options: readonly (readonly [flags: string, description: string])[];
+  /** Whole command lines after `npm run ops -- `. */
+  readonly examples: readonly [string, ...string[]];
+  /** Arguments and options by their camelCase names. */
+  readonly input: S;
+  readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
+}
+
+const globals = z.object({
+  json: z.boolean().default(false),
+  yes: z.boolean().default(false),
+  operator: z.string().optional(),
+});
+
+/** The options of every command. */
+export function withGlobalOptions(program: Command): Command {
+  return program
+    .option('--json', 'print JSON instead of a table')
+    .option('--yes', 'do not ask before what cannot be undone')
+    .option('--operator <name>', 'who acts (default: OPS_OPERATOR, else your user on this machine)');
+}
+
+export function group(program: Command, name: string, summary: string): Command {
+  return program.command(name).description(summary).configureHelp({ showGlobalOptions: true });
+}
+
+export function addCommand<S extends z.ZodObject>(parent: Command, spec: CommandSpec<S>): void {
+  const command = parent.command(spec.usage).description(spec.summary).configureHelp({ showGlobalOptions: true });
+  for (const [flags, description] of spec.options) command.option(flags, description);
+  const examples = spec.examples.map((example) => `  $ npm run ops -- ${example}`).join('\n');
+  command.addHelpText('after', `\nExamples:\n${examples}`);
+  command.action(async () => {
+    const named = argumentsOf(command);
+    const given = { ...command.optsWithGlobals(), ...named };
+    const input = checked(spec.input, given, new Set(Object.keys(named)));
+    await withOps(checked(globals, given), (ops) => spec.run(ops, input));
+  });
+}
+
+function argumentsOf(command: Command): Record<string, unknown> {
+  return Object.fromEntries(
+    command.registeredArguments.map((argument, index) => [
+      argument.name().replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      command.processedArgs[index] as unknown,
+    ]),
+  );
+}
+
+function checked<S extends z.ZodObject>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+  positional: ReadonlySet<string> = new Set(),
+): z.infer<S> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => {
+    const name = String(issue.path[0] ?? '');
+    const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const shown = positional.has(name) ? `<${words}>` : `--${words}`;
+    return given[name] === undefined ? `${shown} is required` : `${shown}: ${issue.message}`;
+  });
+  throw new UsageError(problems.join('; '));
+}
+
+async function withOps(options: z.infer<typeof globals>, work: (ops: Ops) => Promise<void>): Promise<void> {
+  const config = readOpsConfig();
+  const output = new Output(options);
+  const parts = buildOpsParts(config, (fault) => output.say(`a fault of ours: ${fault}`));
+  try {
+    await work({ ...parts, output, operator: () => operatorName(options.operator, config) });
+  } finally {
+    await parts.desk.drained();
+    await parts.database.close();
+  }
+}
+
+const MAX_OPERATOR = 80;
+
+function operatorName(given: string | undefined, config: OpsConfig): string {
+  return checkedText('operator', given ?? config.OPS_OPERATOR ?? userInfo().username, MAX_OPERATOR);
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { audit } from '../../ledger/auditor/audit.js';
+import { addCommand } from '../command.js';
+import { OpsError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { optionalText } from '../inputs.js';
+
+export function addAuditCommand(program: Command): void {
+  addCommand(program, {
+    usage: 'audit',
+    summary: "prove the ledger's invariants, and print what breaks them; it may run while money moves",
+    options: [['--tenant <tenant>', 'only what belongs to this tenant (id or name)']],
+    examples: ['audit', 'audit --tenant acme --json'],
+    input: z.object({ tenant: optionalText }),
+    run: async ({ database, output }, { tenant }) => {
+      const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+      const { findings, checked } = await audit(database, {
+        ...(tenantId === undefined ? {} : { tenantId }),
+        onProgress: (done, total) => output.progress('Auditing', done, total),
+      });
+      const rows = Object.entries(checked).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+      output.list(
+        findings.map((finding) => ({ ...finding })),
+        `The ledger is sound. Looked at: ${rows.join(', ')}.`,
+      );
+      if (findings.length > 0) throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
+    },
+  });
+}

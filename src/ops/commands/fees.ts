@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee-schedules.js';
+import { FEE_OPERATIONS } from '../../db/entities/parties.js';
+import { addCommand, group } from '../command.js';
+import { OpsError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { asset, raw, text } from '../inputs.js';
+import { feeFields } from '../presenting.js';
+
+const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+const OPERATION = ['--operation <operation>', FEE_OPERATIONS.join(', ')] as const;
+const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
+
+const operation = z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` });
+
+export function addFeeCommands(program: Command): void {
+  const own = group(program, 'fees', 'what a tenant charges on top of an operation, into its fee account');
+  addCommand(own, {
+    usage: 'set',
+    summary: 'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
+    options: [
+      TENANT,
+      OPERATION,
+      ASSET,
+      ['--flat <raw>', "a fixed part, in the asset's smallest unit (default: 0)"],
+      ['--basis-points <points>', 'a share of the amount, in hundredths of a percent (default: 0)'],
+      ['--floor <raw>', 'never less than this (default: 0)'],
+      ['--cap <raw>', 'never more than this (default: no cap)'],
+    ],
+    examples: [
+      'fees set --tenant acme --operation payout --asset COPM --basis-points 10 --floor 100 --cap 500000',
+      'fees set --tenant acme --operation bonus --asset DUSD --flat 25000',
+    ],
+    input: z.object({
+      tenant: text,
+      operation,
+      asset,
+      flat: raw.prefault('0'),
+      basisPoints: raw.prefault('0'),
+      floor: raw.prefault('0'),
+      cap: raw.optional(),
+    }),
+    run: async ({ database, output }, { tenant, flat, basisPoints, floor, cap, ...of }) => {
+      const { id: tenantId } = await findTenant(database.reader, tenant);
+      const schedule = { tenantId, ...of, flatRaw: flat, basisPoints, floorRaw: floor, capRaw: cap ?? null };
+      await setFeeSchedule(database, schedule);
+      output.one(feeFields(schedule));
+    },
+  });
+  addCommand(own, {
+    usage: 'list',
+    summary: 'what a tenant charges; what is not listed is free',
+    options: [TENANT],
+    examples: ['fees list --tenant acme'],
+    input: z.object({ tenant: text }),
+    run: async ({ database, output }, { tenant }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      output.list((await listFeeSchedules(database.reader, id)).map(feeFields), `${tenant} charges nothing.`);
+    },
+  });
+  addCommand(own, {
+    usage: 'remove',
+    summary: 'an operation in an asset is free from now on',
+    options: [TENANT, OPERATION, ASSET],
+    examples: ['fees remove --tenant acme --operation payout --asset COPM'],
+    input: z.object({ tenant: text, operation, asset }),
+    run: async ({ database, output }, { tenant, ...of }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const removed = await removeFeeSchedule(database, id, of.operation, of.asset);
+      if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
+      output.one({ removed: true, ...of });
+    },
+  });
+}

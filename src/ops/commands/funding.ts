@@ -1,0 +1,173 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { formatAmount } from '../../core/amount.js';
+import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
+import {
+  approveAdjustment,
+  listAdjustments,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../funding/adjustments.js';
+import { recordPayIn } from '../../funding/pay-ins.js';
+import { addCommand, group } from '../command.js';
+import { findAccount, findAdjustment, findTenant } from '../finding.js';
+import { asset, direction, limit, optionalText, raw, text } from '../inputs.js';
+import { adjustmentFields, payInFields } from '../presenting.js';
+
+const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
+const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
+const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+const AMOUNT = ['--amount <raw>', "an integer in the asset's smallest unit: 150000 is COPM 1,500.00"] as const;
+const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
+const REFERENCE = [
+  '--reference <reference>',
+  'your own name for it, once in the tenant; repeating the command with it moves nothing again',
+] as const;
+
+const REPLAYED = 'This was done before under the same reference; nothing moved now.';
+
+export function addPayInCommands(program: Command): void {
+  const own = group(program, 'payins', 'money that enters from outside');
+  addCommand(own, {
+    usage: 'record',
+    summary: 'put money that has come in into an account',
+    options: [ACCOUNT, WITHIN, AMOUNT, ASSET, REFERENCE, ['--description <text>', "what the account's owner reads"]],
+    examples: [
+      "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
+    ],
+    input: z.object({
+      account: text,
+      tenant: optionalText,
+      amount: raw,
+      asset,
+      reference: text,
+      description: optionalText,
+    }),
+    run: async (ops, { reference, description, ...input }) => {
+      const account = await findAccount(ops.database.reader, input);
+      const amount = { raw: input.amount, asset: input.asset };
+      await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
+      const { resource, replayed } = await recordPayIn(ops, {
+        tenantId: account.tenantId,
+        accountId: account.id,
+        amount,
+        reference,
+        description: description ?? null,
+        operator: ops.operator(),
+      });
+      ops.output.one(payInFields(resource));
+      if (replayed) ops.output.say(REPLAYED);
+    },
+  });
+}
+
+export function addAdjustmentCommands(program: Command): void {
+  const own = group(program, 'adjustments', 'corrections: one operator proposes, another one approves');
+  addProposal(own);
+  addApproval(own);
+  addRejection(own);
+  addCommand(own, {
+    usage: 'list',
+    summary: "a tenant's adjustments, newest first",
+    options: [
+      TENANT,
+      ['--status <status>', `only those ${ADJUSTMENT_STATUSES.join(', ')}`],
+      ['--limit <count>', 'how many at most (default: 100)'],
+    ],
+    examples: ['adjustments list --tenant acme --status proposed'],
+    input: z.object({
+      tenant: text,
+      status: z.enum(ADJUSTMENT_STATUSES, { error: `must be one of ${ADJUSTMENT_STATUSES.join(', ')}` }).optional(),
+      limit,
+    }),
+    run: async ({ database, output }, { tenant, status, limit: most }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const found = await listAdjustments(database.reader, id, status ?? null, most);
+      output.list(found.map(adjustmentFields), 'There are none.');
+      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+    },
+  });
+}
+
+function addProposal(own: Command): void {
+  addCommand(own, {
+    usage: 'propose <in|out>',
+    summary: 'ask for money to be put into an account (in) or taken from it (out); nothing moves yet',
+    options: [
+      ACCOUNT,
+      WITHIN,
+      AMOUNT,
+      ASSET,
+      REFERENCE,
+      ['--reason <text>', "why; the account's owner reads it with the movement"],
+    ],
+    examples: [
+      "adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset COPM --reference case-118 --reason 'Paid in twice'",
+    ],
+    input: z.object({
+      'in|out': direction,
+      account: text,
+      tenant: optionalText,
+      amount: raw,
+      asset,
+      reference: text,
+      reason: text,
+    }),
+    run: async (ops, { reference, reason, ...input }) => {
+      const account = await findAccount(ops.database.reader, input);
+      const { resource, replayed } = await proposeAdjustment(ops, {
+        tenantId: account.tenantId,
+        accountId: account.id,
+        direction: input['in|out'],
+        amount: { raw: input.amount, asset: input.asset },
+        reference,
+        reason,
+        operator: ops.operator(),
+      });
+      ops.output.one(adjustmentFields(resource));
+      ops.output.say(replayed ? REPLAYED : 'Another operator posts it: npm run ops -- adjustments approve --help');
+    },
+  });
+}
+
+const DECISION = z.object({ reference: text, tenant: text });
+
+function addApproval(own: Command): void {
+  addCommand(own, {
+    usage: 'approve <reference>',
+    summary: 'post an adjustment that another operator proposed',
+    options: [TENANT],
+    examples: ['adjustments approve case-118 --tenant acme --operator maria'],
+    input: DECISION,
+    run: async (ops, { reference, tenant }) => {
+      const { id } = await findTenant(ops.database.reader, tenant);
+      const adjustment = await findAdjustment(ops.database.reader, id, reference);
+      const { direction: way, reason } = adjustment;
+      if (adjustment.status === 'proposed')
+        await ops.output.confirm(
+          `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
+        );
+      const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.operator());
+      ops.output.one(adjustmentFields(resource));
+      if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
+    },
+  });
+}
+
+function addRejection(own: Command): void {
+  addCommand(own, {
+    usage: 'reject <reference>',
+    summary: 'end a proposal; its reference stays used',
+    options: [TENANT],
+    examples: ['adjustments reject case-118 --tenant acme --operator maria'],
+    input: DECISION,
+    run: async (ops, { reference, tenant }) => {
+      const { id } = await findTenant(ops.database.reader, tenant);
+      const adjustment = await findAdjustment(ops.database.reader, id, reference);
+      if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
+      const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.operator());
+      ops.output.one(adjustmentFields(resource));
+      if (replayed) ops.output.say('It was rejected before.');
+    },
+  });
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { addMember, grantRole, grantRoleEverywhere, listMembers, removeRole } from '../../access/members.js';
+import { ROLES } from '../../core/permissions.js';
+import { addCommand, group } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findAccount, findMember, findTenant } from '../finding.js';
+import { optionalText, role, text } from '../inputs.js';
+import { memberFields } from '../presenting.js';
+
+const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+const ACCOUNT = ['--account <account>', 'id, alias or phone of one account'] as const;
+const ALL = ['--all-accounts', 'every account that the tenant has now'] as const;
+const WHERE = { tenant: text, account: optionalText, allAccounts: z.boolean().default(false) };
+
+/** One account, or (null) all of them: exactly one of the two options. */
+function oneOrAll({ account, allAccounts }: { account?: string | undefined; allAccounts: boolean }): string | null {
+  if ((account !== undefined) === allAccounts) throw new UsageError('give either --account or --all-accounts');
+  return account ?? null;
+}
+
+export function addMemberCommands(program: Command): void {
+  const own = group(program, 'members', 'people and programs that act for a tenant, and their roles in its accounts');
+  addCommand(own, {
+    usage: 'add <name>',
+    summary: 'add a member, without any role yet',
+    options: [TENANT],
+    examples: ['members add payroll --tenant acme'],
+    input: z.object({ name: text, tenant: text }),
+    run: async ({ database, clock, output }, { name, tenant }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      output.one(memberFields(await addMember(database, clock, id, name)));
+    },
+  });
+  addCommand(own, {
+    usage: 'grant <member> <role>',
+    summary: `give a member a role (${ROLES.join(', ')}), in place of any other there`,
+    options: [TENANT, ACCOUNT, ALL],
+    examples: [
+      "members grant payroll operator --tenant acme --account '$acme-treasury'",
+      'members grant auditor viewer --tenant acme --all-accounts',
+    ],
+    input: z.object({ member: text, role, ...WHERE }),
+    run: async ({ database, output }, input) => {
+      const account = oneOrAll(input);
+      const { id: tenantId } = await findTenant(database.reader, input.tenant);
+      const member = await findMember(database.reader, tenantId, input.member);
+      if (account === null) {
+        const count = await grantRoleEverywhere(database, member, input.role);
+        return output.one({ member: member.name, role: input.role, accounts: count });
+      }
+      const { id } = await findAccount(database.reader, { account, tenant: tenantId });
+      await grantRole(database, member, id, input.role);
+      output.one({ member: member.name, role: input.role, accounts: 1 });
+    },
+  });
+  addCommand(own, {
+    usage: 'remove-role <member>',
+    summary: "take a member's role away",
+    options: [TENANT, ACCOUNT, ALL],
+    examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
+    input: z.object({ member: text, ...WHERE }),
+    run: async ({ database, output }, input) => {
+      const account = oneOrAll(input);
+      const { id: tenantId } = await findTenant(database.reader, input.tenant);
+      const member = await findMember(database.reader, tenantId, input.member);
+      const id = account === null ? null : (await findAccount(database.reader, { account, tenant: tenantId })).id;
+      output.one({ member: member.name, accounts: await removeRole(database, member, id) });
+    },
+  });
+  addCommand(own, {
+    usage: 'list',
+    summary: "a tenant's members, and in how many accounts they have which role",
+    options: [TENANT],
+    examples: ['members list --tenant acme'],
+    input: z.object({ tenant: text }),
+    run: async ({ database, output }, { tenant }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const rows = (await listMembers(database.reader, id)).map(({ member, roles }) => ({
+        ...memberFields(member),
+        roles: Object.fromEntries(roles),
+      }));
+      output.list(rows, `${tenant} has no members yet: npm run ops -- members add NAME --tenant ${tenant}`);
+    },
+  });
+}

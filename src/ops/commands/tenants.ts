@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { tenants } from '../../db/entities/parties.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
+import { setFeeAccount } from '../../accounts/fee-schedules.js';
+import { addCommand, group } from '../command.js';
+import { findAccount, findTenant } from '../finding.js';
+import { optionalText, text } from '../inputs.js';
+import { accountFields, tenantFields } from '../presenting.js';
+
+export function addTenantCommands(program: Command): void {
+  const own = group(program, 'tenants', 'who uses the service');
+  addCommand(own, {
+    usage: 'add <name>',
+    summary: 'make a tenant, with its system accounts',
+    options: [
+      ['--network <name>', 'tenants of one network can pay one another (default: none)'],
+      ['--time-zone <zone>', `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`],
+    ],
+    examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
+    input: z.object({ name: text, network: optionalText, timeZone: text.default(DEFAULT_TIME_ZONE) }),
+    run: async ({ database, clock, output }, { name, network, timeZone }) =>
+      output.one(tenantFields(await addTenant(database, clock, { name, network: network ?? null, timeZone }))),
+  });
+  addCommand(own, {
+    usage: 'list',
+    summary: 'all tenants',
+    options: [],
+    examples: ['tenants list', 'tenants list --json'],
+    input: z.object({}),
+    run: async ({ database, output }) => {
+      const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+      output.list(all.map(tenantFields), 'There is no tenant yet: npm run ops -- tenants add acme');
+    },
+  });
+  addCommand(own, {
+    usage: 'show <tenant>',
+    summary: 'one tenant, by its id or name',
+    options: [],
+    examples: ['tenants show acme'],
+    input: z.object({ tenant: text }),
+    run: async ({ database, output }, { tenant }) =>
+      output.one(tenantFields(await findTenant(database.reader, tenant))),
+  });
+  addCommand(own, {
+    usage: 'set-fee-account <tenant> <account>',
+    summary: 'the account that receives what the tenant charges; it pays no fees itself',
+    options: [],
+    examples: ["tenants set-fee-account acme '$acme-fees'"],
+    input: z.object({ tenant: text, account: text }),
+    run: async ({ database, output }, named) => {
+      const { id, tenantId } = await findAccount(database.reader, named);
+      output.one(accountFields(await setFeeAccount(database, tenantId, id)));
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { ConfigError } from '../config.js';
+import { ApiError } from '../core/errors.js';
+import { CommitUnknown, isUnavailable } from '../db/failures.js';
+
+/** The command cannot do what it was asked; the message says why in one line. */
+export class OpsError extends Error {
+  override name = 'OpsError';
+}
+
+/** The command was called wrongly: exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** A failure as an operator should read it, without a stack. */
+export function explain(failure: unknown): string {
+  if (failure instanceof OpsError || failure instanceof UsageError || failure instanceof ConfigError)
+    return failure.message;
+  if (failure instanceof ApiError) return `${failure.message} (${failure.refusal.code})`;
+  if (failure instanceof CommitUnknown)
+    return 'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it';
+  if (isUnavailable(failure)) return `MySQL does not answer: ${reasonOf(failure)}`;
+  return `a fault of ours: ${reasonOf(failure)}`;
+}
+
+/** The innermost cause says most: "connect ECONNREFUSED 127.0.0.1:3306". */
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  return failure.cause instanceof Error ? reasonOf(failure.cause) : failure.message;
+}

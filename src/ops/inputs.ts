@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { ASSETS, parseRaw } from '../core/amount.js';
+import { parseRfc3339 } from '../core/instant.js';
+import { type Role, ROLES, SCOPES } from '../core/permissions.js';
+
+/** What options hold, checked. Every message ends a line that begins with the option's name. */
+
+export const text = z.string();
+export const optionalText = z.string().optional();
+
+/** An integer in the asset's smallest unit, as text. */
+export const raw = z.string().transform((given, context) => {
+  const parsed = parseRaw(given);
+  if (parsed !== null) return parsed;
+  context.addIssue(`${given} is no amount: give an integer in the smallest unit, such as 150000 for COPM 1,500.00`);
+  return z.NEVER;
+});
+
+export const asset = z.enum(ASSETS, { error: `must be ${ASSETS.join(' or ')}` });
+export const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` });
+
+export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
+
+export const limit = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
+  .default('100')
+  .transform((given) => Number.parseInt(given, 10));
+
+export const scopes = z.string().transform((given, context) => {
+  if (given === 'all') return SCOPES;
+  const wanted = given.split(',').map((scope) => scope.trim());
+  const unknown = wanted.find((scope) => !(SCOPES as readonly string[]).includes(scope));
+  if (unknown === undefined) return SCOPES.filter((scope) => wanted.includes(scope));
+  context.addIssue(`${unknown} is no scope: give all, or some of ${SCOPES.join(',')}`);
+  return z.NEVER;
+});
+
+export const cidrs = z
+  .string()
+  .default('')
+  .transform((given) => given.split(',').flatMap((range) => range.trim() || []));
+
+export const time = z.string().transform((given, context) => {
+  const parsed = parseRfc3339(given);
+  if (parsed !== null) return parsed;
+  context.addIssue(`${given} is no time: write it as 2027-01-31T00:00:00Z`);
+  return z.NEVER;
+});
+
+/** `owner=owner,payroll=operator`: members' names, each with a role. */
+export const grants = z
+  .string()
+  .default('')
+  .transform((given, context) => {
+    const pairs = given.split(',').flatMap((part) => part.trim() || []);
+    return pairs.map((pair): { name: string; role: Role } => {
+      const at = pair.lastIndexOf('=');
+      const parsed = role.safeParse(pair.slice(at + 1));
+      if (at > 0 && parsed.success) return { name: pair.slice(0, at), role: parsed.data };
+      context.addIssue(`${pair} is no grant: write member=role, the role one of ${ROLES.join(', ')}`);
+      return z.NEVER;
+    });
+  });

@@ -1,0 +1,106 @@
+import { createInterface } from 'node:readline/promises';
+import Table from 'cli-table3';
+import { type Amount, amountJson, formatAmount } from '../core/amount.js';
+import { OpsError } from './failures.js';
+
+/** A value as an operator sees it. An amount is shown in whole units beside its raw integer; in JSON as the API writes it. */
+export type Value = string | number | boolean | null | Amount | readonly string[] | Readonly<Record<string, number>>;
+
+/** What is known of one thing, by snake_case names: the columns of a table, the fields of its JSON. */
+export type Fields = Readonly<Record<string, Value>>;
+
+export interface OutputOptions {
+  readonly json: boolean;
+  /** Skip the question before what cannot be undone. */
+  readonly yes: boolean;
+}
+
+/** Results go to standard output, everything else to standard error. */
+export class Output {
+  private readonly options: OutputOptions;
+
+  constructor(options: OutputOptions) {
+    this.options = options;
+  }
+
+  /** One thing, its fields below one another. */
+  one(fields: Fields): void {
+    if (this.options.json) return this.json(toJson(fields));
+    const table = new Table({ style: PLAIN });
+    for (const [name, value] of Object.entries(fields)) table.push({ [headingOf(name)]: textOf(value) });
+    this.line(table.toString());
+  }
+
+  /** Several things of a kind, a row each. JSON: an array. */
+  list(rows: readonly Fields[], whenNone: string): void {
+    if (this.options.json) return this.json(rows.map(toJson));
+    const [first] = rows;
+    if (first === undefined) return this.line(whenNone);
+    const table = new Table({ head: Object.keys(first).map(headingOf), style: PLAIN });
+    for (const row of rows) table.push(Object.values(row).map(textOf));
+    this.line(table.toString());
+  }
+
+  /** A remark for the person who reads along. Never part of the result. */
+  say(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** How far long work has come, in place on a terminal. */
+  progress(what: string, done: number, total: number): void {
+    if (!process.stderr.isTTY) return;
+    const filled = total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
+    const bar = '#'.repeat(filled).padEnd(BAR_WIDTH, '.');
+    process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
+  }
+
+  /** Asks before what cannot be undone. Throws OpsError when the answer is no, or nobody can be asked. */
+  async confirm(what: string): Promise<void> {
+    if (this.options.yes) return;
+    if (!process.stdin.isTTY) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
+    const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      const answer = await prompt.question(`${what}. This cannot be undone. Go on? [y/N] `);
+      if (!/^y(es)?$/i.test(answer.trim())) throw new OpsError('nothing was done');
+    } finally {
+      prompt.close();
+    }
+  }
+
+  private json(value: unknown): void {
+    this.line(JSON.stringify(value, null, 2));
+  }
+
+  private line(text: string): void {
+    process.stdout.write(`${text}\n`);
+  }
+}
+
+const BAR_WIDTH = 30;
+/** No colours: tables are pasted into tickets. */
+const PLAIN = { head: [], border: [] };
+
+function headingOf(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function isAmount(value: object): value is Amount {
+  return 'raw' in value && typeof value.raw === 'bigint';
+}
+
+function toJson(fields: Fields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null && isAmount(value) ? amountJson(value) : value,
+    ]),
+  );
+}
+
+function textOf(value: Value): string {
+  if (value === null) return '–';
+  if (typeof value !== 'object') return String(value);
+  if (isAmount(value)) return `${formatAmount(value)}\n(raw ${value.raw})`;
+  const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, count]) => `${name}: ${String(count)}`);
+  return parts.length === 0 ? '–' : parts.join('\n');
+}

@@ -1,0 +1,111 @@
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { Balance } from '../db/entities/ledger.js';
+import type { Adjustment, PayIn } from '../db/entities/operations.js';
+import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
+import type { AccountDetails } from '../accounts/directory.js';
+import { displayName } from '../accounts/display-name.js';
+import type { Fields } from './output.js';
+
+/** What operators see of each thing. Never a secret. */
+
+function timeOf(at: Instant | null): string | null {
+  return at === null ? null : toRfc3339(at);
+}
+
+export function tenantFields(tenant: Tenant): Fields {
+  return {
+    id: tenant.id,
+    name: tenant.name,
+    network: tenant.network,
+    time_zone: tenant.timeZone,
+    fee_account_id: tenant.feeAccountId,
+    created_at: timeOf(tenant.createdAt),
+  };
+}
+
+export function memberFields(member: Member): Fields {
+  return { id: member.id, name: member.name, created_at: timeOf(member.createdAt) };
+}
+
+export function tokenFields(token: Token, memberName: string): Fields {
+  return {
+    key_id: token.keyId,
+    name: token.name,
+    member: memberName,
+    scopes: token.scopes,
+    cidrs: token.cidrs === '' ? [] : token.cidrs.split(','),
+    expires_at: timeOf(token.expiresAt),
+    revoked_at: timeOf(token.revokedAt),
+    created_at: timeOf(token.createdAt),
+  };
+}
+
+export function accountFields(account: Account): Fields {
+  return {
+    id: account.id,
+    type: account.type,
+    name: account.name,
+    alias: account.alias,
+    phone: account.phone,
+    status: account.status,
+    verified_at: timeOf(account.verifiedAt),
+    created_at: timeOf(account.createdAt),
+  };
+}
+
+export function accountDetailFields(account: Account, details: AccountDetails): Fields {
+  const shownName = account.type === 'system' ? account.name : displayName(account.type, account.name);
+  return {
+    ...accountFields(account),
+    tenant_id: account.tenantId,
+    display_name: shownName,
+    ...Object.fromEntries(details.balances.flatMap(balanceFields)),
+    members: details.members.map(({ name, role }) => `${name} (${role})`),
+  };
+}
+
+function balanceFields({ asset, available, held }: Balance): [string, { raw: bigint; asset: Balance['asset'] }][] {
+  return [
+    [`${asset}_available`, { raw: available, asset }],
+    [`${asset}_held`, { raw: held, asset }],
+  ];
+}
+
+export function payInFields(payIn: PayIn): Fields {
+  return {
+    id: payIn.id,
+    reference: payIn.reference,
+    account_id: payIn.accountId,
+    amount: { raw: payIn.raw, asset: payIn.asset },
+    description: payIn.description,
+    recorded_by: payIn.recordedBy,
+    created_at: timeOf(payIn.createdAt),
+  };
+}
+
+export function adjustmentFields(adjustment: Adjustment): Fields {
+  return {
+    id: adjustment.id,
+    reference: adjustment.reference,
+    account_id: adjustment.accountId,
+    direction: adjustment.direction,
+    amount: { raw: adjustment.raw, asset: adjustment.asset },
+    reason: adjustment.reason,
+    status: adjustment.status,
+    proposed_by: adjustment.proposedBy,
+    decided_by: adjustment.decidedBy,
+    created_at: timeOf(adjustment.createdAt),
+    decided_at: timeOf(adjustment.decidedAt),
+  };
+}
+
+export function feeFields({ operation, asset, flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): Fields {
+  return {
+    operation,
+    asset,
+    flat: { raw: flatRaw, asset },
+    basis_points: basisPoints.toString(),
+    floor: { raw: floorRaw, asset },
+    cap: capRaw === null ? null : { raw: capRaw, asset },
+  };
+}

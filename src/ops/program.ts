@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { withGlobalOptions } from './command.js';
+import { addAccountCommands } from './commands/accounts.js';
+import { addAuditCommand } from './commands/audit.js';
+import { addFeeCommands } from './commands/fees.js';
+import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
+import { addMemberCommands } from './commands/members.js';
+import { addTenantCommands } from './commands/tenants.js';
+import { addTokenCommands } from './commands/tokens.js';
+
+const FIRST_STEPS = `
+First steps:
+  $ npm run ops -- tenants add acme
+  $ npm run ops -- members add finance --tenant acme
+  $ npm run ops -- accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
+  $ npm run ops -- accounts verify '$acme' --tenant acme
+  $ npm run ops -- payins record --tenant acme --account '$acme' --amount 500000 --asset COPM --reference first
+  $ npm run ops -- tokens issue 'first token' --tenant acme --member finance --scopes all
+
+Every command explains itself: npm run ops -- accounts open --help`;
+
+/** The operators' command line: every command that there is. */
+export function buildProgram(): Command {
+  const program = withGlobalOptions(new Command('npm run ops --'))
+    .description('The command line of those who operate the service.')
+    .addHelpText('after', FIRST_STEPS);
+  addTenantCommands(program);
+  addMemberCommands(program);
+  addTokenCommands(program);
+  addAccountCommands(program);
+  addPayInCommands(program);
+  addAdjustmentCommands(program);
+  addFeeCommands(program);
+  addAuditCommand(program);
+  return program;
+}

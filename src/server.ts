@@ -1,0 +1,38 @@
+import { buildCore, openApiServers } from './app.js';
+import { type Config, ConfigError, readConfig } from './config.js';
+import { createLogging, describeFault } from './http/logging.js';
+
+/** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
+
+const config = readConfigOrExit();
+const { logger, flush } = createLogging(config.LOG_LEVEL, 'api');
+const core = buildCore(config, logger);
+const servers = await openApiServers(config, core, logger);
+logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
+
+let isStopping = false;
+process.on('SIGTERM', () => void stop('SIGTERM'));
+process.on('SIGINT', () => void stop('SIGINT'));
+// Nothing is expected to end here; the process goes on, since other requests are in its hands.
+process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
+
+async function stop(signal: string): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  logger.info({ signal }, 'stopping');
+  await servers.api.stop(config.SHUTDOWN_GRACE_MS);
+  await core.desk.drained();
+  await Promise.all([core.database.close(), servers.admin.stop(0)]);
+  flush();
+  process.exit(0);
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,32 @@
+import { transfers, type Transfer } from '../db/entities/operations.js';
+import { memberRoles, tenants } from '../db/entities/parties.js';
+import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
+import { monthNeeds } from '../accounts/limits.js';
+import { type CommandKind, need } from '../ledger/desk/types.js';
+import { decideTransfer } from './decide.js';
+import type { CreateTransfer } from './rules.js';
+
+/** POST /v1/transfers, as the posting desk does it. */
+export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
+  name: 'create transfer',
+  resourceType: 'transfer',
+  table: transfers,
+  async accounts(commands, reader) {
+    const tenantIds = new Set(commands.map((command) => command.tenantId));
+    const feeAccount = await readFeeAccounts(reader, 'transfer', tenantIds);
+    return commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
+      const fee = feeAccount(tenantId, amount.asset);
+      return [sourceAccountId, destinationAccountId, ...(fee === undefined ? [] : [fee])];
+    });
+  },
+  needs({ tenantId, memberId, sourceAccountId, destinationAccountId, amount }, at, account) {
+    const receiver = account(destinationAccountId)?.account.tenantId ?? tenantId;
+    return [
+      need(memberRoles, { accountId: sourceAccountId, memberId }),
+      ...feeNeeds(tenantId, 'transfer', amount.asset),
+      need(tenants, { id: receiver }),
+      ...monthNeeds(sourceAccountId, amount.asset, at),
+    ];
+  },
+  decide: decideTransfer,
+};

@@ -1,0 +1,19 @@
+import { amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { Transfer } from '../db/entities/operations.js';
+
+/** The Transfer as answers and events show it. (interface.md, Transfer) */
+export function presentTransfer(transfer: Transfer): Readonly<Record<string, unknown>> {
+  const { asset } = transfer;
+  return {
+    id: transfer.id,
+    scope: 'internal',
+    status: transfer.status,
+    source_account: transfer.sourceAccountId,
+    destination: { type: 'account', account_id: transfer.destinationAccountId },
+    amount: amountJson({ raw: transfer.raw, asset }),
+    fee: amountJson({ raw: transfer.feeRaw, asset }),
+    description: transfer.description,
+    created_at: toRfc3339(transfer.createdAt),
+  };
+}

@@ -1,0 +1,81 @@
+import { asUuid } from '../core/ids.js';
+import { instant } from '../core/instant.js';
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { type Cursors, cursorBinding } from '../http/cursor.js';
+import { answers, body, idempotent, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { presentTransfer } from './presenter.js';
+import { CreateTransferBody, TransferPageSchema, TransferQuery, TransferSchema } from './schemas.js';
+import type { Transfers } from './service.js';
+
+export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
+  api.post(
+    '/v1/transfers',
+    permits('createTransfer'),
+    idempotent,
+    body(CreateTransferBody),
+    answers({ 201: TransferSchema, 200: TransferSchema }),
+    refuses(
+      'not_found',
+      'authority_insufficient',
+      'capability_cannot_send',
+      'below_minimum',
+      'above_per_operation_limit',
+      'monthly_limit_exceeded',
+      'insufficient_funds',
+    ),
+    summary('Send a transfer', 'Moves money from one of your accounts to an account of your tenant or of your network.'),
+    async ({ caller, body: wanted, idempotency }) => {
+      const request = {
+        sourceAccountId: wanted.source_account,
+        destinationAccountId: wanted.destination.account_id,
+        amount: wanted.amount,
+        description: wanted.description ?? null,
+      };
+      const answer = await transfers.create(caller, request, idempotency);
+      return answerOf(answer, (transfer, replayed) => ({
+        status: replayed ? 200 : 201,
+        body: presentTransfer(transfer),
+      }));
+    },
+  );
+
+  api.get(
+    '/v1/transfers',
+    permits('readTransfers'),
+    query(TransferQuery),
+    answers({ 200: TransferPageSchema }),
+    summary(
+      'List transfers',
+      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+    ),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const filter = {
+        status: wanted.status,
+        sourceAccountId: wanted.source_account,
+        from: wanted['created_at[gte]'],
+        to: wanted['created_at[lte]'],
+        idempotencyKey: wanted.idempotency_key,
+      };
+      const [at, id] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const before = at === undefined || id === undefined ? null : { createdAt: instant(Number(at)), id: asUuid(id) };
+      const page = await transfers.list(caller, filter, before, wanted.limit);
+      const next = page.next === null ? null : cursors.encode(binding, [String(page.next.createdAt), page.next.id]);
+      return { status: 200, body: { items: page.items.map(presentTransfer), next_cursor: next } };
+    },
+  );
+
+  api.get(
+    '/v1/transfers/{id}',
+    permits('readTransfers'),
+    answers({ 200: TransferSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('Read a transfer'),
+    async (request) => {
+      const transfer = await transfers.read(request.caller, pathId(request, 'id'));
+      return { status: 200, body: presentTransfer(transfer) };
+    },
+  );
+}

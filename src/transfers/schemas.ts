@@ -1,0 +1,54 @@
+import { TRANSFER_STATUSES } from '../db/entities/operations.js';
+import {
+  amountField,
+  AmountSchema,
+  CREATED_AT_QUERY,
+  instantSchema,
+  optional,
+  PAGE_QUERY,
+  pageSchema,
+  textField,
+  uuidField,
+  uuidSchema,
+} from '../http/schemas.js';
+import { z } from '../http/zod.js';
+
+const DESCRIPTION_LENGTH = 140;
+
+/** Source and destination differ. (decisions.md, Transfers) */
+export const CreateTransferBody = z
+  .strictObject({
+    source_account: uuidField,
+    destination: z.strictObject({ type: z.literal('account'), account_id: uuidField }),
+    amount: amountField,
+    description: optional(textField({ max: DESCRIPTION_LENGTH })),
+  })
+  .superRefine(({ source_account: source, destination }, context) => {
+    if (source === destination.account_id)
+      context.addIssue({ code: 'custom', path: ['destination', 'account_id'], message: 'same_as_source' });
+  })
+  .openapi('CreateTransfer');
+
+export const TransferSchema = z
+  .object({
+    id: uuidSchema,
+    scope: z.literal('internal'),
+    status: z.enum(TRANSFER_STATUSES),
+    source_account: uuidSchema,
+    destination: z.object({ type: z.literal('account'), account_id: uuidSchema }),
+    amount: AmountSchema,
+    fee: AmountSchema,
+    description: z.string().nullable(),
+    created_at: instantSchema,
+  })
+  .openapi('Transfer');
+
+export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
+
+export const TransferQuery = z.strictObject({
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  status: z.enum(TRANSFER_STATUSES).optional(),
+  source_account: uuidField.optional(),
+  idempotency_key: uuidField.optional(),
+});
