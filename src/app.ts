@@ -3,8 +3,9 @@ import type { Config } from './config.js';
 import { Failpoints } from './core/failpoints.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
-import { AccountReading } from './accounts/service.js';
+import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
+import { Accounts } from './accounts/service.js';
 import { Database } from './db/database.js';
 import { eventRoutes } from './events/routes.js';
 import { EventLog } from './events/service.js';
@@ -99,7 +100,9 @@ function buildApi(config: Config, { clock, database, desk }: Core): Api {
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader), cursors);
-  accountRoutes(api, new AccountReading(database.reader, clock), cursors);
+  const accounts = new Accounts(database, clock, config.ENCRYPTION_KEYS);
+  accountRoutes(api, accounts, cursors);
+  identityRoutes(api, accounts);
   eventRoutes(api, new EventLog(database.reader), cursors);
   return api;
 }

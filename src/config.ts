@@ -1,24 +1,28 @@
 import { z } from 'zod';
 import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
 import type { Keyring, SecretKey } from './core/fingerprint.js';
+import { SECRET_KEY_BYTES } from './core/secret-box.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = (least: number, most: number): z.ZodCoercedNumber => z.coerce.number().int().min(least).max(most);
 
-/** `id:base64,id2:base64`, at least 128 bits each; the first makes, the rest still compare. */
-const keyring = z.string().transform((text, context): Keyring => {
-  const keys = text.split(',').map((part): SecretKey => {
-    const [id = '', secret = ''] = part.split(/:(.*)/s);
-    return { id, secret: Buffer.from(secret, 'base64') };
+/** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
+const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
+  z.string().transform((text, context): Keyring => {
+    const keys = text.split(',').map((part): SecretKey => {
+      const [id = '', secret = ''] = part.split(/:(.*)/s);
+      return { id, secret: Buffer.from(secret, 'base64') };
+    });
+    for (const key of keys)
+      if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
+        context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
+    const [first, ...rest] = keys;
+    return first === undefined ? z.NEVER : [first, ...rest];
   });
-  for (const key of keys)
-    if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || key.secret.length < 16)
-      context.addIssue('must be id:base64 pairs with commas between, at least 16 bytes each');
-  const [first, ...rest] = keys;
-  return first === undefined ? z.NEVER : [first, ...rest];
-});
+const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
+const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
 
 const failpoint = z.string().transform((text, context): ArmedFailpoint => {
   const [name = '', passing = '1'] = text.split(':');
@@ -37,21 +41,34 @@ export const VARIABLES = {
   PORT: port.default(8080).describe('port of the API'),
   ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
   BASE_URL: z.url().default('http://127.0.0.1:8080').describe('where tenants reach the API'),
-  DOCS_URL: z.url().default('http://127.0.0.1:8080/docs').describe('where the docs pages are; doc_url of errors begins with it'),
-  FINGERPRINT_KEYS: keyring.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
-  CURSOR_KEYS: keyring.describe('secret: keys that sign page cursors, id:base64 with commas between'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info').describe('least severe line that is logged'),
+  DOCS_URL: z
+    .url()
+    .default('http://127.0.0.1:8080/docs')
+    .describe('where the docs pages are; doc_url of errors begins with it'),
+  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
+  CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
+  ENCRYPTION_KEYS: encryptionKeys.describe(
+    'secret: keys that seal document numbers at rest, id:base64 with commas between',
+  ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
+    .default('info')
+    .describe('least severe line that is logged'),
   TRUSTED_PROXIES: listOfText.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
   RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
   RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
   RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
-  COMMAND_TIMEOUT_MS: count(100, 60_000).default(4_000).describe('what a request may wait for the ledger, queueing included'),
+  COMMAND_TIMEOUT_MS: count(100, 60_000)
+    .default(4_000)
+    .describe('what a request may wait for the ledger, queueing included'),
   DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
   DESK_GROUPS_IN_FLIGHT: count(1, 16).default(2).describe('ledger transactions at a time, for each process'),
   DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; beyond, 503 at once'),
-  SHUTDOWN_GRACE_MS: count(0, 600_000).default(20_000).describe('how long a stopping process finishes what it accepted'),
+  SHUTDOWN_GRACE_MS: count(0, 600_000)
+    .default(20_000)
+    .describe('how long a stopping process finishes what it accepted'),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
 } as const;
 
@@ -101,7 +118,9 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
 
 function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
   // An empty variable is how a compose file says "not set".
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const result = schema.safeParse(set);
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => {

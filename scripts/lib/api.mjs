@@ -19,6 +19,7 @@ export function sharedSettings({ addresses, urls, secrets }) {
     TEMPORAL_ADDRESS: addresses.temporal,
     FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
     CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
+    ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
   };
 }
 

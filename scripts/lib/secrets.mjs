@@ -7,6 +7,7 @@ const makers = {
   mysql_app_password: () => randomBytes(18).toString('base64url'),
   fingerprint_keys: () => `k1:${randomBytes(32).toString('base64')}`,
   cursor_keys: () => `k1:${randomBytes(32).toString('base64')}`,
+  encryption_keys: () => `k1:${randomBytes(32).toString('base64')}`,
 };
 
 /** The random secrets of a folder of servers, made once and kept beside them. */

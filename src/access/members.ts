@@ -19,7 +19,10 @@ export async function addMember(database: Database, clock: Clock, tenantId: Uuid
     await transact(database, (transaction) => transaction.execute(insertSql(members, [member])));
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)
-      throw new ApiError({ ...invalidField('name', 'taken'), message: `the tenant already has a member ${member.name}` });
+      throw new ApiError({
+        ...invalidField('name', 'taken'),
+        message: `the tenant already has a member ${member.name}`,
+      });
     throw failure;
   }
   return member;
@@ -69,7 +72,11 @@ export interface MemberWithRoles {
 export async function listMembers(reader: Reader, tenantId: Uuid): Promise<readonly MemberWithRoles[]> {
   const own = await reader.select(members, { tenantId }, { orderBy: ['createdAt', 'id'] });
   if (own.length === 0) return [];
-  const ids = literals(memberRoles, 'memberId', own.map(({ id }) => id));
+  const ids = literals(
+    memberRoles,
+    'memberId',
+    own.map(({ id }) => id),
+  );
   const counted = await reader.query(
     `SELECT member_id, role, COUNT(*) AS accounts FROM member_roles WHERE member_id IN (${ids}) GROUP BY member_id, role`,
   );

@@ -37,10 +37,13 @@ export async function addTenant(database: Database, clock: Clock, wanted: NewTen
       await transaction.execute(insertSql(tenants, [tenant]));
       const opened = SYSTEM_ROLES.map((role) => systemAccount(tenant, role, createdAt));
       await openLedgerAccounts(transaction, opened);
-      await transaction.execute(insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt }]));
+      await transaction.execute(
+        insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt }]),
+      );
     });
   } catch (failure) {
-    if (errnoOf(failure) === DUPLICATE_KEY) throw new ApiError({ ...invalidField('name', 'taken'), message: `there is already a tenant ${tenant.name}` });
+    if (errnoOf(failure) === DUPLICATE_KEY)
+      throw new ApiError({ ...invalidField('name', 'taken'), message: `there is already a tenant ${tenant.name}` });
     throw failure;
   }
   return tenant;

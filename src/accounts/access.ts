@@ -2,10 +2,10 @@ import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../core/permissions.js';
 import * as column from '../db/columns.js';
-import type { Reader, StoredRow } from '../db/database.js';
-import { accounts, memberRoles } from '../db/entities/parties.js';
+import type { Reader, StoredRow, Transaction } from '../db/database.js';
+import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
-import { AUTHORITY_INSUFFICIENT } from './rules.js';
+import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** SQL of an account that the caller's tenant owns (`a`), with the caller's role in it (`r`). For the joins of one-statement reads. */
 export function ownAccountSql(caller: Caller, accountId: Uuid): { from: string; where: string; role: string } {
@@ -39,4 +39,21 @@ export async function assertAccountAllowed(
   const own = ownAccountSql(caller, accountId);
   const [row] = await reader.query(`SELECT ${own.role} FROM ${own.from} WHERE ${own.where}`);
   assertAllowed(operation, row);
+}
+
+/**
+ * The caller's account, locked, for a change that only its admins and owners may make. Throws not_found,
+ * authority_insufficient, invalid_state (closed).
+ */
+export async function lockManagedAccount(
+  transaction: Transaction,
+  caller: Caller,
+  accountId: Uuid,
+): Promise<Account> {
+  const { tenantId, memberId } = caller;
+  const account = await transaction.find(accounts, { id: accountId, tenantId }, { forUpdate: true });
+  if (account === undefined || account.type === 'system') throw notFound();
+  assertRole('manageAccount', (await transaction.find(memberRoles, { accountId, memberId }))?.role);
+  if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
+  return account;
 }

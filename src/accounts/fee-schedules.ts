@@ -43,9 +43,7 @@ export async function setFeeSchedule(database: Database, schedule: FeeScheduleRo
         message: 'the tenant has no fee account: set one first',
         details: { current: 'no_fee_account', allowed: ['fee_account'] },
       });
-    await transaction.execute(
-      upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
-    );
+    await transaction.execute(upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']));
   });
 }
 

@@ -2,6 +2,7 @@ import type { Asset } from '../core/amount.js';
 import { monthOf } from '../core/calendar.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
+import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import type { Account } from '../db/entities/parties.js';
 import { need, type Need } from '../ledger/desk/types.js';
@@ -19,17 +20,26 @@ const PERSON: Readonly<Record<Asset, Limits>> = {
 };
 const BUSINESS_FACTOR = 100n;
 
-/** The limits of an account. (decisions.md, Limits and fees) */
-export function limitsOf(account: Pick<Account, 'type'>, asset: Asset): Limits {
+/** The limits of an account: what was set for it, else its type's. (decisions.md, Limits and fees) */
+export function limitsOf(account: Pick<Account, 'type'>, asset: Asset, own: AccountLimits | undefined): Limits {
   const { minimum, maximum, month } = PERSON[asset];
-  if (account.type === 'person') return PERSON[asset];
-  return { minimum, maximum: maximum * BUSINESS_FACTOR, month: month * BUSINESS_FACTOR };
+  const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;
+  return {
+    minimum: own?.minimum ?? minimum,
+    maximum: own?.maximum ?? maximum * factor,
+    month: own?.month ?? month * factor,
+  };
+}
+
+/** What a decision must read to know the limits of an account and what the month has used of them. */
+export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
+  return [need(accountLimits, { accountId, asset }), ...monthNeeds(accountId, asset, at)];
 }
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
 /** The totals of every month that an instant may fall in: which one it is depends on a time zone that is read beside them. */
-export function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
+function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map((offset) => monthOf(instant(at + offset), 'UTC').name);
   return [...new Set(names)].map((month) => need(monthTotals, { accountId, asset, month }));
 }

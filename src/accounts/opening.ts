@@ -9,6 +9,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
+import { ALIAS_TAKEN, assertAliasFree } from './alias.js';
 import { parseAlias, parsePhone } from './identifiers.js';
 
 export interface NewAccount {
@@ -29,11 +30,10 @@ const PHONE_TAKEN: Refusal = {
   ...invalidField('phone', 'taken'),
   message: 'another account of the tenant has this phone',
 };
-const ALIAS_TAKEN: Refusal = { code: 'alias_taken', message: 'another account of the tenant has this alias' };
 
 /**
  * Opens an account: active, unverified, with a balance of zero in each asset. Throws ApiError invalid_field (a taken phone
- * included), alias_taken, not_found (tenant or member), and what withTransaction throws.
+ * included), alias_taken, alias_reserved, alias_in_quarantine, not_found (tenant or member), and what withTransaction throws.
  */
 export async function openAccount(database: Database, clock: Clock, wanted: NewAccount): Promise<Account> {
   const account = newAccount(wanted, clock);
@@ -41,6 +41,8 @@ export async function openAccount(database: Database, clock: Clock, wanted: NewA
     await transact(database, async (transaction) => {
       await assertParties(transaction, wanted);
       await openLedgerAccounts(transaction, [account]);
+      if (account.alias !== null)
+        await assertAliasFree(transaction, account.tenantId, account.alias, account.createdAt);
       const roles = wanted.grants.map(({ memberId, role }) => ({ accountId: account.id, memberId, role }));
       if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
     });

@@ -1,10 +1,70 @@
+import { asUuid } from '../core/ids.js';
+import { instant } from '../core/instant.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { BalancesSchema, MovementPageSchema, MovementQuery } from './schemas.js';
-import type { AccountReading } from './service.js';
+import {
+  AccountPageSchema,
+  AccountQuery,
+  AccountSchema,
+  BalancesSchema,
+  LimitsSchema,
+  MovementPageSchema,
+  MovementQuery,
+} from './schemas.js';
+import { presentAccount } from './presenter.js';
+import type { Accounts } from './service.js';
 
-export function accountRoutes(api: Api, accounts: AccountReading, cursors: Cursors): void {
+/** What is read of accounts. */
+export function accountRoutes(api: Api, accounts: Accounts, cursors: Cursors): void {
+  listAndRead(api, accounts, cursors);
+  fundsAndMovements(api, accounts, cursors);
+}
+
+function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
+  api.get(
+    '/v1/accounts',
+    permits('readAccount'),
+    query(AccountQuery),
+    answers({ 200: AccountPageSchema }),
+    summary('List accounts', 'Those in which the member of the token has a role, newest first.'),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const [at, id] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const before = at === undefined || id === undefined ? null : { createdAt: instant(Number(at)), id: asUuid(id) };
+      const page = await accounts.list(caller, { type: wanted.type, status: wanted.status }, before, wanted.limit);
+      const next = page.next === null ? null : cursors.encode(binding, [String(page.next.createdAt), page.next.id]);
+      return { status: 200, body: { items: page.items.map(presentAccount), next_cursor: next } };
+    },
+  );
+
+  api.get(
+    '/v1/accounts/{account_id}',
+    permits('readAccount'),
+    answers({ 200: AccountSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('Read an account'),
+    async (request) => ({
+      status: 200,
+      body: presentAccount(await accounts.read(request.caller, pathId(request, 'account_id'))),
+    }),
+  );
+
+  api.get(
+    '/v1/accounts/{account_id}/limits',
+    permits('readLimits'),
+    answers({ 200: LimitsSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('Read the limits of an account', 'Of one operation, and of the month with what it has used.'),
+    async (request) => ({
+      status: 200,
+      body: await accounts.limits(request.caller, pathId(request, 'account_id')),
+    }),
+  );
+}
+
+function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void {
   api.get(
     '/v1/accounts/{account_id}/balances',
     permits('readAccount'),

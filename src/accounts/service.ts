@@ -1,23 +1,61 @@
+import { memberActor } from '../access/audit-log.js';
+import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
-import { assertAccountAllowed } from './access.js';
+import type { Database, Reader } from '../db/database.js';
+import type { Account } from '../db/entities/parties.js';
+import { transact } from '../db/transact.js';
+import { assertAccountAllowed, lockManagedAccount } from './access.js';
+import { releaseAlias, setAlias } from './alias.js';
 import { readBalances } from './balances.js';
+import { lookUpAlias, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
+import {
+  type AccountFilter,
+  type AccountPage,
+  type AccountPosition,
+  listAccounts,
+  readAccount,
+  readLimits,
+} from './reading.js';
+import { declareVerification, type Declaration, type VerificationAnswer } from './verification.js';
 
-/** What the API reads of accounts. Every method throws not_found or authority_insufficient where the caller has no right. */
-export class AccountReading {
+type Shown = Readonly<Record<string, unknown>>;
+
+/** What the API does with accounts. Every method throws not_found or authority_insufficient where the caller has no right. */
+export class Accounts {
+  private readonly database: Database;
   private readonly reader: Reader;
   private readonly clock: Clock;
+  private readonly encryptionKeys: Keyring;
 
-  constructor(reader: Reader, clock: Clock) {
-    this.reader = reader;
+  constructor(database: Database, clock: Clock, encryptionKeys: Keyring) {
+    this.database = database;
+    this.reader = database.reader;
     this.clock = clock;
+    this.encryptionKeys = encryptionKeys;
   }
 
-  balances(caller: Caller, accountId: Uuid): Promise<Readonly<Record<string, unknown>>> {
+  read(caller: Caller, accountId: Uuid): Promise<Account> {
+    return readAccount(this.reader, caller, accountId);
+  }
+
+  list(
+    caller: Caller,
+    filter: AccountFilter,
+    before: AccountPosition | null,
+    limit: number,
+  ): Promise<AccountPage> {
+    return listAccounts(this.reader, caller, filter, before, limit);
+  }
+
+  balances(caller: Caller, accountId: Uuid): Promise<Shown> {
     return readBalances(this.reader, caller, accountId, this.clock());
+  }
+
+  limits(caller: Caller, accountId: Uuid): Promise<Shown> {
+    return readLimits(this.reader, caller, accountId, this.clock());
   }
 
   async movements(
@@ -29,5 +67,29 @@ export class AccountReading {
   ): Promise<MovementPage> {
     await assertAccountAllowed(this.reader, 'readAccount', caller, accountId);
     return readMovements(this.reader, accountId, filter, before, limit);
+  }
+
+  lookUpAlias({ tenantId }: Caller, alias: string): Promise<LookupResult> {
+    return lookUpAlias(this.reader, tenantId, alias);
+  }
+
+  lookUpPhone({ tenantId }: Caller, phone: string): Promise<LookupResult> {
+    return lookUpPhone(this.reader, tenantId, phone);
+  }
+
+  setAlias(caller: Caller, accountId: Uuid, text: string): Promise<Account> {
+    return setAlias(this.database, this.clock, caller, accountId, text);
+  }
+
+  releaseAlias(caller: Caller, accountId: Uuid): Promise<void> {
+    return releaseAlias(this.database, this.clock, caller, accountId);
+  }
+
+  declareVerification(caller: Caller, accountId: Uuid, declared: Declaration): Promise<VerificationAnswer> {
+    return transact(this.database, async (transaction) => {
+      const account = await lockManagedAccount(transaction, caller, accountId);
+      const { encryptionKeys, clock } = this;
+      return declareVerification(transaction, encryptionKeys, account, declared, memberActor(caller), clock());
+    });
   }
 }

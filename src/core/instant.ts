@@ -19,7 +19,11 @@ export function toRfc3339(at: Instant): string {
   return new Date(at).toISOString();
 }
 
-const RFC3339 = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(?:\.(\d{1,18}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 =
+  /^(\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,18}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+/** What a DATETIME column and its literals hold. Nothing is stored outside, so a bound beyond means the same as the end. */
+const EARLIEST = Date.UTC(1000, 0, 1);
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * The instant that an RFC 3339 date-time names, or null when it names none. A fraction finer than a millisecond is
@@ -29,10 +33,13 @@ export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Insta
   const match = RFC3339.exec(text);
   if (match === null) return null;
   const fraction = match[2] ?? '';
-  const base = DateTime.fromISO(`${match[1]?.toUpperCase()}.${fraction.slice(0, 3).padEnd(3, '0')}${match[3]?.toUpperCase()}`);
+  const base = DateTime.fromISO(
+    `${match[1]?.toUpperCase()}.${fraction.slice(0, 3).padEnd(3, '0')}${match[3]?.toUpperCase()}`,
+  );
   if (!base.isValid) return null;
   const finer = /[1-9]/.test(fraction.slice(3));
-  return instant(base.toMillis() + (finer && round === 'up' ? 1 : 0));
+  const named = base.toMillis() + (finer && round === 'up' ? 1 : 0);
+  return instant(Math.min(Math.max(named, EARLIEST), LATEST));
 }
 
 export function maxInstant(...instants: readonly Instant[]): Instant {

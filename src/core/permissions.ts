@@ -12,6 +12,7 @@ export const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner'] as con
 export type Role = (typeof ROLES)[number];
 
 const EVERY = ROLES;
+const MANAGERS = ['admin', 'owner'] as const satisfies readonly Role[];
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
 
 export interface Permission {
@@ -24,6 +25,9 @@ export interface Permission {
 
 export const PERMISSIONS = {
   readAccount: { scopes: ['read'], roles: EVERY, roleIn: 'the account' },
+  readLimits: { scopes: ['read', 'transfers'], roles: EVERY, roleIn: 'the account' },
+  manageAccount: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'the account' },
+  lookUp: { scopes: ['lookup'], roles: null, roleIn: null },
   createTransfer: { scopes: ['transfers'], roles: CREATORS, roleIn: 'source' },
   readTransfers: {
     scopes: ['read', 'transfers'],

@@ -23,5 +23,10 @@ export const GRANTS: Readonly<Record<string, string>> = {
   adjustments: READ_WRITE,
   events: APPEND_ONLY,
   event_counters: READ_WRITE,
+  reserved_aliases: `${READ_WRITE}, DELETE`,
+  released_aliases: READ_WRITE,
+  verifications: READ_WRITE,
+  account_limits: `${READ_WRITE}, DELETE`,
+  audit_log: APPEND_ONLY,
   schema_migrations: 'SELECT',
 };

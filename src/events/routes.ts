@@ -1,33 +1,8 @@
-import { API_VERSIONS } from '../core/versions.js';
-import { EVENT_TYPES } from '../db/entities/events.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { CREATED_AT_QUERY, instantSchema, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
-import { z } from '../http/zod.js';
+import { EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 import type { EventLog } from './service.js';
-
-const EventSchema = z
-  .object({
-    id: uuidSchema.openapi({ description: 'Stays the same when the event is delivered again.' }),
-    type: z.enum(EVENT_TYPES),
-    api_version: z.enum(API_VERSIONS),
-    created_at: instantSchema,
-    sequence: z.number().int().openapi({ description: 'Gapless for each tenant, in the order of the commits.' }),
-    data: z.object({ object: z.record(z.string(), z.unknown()).openapi({ description: 'The resource at that moment.' }) }),
-  })
-  .openapi('Event');
-
-const EventPageSchema = pageSchema('EventPage', EventSchema).extend({
-  first_sequence: z.number().int().nullable().openapi({ description: 'The oldest event that the log still has.' }),
-});
-
-const EventQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  type: z.enum(EVENT_TYPES).optional(),
-  order: z.enum(['asc', 'desc']).default('desc'),
-});
 
 export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void {
   api.get(

@@ -56,7 +56,10 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
 };
 
 /** Proposes a correction, which another operator posts. Throws ApiError as recordPayIn does. */
-export async function proposeAdjustment({ desk }: FundingParts, wanted: WantedAdjustment): Promise<Settled<Adjustment>> {
+export async function proposeAdjustment(
+  { desk }: FundingParts,
+  wanted: WantedAdjustment,
+): Promise<Settled<Adjustment>> {
   const { accountId, direction, amount, reference } = wanted;
   const key = opsKey(reference);
   assertPositive(amount.raw);

@@ -31,7 +31,10 @@ export function settled<Row>({ outcome, replayed }: Answer<Row>, reference: stri
   if (outcome.done) return { resource: outcome.resource, replayed };
   const { refusal } = outcome;
   if (refusal.code === 'idempotency_key_reused')
-    throw new ApiError({ ...refusal, message: `the reference ${reference} was already used in this tenant, for something else` });
+    throw new ApiError({
+      ...refusal,
+      message: `the reference ${reference} was already used in this tenant, for something else`,
+    });
   if (refusal.code === 'ledger_unavailable')
     throw new ApiError({
       ...refusal,

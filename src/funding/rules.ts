@@ -54,7 +54,12 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = ownAccount(view, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
-  const move = { account, system: systemAccount(view, tenantId, command.systemAccountId), amount, direction: 'in' } as const;
+  const move = {
+    account,
+    system: systemAccount(view, tenantId, command.systemAccountId),
+    amount,
+    direction: 'in',
+  } as const;
   const refusal = closedRefusal(account) ?? rangeRefusal(move);
   if (refusal !== null) return refuse(refusal, false);
   const payIn: PayIn = {
@@ -68,7 +73,12 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
     recordedBy: command.operator,
     createdAt: view.at,
   };
-  const posting: Posting = { relatedType: 'payin', relatedId: payInId, description, entries: entriesOf(move, 'payin_in') };
+  const posting: Posting = {
+    relatedType: 'payin',
+    relatedId: payInId,
+    description,
+    entries: entriesOf(move, 'payin_in'),
+  };
   return {
     outcome: { done: true, resource: payIn },
     writes: { postings: [posting], rows: [insertRow(payIns, payIn)] },

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
 /** What JSON text said, and the one text that every spelling of the same content has. */
 export interface JsonContent {
@@ -9,17 +9,13 @@ export interface JsonContent {
 }
 
 const DEEPEST = 8;
-/** Names that reach into JavaScript's own objects in careless code; none of our fields has one of them. */
-const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor']);
 const PLAIN_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
 /** The JSON in the bytes. Throws 400 `invalid_field` for what is no JSON, too deep or holds a forbidden name. */
 export function readJson(bytes: Buffer): JsonContent {
   const value = parse(bytes);
-  const problems: FieldProblem[] = [];
-  const canonical = canonicalText(value, 1, '', problems);
-  const [first] = problems;
-  if (first !== undefined) throw new ApiError(invalidField(first.field, first.reason));
+  const canonical = canonicalText(value, 1);
+  if (canonical === null) throw new ApiError(structureRefusal(value, 1, ''));
   return { value, canonical };
 }
 
@@ -33,29 +29,38 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Recursion ends at the deepest level that is allowed, however deep the value is. */
-function canonicalText(value: unknown, level: number, path: string, problems: FieldProblem[]): string {
+/** Null when the structure is refused. Recursion ends at the deepest level that is allowed, however deep the value is. */
+function canonicalText(value: unknown, level: number): string | null {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (level > DEEPEST) {
-    problems.push({ code: 'invalid_field', field: path, reason: 'nested_too_deep' });
-    return '';
+  if (level > DEEPEST) return null;
+  const isArray = Array.isArray(value);
+  let text = '';
+  for (const name of isArray ? value.keys() : Object.keys(value).sort()) {
+    const inner = canonicalText((value as Readonly<Record<string | number, unknown>>)[name], level + 1);
+    if (inner === null || isForbidden(name)) return null;
+    if (text !== '') text += ',';
+    text += isArray ? inner : `${quoted(String(name))}:${inner}`;
   }
-  if (Array.isArray(value))
-    return `[${value.map((item, index) => canonicalText(item, level + 1, join(path, String(index)), problems)).join(',')}]`;
-  const parts: string[] = [];
-  for (const [name, inner] of Object.entries(value).sort(byName)) {
-    const field = join(path, name);
-    if (FORBIDDEN_NAMES.has(name)) problems.push({ code: 'invalid_field', field, reason: 'forbidden_name' });
-    const quoted = PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
-    parts.push(`${quoted}:${canonicalText(inner, level + 1, field, problems)}`);
-  }
-  return `{${parts.join(',')}}`;
+  return isArray ? `[${text}]` : `{${text}}`;
 }
 
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1;
+/** Names that reach into JavaScript's own objects in careless code; none of our fields has one of them. */
+function isForbidden(name: string | number): boolean {
+  return name === '__proto__' || name === 'constructor';
 }
 
-function join(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`;
+function quoted(name: string): string {
+  return PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name);
+}
+
+/** Where the structure is wrong, once it is known to be. */
+function structureRefusal(value: unknown, level: number, path: string): Refusal {
+  if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
+  for (const [name, inner] of Object.entries(value ?? {})) {
+    const field = path === '' ? name : `${path}.${name}`;
+    if (!Array.isArray(value) && isForbidden(name)) return invalidField(field, 'forbidden_name');
+    if (typeof inner === 'object' && canonicalText(inner, level + 1) === null)
+      return structureRefusal(inner, level + 1, field);
+  }
+  throw new TypeError('the structure is not refused');
 }

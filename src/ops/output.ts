@@ -101,6 +101,8 @@ function textOf(value: Value): string {
   if (value === null) return '–';
   if (typeof value !== 'object') return String(value);
   if (isAmount(value)) return `${formatAmount(value)}\n(raw ${value.raw})`;
-  const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, count]) => `${name}: ${String(count)}`);
+  const parts = Array.isArray(value)
+    ? value
+    : Object.entries(value).map(([name, count]) => `${name}: ${String(count)}`);
   return parts.length === 0 ? '–' : parts.join('\n');
 }

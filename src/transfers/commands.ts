@@ -1,7 +1,7 @@
 import { transfers, type Transfer } from '../db/entities/operations.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
-import { monthNeeds } from '../accounts/limits.js';
+import { limitNeeds } from '../accounts/limits.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer } from './rules.js';
@@ -25,7 +25,7 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
       need(memberRoles, { accountId: sourceAccountId, memberId }),
       ...feeNeeds(tenantId, 'transfer', amount.asset),
       need(tenants, { id: receiver }),
-      ...monthNeeds(sourceAccountId, amount.asset, at),
+      ...limitNeeds(sourceAccountId, amount.asset, at),
     ];
   },
   decide: decideTransfer,

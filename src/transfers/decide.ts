@@ -2,6 +2,7 @@ import { monthOf } from '../core/calendar.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import { roleAllows } from '../core/permissions.js';
+import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
@@ -30,7 +31,8 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
   const month = monthOf(view.at, tenant.timeZone);
   const monthKey = { accountId: source.account.id, asset: amount.asset, month: month.name };
   const monthUsed = view.row(monthTotals, monthKey)?.used ?? 0n;
-  const limits = limitsOf(source.account, amount.asset);
+  const own = view.row(accountLimits, { accountId: source.account.id, asset: amount.asset });
+  const limits = limitsOf(source.account, amount.asset, own);
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
   const overflow = overflowRefusal(destination, amount) ?? feeOverflow(view, fee, amount);

@@ -13,7 +13,8 @@ import {
 } from '../../db/entities/ledger.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
-import type { EventDraft, HoldChange, Need, Posting, RowWrite, View, Writes } from './types.js';
+import type { EventDraft } from '../event-log.js';
+import type { HoldChange, Need, Posting, RowWrite, View, Writes } from './types.js';
 
 /** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
 export class AccountNotLocked extends Error {

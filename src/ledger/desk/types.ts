@@ -4,10 +4,10 @@ import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import type { EventType } from '../../db/entities/events.js';
 import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
+import type { EventDraft } from '../event-log.js';
 
 /** What every command to the desk has: plain data that names what it touches. */
 export interface Command {
@@ -102,14 +102,6 @@ export interface MonthChange {
   readonly month: string;
   /** Signed: negative gives back. */
   readonly raw: bigint;
-}
-
-export interface EventDraft {
-  readonly tenantId: Uuid;
-  readonly type: EventType;
-  readonly resourceId: Uuid;
-  /** The resource as GET shows it at this moment. */
-  readonly object: Readonly<Record<string, unknown>>;
 }
 
 /** A resource row to insert, or the whole of a changed one. Made by `insertRow` and `changeRow`. */

@@ -1,9 +1,6 @@
 import { compareText } from '../../core/collections.js';
-import { newId, type Uuid } from '../../core/ids.js';
-import { type Instant, maxInstant, toRfc3339 } from '../../core/instant.js';
-import { CURRENT_VERSION } from '../../core/versions.js';
+import type { Instant } from '../../core/instant.js';
 import type { Transaction } from '../../db/database.js';
-import { type EventCounter, eventCounters, type EventRow, events } from '../../db/entities/events.js';
 import {
   balances,
   entries,
@@ -14,10 +11,11 @@ import {
   monthTotals,
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { insertSql, literal, literals, selectSql, upsertSql } from '../../db/statements.js';
-import { parseRow, type Table } from '../../db/table.js';
+import { insertSql, literal, literals, upsertSql } from '../../db/statements.js';
+import type { Table } from '../../db/table.js';
+import { appendEvents } from '../event-log.js';
 import type { GroupWrites } from './state.js';
-import type { EventDraft, RowWrite } from './types.js';
+import type { RowWrite } from './types.js';
 
 /**
  * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources,
@@ -30,13 +28,7 @@ export async function writeGroup(
   now: Instant,
 ): Promise<void> {
   const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
-  if (writes.events.length === 0) {
-    await transaction.all(statements);
-    return;
-  }
-  const answers = await transaction.all([...statements, lockCounters(writes.events)]);
-  const counters = (answers.at(-1) ?? []).map((row) => parseRow(eventCounters, row));
-  await transaction.all(appendEvents(counters, writes.events, now));
+  await appendEvents(transaction, writes.events, now, statements);
 }
 
 /** In the order of the primary key: unsorted multi-row inserts deadlock. */
@@ -86,44 +78,4 @@ function resourceStatements(tables: GroupWrites['rows']): string[] {
 
 function rowsOf(writes: readonly RowWrite[], isNew: boolean): Record<string, unknown>[] {
   return writes.filter((write) => write.isNew === isNew).map((write) => write.row);
-}
-
-function lockCounters(drafts: readonly EventDraft[]): string {
-  const tenantId = [...new Set(drafts.map((draft) => draft.tenantId))];
-  return selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true });
-}
-
-/** Numbers, dates and serialises the events under the counters' locks, so that sequence and time follow the commits. */
-function appendEvents(counters: readonly EventCounter[], drafts: readonly EventDraft[], now: Instant): string[] {
-  const heads = new Map<Uuid, EventCounter>(counters.map((counter) => [counter.tenantId, counter]));
-  const rows = drafts.map((draft): EventRow => {
-    const head = heads.get(draft.tenantId);
-    if (head === undefined) throw new Error('a tenant has no event counter');
-    const sequence = head.lastSequence + 1n;
-    const createdAt = maxInstant(now, head.lastAt);
-    heads.set(draft.tenantId, { ...head, lastSequence: sequence, lastAt: createdAt });
-    const id = newId();
-    return {
-      tenantId: draft.tenantId,
-      sequence,
-      id,
-      type: draft.type,
-      resourceId: draft.resourceId,
-      body: eventBody(id, draft, sequence, createdAt),
-      createdAt,
-    };
-  });
-  return [insertSql(events, rows), upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])];
-}
-
-function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {
-  return JSON.stringify({
-    id,
-    type: draft.type,
-    api_version: CURRENT_VERSION,
-    created_at: toRfc3339(createdAt),
-    // A JSON number: exact up to 2^53 events of a tenant.
-    sequence: Number(sequence),
-    data: { object: draft.object },
-  });
 }

@@ -18,7 +18,8 @@ export function addFeeCommands(program: Command): void {
   const own = group(program, 'fees', 'what a tenant charges on top of an operation, into its fee account');
   addCommand(own, {
     usage: 'set',
-    summary: 'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
+    summary:
+      'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
     options: [
       TENANT,
       OPERATION,

@@ -2,12 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { formatAmount } from '../../core/amount.js';
 import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
-import {
-  approveAdjustment,
-  listAdjustments,
-  proposeAdjustment,
-  rejectAdjustment,
-} from '../../funding/adjustments.js';
+import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { addCommand, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createConnection } from 'mysql2/promise';
+import type { Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { SCOPES } from '../../src/core/permissions.js';
+import * as column from '../../src/db/columns.js';
+import { Database } from '../../src/db/database.js';
+import { members } from '../../src/db/entities/parties.js';
+import { migrate } from '../../src/db/migrate.js';
+import { issueToken } from '../../src/access/tokens.js';
+import { fillLedger } from './fill.js';
+import { settle } from './settle.js';
+import { ENTRIES_OF_AN_OPERATION, type LedgerShape } from './shape.js';
+
+/** A ledger that is ready to be worked on. */
+export interface Ledger {
+  readonly shape: LedgerShape;
+  /** The application's user. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly tenantId: Uuid;
+  readonly memberId: Uuid;
+  /** Of a member who owns every account, with every scope. */
+  readonly token: string;
+  /** The accounts that may send, the busy one first. */
+  readonly accountIds: readonly Uuid[];
+  /** Those of every account, when it was opened. */
+  readonly entries: number;
+  /** How long it took to make; null when an earlier run had made it. */
+  readonly madeInS: number | null;
+}
+
+const APP_USER = 'bench_app';
+const APP_PASSWORD = 'bench-only';
+/** A ledger that grew beyond this share of its size by earlier runs is made anew. */
+const MOST_GROWTH = 1.1;
+const DIST = new URL('../..', import.meta.url);
+
+/** The ledger of this shape: that of an earlier run where it is still right, else made now. */
+export async function openLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
+  const name = `bench_${shape.name}`;
+  const adminUrl = withPath(serverUrl, name);
+  const url = new URL(adminUrl);
+  url.username = APP_USER;
+  url.password = APP_PASSWORD;
+  const mark = fingerprintOf(shape);
+  let madeInS: number | null = null;
+  if (!(await isUsable(serverUrl, name, mark, shape))) {
+    const began = performance.now();
+    await makeEmpty(serverUrl, name);
+    await migrate({ adminUrl, url: url.href });
+    await fillLedger(adminUrl, shape);
+    await run(adminUrl, `CREATE TABLE bench_mark AS SELECT '${mark}' AS mark`);
+    madeInS = (performance.now() - began) / 1000;
+  }
+  await settle(adminUrl);
+  return { shape, url: url.href, adminUrl, madeInS, ...(await readParties(url.href)) };
+}
+
+/** Everything that decides what is in the ledger: the shape, the schema and the code that fills it. */
+function fingerprintOf(shape: LedgerShape): string {
+  const hash = createHash('sha256').update(JSON.stringify(shape));
+  for (const folder of ['migrations/', 'bench/ledgers/'])
+    for (const file of readdirSync(new URL(folder, DIST)).sort())
+      if (file.endsWith('.js')) hash.update(readFileSync(new URL(folder + file, DIST)));
+  return hash.digest('hex');
+}
+
+async function isUsable(serverUrl: string, name: string, mark: string, shape: LedgerShape): Promise<boolean> {
+  const found = await run(
+    serverUrl,
+    `SELECT table_name FROM information_schema.tables WHERE table_schema='${name}' AND table_name='bench_mark'`,
+  );
+  if (found.length === 0) return false;
+  const [row] = await run(withPath(serverUrl, name), 'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark');
+  return row?.mark === mark && Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MOST_GROWTH;
+}
+
+async function makeEmpty(serverUrl: string, name: string): Promise<void> {
+  for (const statement of [
+    `DROP DATABASE IF EXISTS ${name}`,
+    `CREATE DATABASE ${name} CHARACTER SET utf8mb4`,
+    `CREATE USER IF NOT EXISTS '${APP_USER}'@'%' IDENTIFIED BY '${APP_PASSWORD}'`,
+    // MySQL refuses LOAD DATA LOCAL unless it is told otherwise.
+    'SET GLOBAL local_infile=1',
+  ])
+    await run(serverUrl, statement);
+}
+
+async function run(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const connection = await createConnection({ uri: url });
+  try {
+    const [rows] = await connection.query(sql);
+    return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
+  } finally {
+    await connection.end();
+  }
+}
+
+function withPath(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function readParties(
+  url: string,
+): Promise<Pick<Ledger, 'tenantId' | 'memberId' | 'token' | 'accountIds' | 'entries'>> {
+  const database = new Database({ url, readConnections: 1, transactionConnections: 1, statementTimeoutMs: 60_000 });
+  try {
+    const member = await database.reader.find(members, { name: 'bench' });
+    if (member === undefined) throw new Error('the ledger has no member');
+    const { text } = await issueToken(database, systemClock, member, {
+      name: 'bench',
+      scopes: SCOPES,
+      expiresAt: null,
+      cidrs: [],
+    });
+    const rows = await database.reader.query("SELECT id, type='system' AS is_system, seq FROM accounts ORDER BY id");
+    const own = rows.filter((row) => row.is_system === 0 || row.is_system === '0');
+    return {
+      tenantId: member.tenantId,
+      memberId: member.id,
+      token: text,
+      accountIds: own.map((row) => column.uuid.parse(row.id)),
+      entries: rows.reduce((sum, row) => sum + Number(row.seq), 0),
+    };
+  } finally {
+    await database.close();
+  }
+}

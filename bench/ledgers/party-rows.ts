@@ -1,0 +1,78 @@
+import { ASSETS } from '../../src/core/amount.js';
+import { instant } from '../../src/core/instant.js';
+import type { EventCounter } from '../../src/db/entities/events.js';
+import type { Balance } from '../../src/db/entities/ledger.js';
+import type { Account, Member, MemberRole, Tenant } from '../../src/db/entities/parties.js';
+import { SYSTEM_ROLES } from '../../src/db/entities/parties.js';
+import { FIRST_ACCOUNT, type History, SYSTEM_ACCOUNTS } from './history.js';
+import { type EndState, TIME_ZONE } from './state.js';
+
+/** Rows about who there is, in the order of their primary keys. */
+
+export function* tenantRows(history: History): Generator<Tenant> {
+  yield {
+    id: history.id('tenant', 0),
+    name: 'bench',
+    network: null,
+    timeZone: TIME_ZONE,
+    feeAccountId: null,
+    createdAt: history.beganAt,
+  };
+}
+
+export function* memberRows(history: History): Generator<Member> {
+  yield {
+    id: history.id('member', 0),
+    tenantId: history.id('tenant', 0),
+    name: 'bench',
+    createdAt: history.beganAt,
+  };
+}
+
+export function* accountRows(history: History, end: EndState): Generator<Account> {
+  for (let number = 0; number < history.accountCount; number += 1) {
+    const isSystem = number < SYSTEM_ACCOUNTS;
+    const digits = number.toString().padStart(7, '0');
+    // The busy account and every second one are of a business, whose limits are wider.
+    const type = isSystem ? 'system' : (number - FIRST_ACCOUNT) % 2 === 0 ? 'business' : 'person';
+    yield {
+      id: history.accountId(number),
+      tenantId: history.id('tenant', 0),
+      type,
+      systemRole: isSystem ? (SYSTEM_ROLES[number] ?? null) : null,
+      status: 'active',
+      name: isSystem ? (SYSTEM_ROLES[number] ?? '') : type === 'person' ? `Ana Pérez ${digits}` : `Tienda ${digits}`,
+      alias: isSystem ? null : `$bench-${digits}`,
+      phone: isSystem ? null : `+57310${digits}`,
+      verifiedAt: isSystem ? null : history.beganAt,
+      seq: BigInt(end.seqs[number] ?? 0),
+      lastPostedAt: instant(end.lastAt[number] ?? history.beganAt),
+      createdAt: history.beganAt,
+    };
+  }
+}
+
+export function* balanceRows(history: History, end: EndState): Generator<Balance> {
+  for (let number = 0; number < history.accountCount; number += 1)
+    for (const asset of ASSETS)
+      yield {
+        accountId: history.accountId(number),
+        asset,
+        available: end.total(number, asset),
+        held: 0n,
+        overdraft: number < SYSTEM_ACCOUNTS,
+      };
+}
+
+export function* roleRows(history: History): Generator<MemberRole> {
+  for (let number = FIRST_ACCOUNT; number < history.accountCount; number += 1)
+    yield { accountId: history.accountId(number), memberId: history.id('member', 0), role: 'owner' };
+}
+
+export function* counterRows(history: History, transfers: number): Generator<EventCounter> {
+  yield {
+    tenantId: history.id('tenant', 0),
+    lastSequence: BigInt(transfers),
+    lastAt: history.at(history.length - 1),
+  };
+}

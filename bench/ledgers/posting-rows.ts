@@ -1,0 +1,191 @@
+import { ASSETS } from '../../src/core/amount.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { toRfc3339 } from '../../src/core/instant.js';
+import { CURRENT_VERSION } from '../../src/core/versions.js';
+import type { EventRow } from '../../src/db/entities/events.js';
+import type { Entry, IdempotencyKey, LedgerTransaction, MonthTotal } from '../../src/db/entities/ledger.js';
+import type { PayIn, Transfer } from '../../src/db/entities/operations.js';
+import { presentTransfer } from '../../src/transfers/presenter.js';
+import { type History, PAY_IN } from './history.js';
+import { type EndState, monthName } from './state.js';
+
+/** Rows about what moved, each table's in the order of its primary key. */
+
+const DESCRIPTION = 'Pago de la factura del mes';
+
+export function* transactionRows(history: History): Generator<LedgerTransaction> {
+  for (let operation = 0; operation < history.length; operation += 1) {
+    const isPayIn = history.isPayIn(operation);
+    yield {
+      id: history.id('transaction', operation),
+      tenantId: history.id('tenant', 0),
+      relatedType: isPayIn ? 'payin' : 'transfer',
+      relatedId: history.id('operation', operation),
+      description: isPayIn ? null : DESCRIPTION,
+      createdAt: history.at(operation),
+    };
+  }
+}
+
+/** Account by account, each leg in the order in which it was posted. */
+export function* entryRows(history: History): Generator<Entry> {
+  const { legs, starts } = legsByAccount(history);
+  for (let account = 0; account < history.accountCount; account += 1) {
+    const accountId = history.accountId(account);
+    const totals = { COPM: 0n, DUSD: 0n };
+    const first = starts[account] ?? 0;
+    for (let place = first; place < (starts[account + 1] ?? 0); place += 1) {
+      const leg = legs[place] ?? 0;
+      const operation = leg >>> 1;
+      const isDebit = (leg & 1) === 0;
+      const isPayIn = history.isPayIn(operation);
+      const asset = history.asset(operation);
+      const raw = isDebit ? -history.raw(operation) : history.raw(operation);
+      totals[asset] += raw;
+      const counterparty = isDebit ? history.destinations[operation] : history.sources[operation];
+      yield {
+        accountId,
+        seq: BigInt(place - first + 1),
+        id: history.id(isDebit ? 'debit' : 'credit', operation),
+        transactionId: history.id('transaction', operation),
+        asset,
+        kind: isPayIn ? (isDebit ? 'system_out' : 'payin_in') : isDebit ? 'transfer_out' : 'transfer_in',
+        raw,
+        totalAfter: totals[asset],
+        counterpartyAccountId: history.accountId(counterparty ?? 0),
+        createdAt: history.at(operation),
+      };
+    }
+  }
+}
+
+/** Each leg is twice its operation's number, plus one for the credit; sorted by account (counting sort, so in order). */
+function legsByAccount({ sources, destinations, accountCount, length }: History): {
+  legs: Uint32Array;
+  starts: Uint32Array;
+} {
+  const starts = new Uint32Array(accountCount + 1);
+  for (const side of [sources, destinations])
+    for (const account of side) starts[account + 1] = (starts[account + 1] ?? 0) + 1;
+  for (let account = 0; account < accountCount; account += 1)
+    starts[account + 1] = (starts[account + 1] ?? 0) + (starts[account] ?? 0);
+  const next = starts.slice();
+  const legs = new Uint32Array(length * 2);
+  const put = (account: number, leg: number): void => {
+    const place = next[account] ?? 0;
+    legs[place] = leg;
+    next[account] = place + 1;
+  };
+  for (let operation = 0; operation < length; operation += 1) {
+    put(sources[operation] ?? 0, operation * 2);
+    put(destinations[operation] ?? 0, operation * 2 + 1);
+  }
+  return { legs, starts };
+}
+
+export function* payInRows(history: History): Generator<PayIn> {
+  for (let operation = 0; operation < history.length; operation += 1)
+    if (history.isPayIn(operation))
+      yield {
+        id: history.id('operation', operation),
+        tenantId: history.id('tenant', 0),
+        accountId: history.accountId(history.destinations[operation] ?? 0),
+        asset: history.asset(operation),
+        raw: history.raw(operation),
+        reference: reference(operation),
+        description: null,
+        recordedBy: 'bench',
+        createdAt: history.at(operation),
+      };
+}
+
+export function* transferRows(history: History): Generator<Transfer> {
+  for (let operation = 0; operation < history.length; operation += 1)
+    if (!history.isPayIn(operation)) yield transfer(history, operation);
+}
+
+function transfer(history: History, operation: number): Transfer {
+  const createdAt = history.at(operation);
+  return {
+    id: history.id('operation', operation),
+    tenantId: history.id('tenant', 0),
+    sourceAccountId: history.accountId(history.sources[operation] ?? 0),
+    destinationAccountId: history.accountId(history.destinations[operation] ?? 0),
+    asset: history.asset(operation),
+    raw: history.raw(operation),
+    feeRaw: 0n,
+    feeAccountId: null,
+    description: DESCRIPTION,
+    status: 'completed',
+    createdBy: history.id('member', 0),
+    limitMonth: monthName(createdAt),
+    createdAt,
+  };
+}
+
+export function* monthRows(history: History, end: EndState): Generator<MonthTotal> {
+  for (let account = 0; account < history.accountCount; account += 1)
+    for (const asset of ASSETS)
+      for (const [place, month] of end.months.entries()) {
+        const used = end.monthUsed(account, asset, place);
+        if (used > 0n) yield { accountId: history.accountId(account), asset, month, used };
+      }
+}
+
+export function* eventRows(history: History): Generator<EventRow> {
+  let sequence = 0n;
+  for (let operation = 0; operation < history.length; operation += 1) {
+    if (history.isPayIn(operation)) continue;
+    sequence += 1n;
+    const shown = transfer(history, operation);
+    const { id: resourceId, tenantId, createdAt } = shown;
+    const id = history.id('event', operation);
+    const type = 'transfer.completed';
+    const body = JSON.stringify({
+      id,
+      type,
+      api_version: CURRENT_VERSION,
+      created_at: toRfc3339(createdAt),
+      sequence: Number(sequence),
+      data: { object: presentTransfer(shown) },
+    });
+    yield { tenantId, sequence, id, type, resourceId, body, createdAt };
+  }
+}
+
+/** Coprime to any number of operations that we use, and far from its parts: neighbours in key are strangers in time. */
+const STRIDE = 2_654_435_761;
+const KEY_SPACE = 2 ** 48;
+
+/** Clients' keys are random, so the operations' order is nothing to theirs: those of transfers first, then `ops/…`. */
+export function* keyRows(history: History): Generator<IdempotencyKey> {
+  const { length } = history;
+  const spacing = Math.floor(KEY_SPACE / length);
+  for (let rank = 0; rank < length; rank += 1) {
+    const operation = Number((BigInt(rank) * BigInt(STRIDE)) % BigInt(length));
+    if (history.isPayIn(operation)) continue;
+    const digits = (rank * spacing).toString(16).padStart(12, '0');
+    yield keyRow(history, operation, `${digits.slice(0, 8)}-${digits.slice(8)}-4000-8000-${digits}`);
+  }
+  for (let operation = 0; operation < length; operation += 1)
+    if (history.isPayIn(operation)) yield keyRow(history, operation, `ops/${reference(operation)}`);
+}
+
+function keyRow(history: History, operation: number, idempotencyKey: string): IdempotencyKey {
+  const resourceId: Uuid = history.id('operation', operation);
+  return {
+    tenantId: history.id('tenant', 0),
+    idempotencyKey,
+    // Of the length of a real one; nobody asks with these keys again.
+    fingerprint: Buffer.from(resourceId.slice(0, 32), 'latin1'),
+    fingerprintKeyId: 'bench',
+    resourceType: history.sources[operation] === PAY_IN ? 'payin' : 'transfer',
+    resourceId,
+    refusal: null,
+    createdAt: history.at(operation),
+  };
+}
+
+function reference(operation: number): string {
+  return `bench-${operation.toString().padStart(9, '0')}`;
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, createConnection } from 'mysql2/promise';
+
+const LONGEST_MS = 180_000;
+const POLL_MS = 200;
+/** Of 16 KiB. Few enough that writing them is nothing beside what is measured. */
+const FEW_PAGES = 500;
+const FEW_UNDONE = 2_000;
+
+/**
+ * Waits until the server has written and purged what was done before, so that the next measurement does not pay for it.
+ * Answers the seconds that it took.
+ */
+export async function settle(adminUrl: string): Promise<number> {
+  const began = performance.now();
+  const admin = await createConnection({ uri: adminUrl });
+  try {
+    const usual = await variable(admin, "SHOW GLOBAL VARIABLES LIKE 'innodb_max_dirty_pages_pct'");
+    await admin.query('SET GLOBAL innodb_max_dirty_pages_pct=0');
+    while (performance.now() - began < LONGEST_MS && !(await isAtRest(admin))) await sleep(POLL_MS);
+    await admin.query(`SET GLOBAL innodb_max_dirty_pages_pct=${usual}`);
+  } finally {
+    await admin.end();
+  }
+  return (performance.now() - began) / 1000;
+}
+
+async function isAtRest(admin: Connection): Promise<boolean> {
+  const dirty = await variable(admin, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'");
+  const [rows] = await admin.query("SELECT count FROM information_schema.innodb_metrics WHERE name='trx_rseg_history_len'");
+  const history = Number((rows as { count: number | string }[])[0]?.count ?? 0);
+  return dirty <= FEW_PAGES && history <= FEW_UNDONE;
+}
+
+async function variable(admin: Connection, sql: string): Promise<number> {
+  const [rows] = await admin.query(sql);
+  return Number((rows as { Value: string }[])[0]?.Value ?? 0);
+}

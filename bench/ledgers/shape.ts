@@ -1,0 +1,34 @@
+/** How a ledger of the benchmarks looks. The same shape always gives the same history, save for its dates. */
+export interface LedgerShape {
+  /** Names its database. */
+  readonly name: string;
+  readonly accounts: number;
+  /** Pay-ins and transfers; each is one ledger transaction of two entries. */
+  readonly operations: number;
+  /** Whether the first account has a part in every transfer, or is one among many. */
+  readonly hasBusyAccount: boolean;
+}
+
+/** Every account is funded once in each asset. */
+export const FUNDINGS_OF_AN_ACCOUNT = 2;
+
+export const ENTRIES_OF_AN_OPERATION = 2;
+
+const FEWEST_ACCOUNTS = 1_000;
+const ENTRIES_OF_AN_ACCOUNT = 100;
+
+/** Money moves between accounts at random. The more entries, the more accounts. */
+export function evenLedger(name: string, entries: number): LedgerShape {
+  const accounts = Math.max(FEWEST_ACCOUNTS, Math.round(entries / ENTRIES_OF_AN_ACCOUNT));
+  return { name, accounts, operations: entries / ENTRIES_OF_AN_OPERATION, hasBusyAccount: false };
+}
+
+const COUNTERPARTIES = 5_000;
+
+/** One account has this many entries; every one is with another account or from outside. */
+export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
+  const accounts = COUNTERPARTIES + 1;
+  // The fundings of the others are beside them.
+  const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_OF_AN_ACCOUNT;
+  return { name, accounts, operations, hasBusyAccount: true };
+}

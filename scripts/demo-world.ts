@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { ConfigError, readOpsConfig } from '../src/config.js';
+import { buildOpsParts } from '../src/ops/context.js';
+import { explain } from '../src/ops/failures.js';
+import { makeDemoWorld } from './demo/world.js';
+import { TokenFile } from './demo/token-file.js';
+
+/**
+ * Makes the demo world, or adds what an existing one lacks. Standard output gets one line of JSON: `{"tenants": {…}}`.
+ * DEMO_TOKENS_FILE names the file that keeps the tokens, since the service shows each once.
+ */
+const environment = z.object({ DEMO_TOKENS_FILE: z.string().min(1) });
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+async function main(): Promise<void> {
+  const given = environment.safeParse(process.env);
+  if (!given.success)
+    throw new ConfigError('DEMO_TOKENS_FILE is not set (the file that keeps the tokens of the demo world)');
+  const parts = buildOpsParts(readOpsConfig(), say);
+  try {
+    const world = await makeDemoWorld({ ...parts, say, tokenFile: new TokenFile(given.data.DEMO_TOKENS_FILE) });
+    process.stdout.write(`${JSON.stringify(world)}\n`);
+  } finally {
+    await parts.desk.drained();
+    await parts.database.close();
+  }
+}
+
+try {
+  await main();
+} catch (failure) {
+  say(`error: ${explain(failure)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,106 @@
+import type { Asset } from '../../src/core/amount.js';
+import type { Role, Scope } from '../../src/core/permissions.js';
+import { SCOPES } from '../../src/core/permissions.js';
+import type { FeeOperation } from '../../src/db/entities/parties.js';
+
+/** What the demo world holds. Scripts depend on its names: they stay as they are. */
+
+export interface AccountPlan {
+  readonly type: 'person' | 'business';
+  /** Tells the account from every other of its tenant, also when its alias has been changed since. */
+  readonly name: string;
+  readonly alias: string | null;
+  readonly phone: string | null;
+  readonly isVerified: boolean;
+  /** Comes in as pay-ins, in the asset's smallest unit. */
+  readonly funds: Readonly<Partial<Record<Asset, bigint>>>;
+}
+
+export interface TokenPlan {
+  readonly member: string;
+  readonly scopes: readonly Scope[];
+}
+
+export interface FeePlan {
+  readonly operation: FeeOperation;
+  readonly asset: Asset;
+  readonly basisPoints: bigint;
+  readonly floorRaw: bigint;
+  readonly capRaw: bigint;
+}
+
+export interface TenantPlan {
+  readonly network: string | null;
+  /** Each has this role in every account of the plan. */
+  readonly members: Readonly<Record<string, Role>>;
+  readonly accounts: Readonly<Record<string, AccountPlan>>;
+  readonly tokens: Readonly<Record<string, TokenPlan>>;
+  readonly fees: { readonly account: string; readonly schedules: readonly FeePlan[] } | null;
+}
+
+function business(name: string, alias: string | null, funds: AccountPlan['funds']): AccountPlan {
+  return { type: 'business', name, alias, phone: null, isVerified: true, funds };
+}
+
+function person(name: string, alias: string, phone: string, funds: AccountPlan['funds']): AccountPlan {
+  return { type: 'person', name, alias, phone, isVerified: true, funds };
+}
+
+const TREASURY_FUNDS = { COPM: 50_000_000_000n, DUSD: 5_000_000_000n };
+const OWNER_TOKEN = { owner: { member: 'owner', scopes: SCOPES } };
+const NETWORK = 'andes';
+
+const acme: TenantPlan = {
+  network: NETWORK,
+  members: { owner: 'owner', operator: 'operator', approver: 'approver', approver2: 'approver', viewer: 'viewer' },
+  accounts: {
+    treasury: business('Acme Treasury', '$acme-treasury', TREASURY_FUNDS),
+    ana: person('Ana María Pérez', '$ana', '+573001112233', { COPM: 500_000_000n, DUSD: 500_000_000n }),
+    bruno: person('Bruno Castro Díaz', '$bruno', '+573001112234', {}),
+    carla: { ...person('Carla Gómez', '$carla', '+573001112235', { COPM: 100_000_000n }), isVerified: false },
+    guarded: business('Acme Guarded', '$acme-guarded', { COPM: 5_000_000_000n }),
+    fees: business('Acme Fees', null, {}),
+  },
+  tokens: {
+    ...OWNER_TOKEN,
+    operator: { member: 'operator', scopes: SCOPES },
+    approver: { member: 'approver', scopes: SCOPES },
+    approver2: { member: 'approver2', scopes: SCOPES },
+    viewer: { member: 'viewer', scopes: SCOPES },
+    ...Object.fromEntries(SCOPES.map((scope) => [scope, { member: 'owner', scopes: [scope] }])),
+  },
+  fees: {
+    account: 'fees',
+    schedules: (['bonus', 'payout'] as const).map((operation) => ({
+      operation,
+      asset: 'COPM',
+      basisPoints: 10n,
+      floorRaw: 100n,
+      capRaw: 500_000n,
+    })),
+  },
+};
+
+const globex: TenantPlan = {
+  network: null,
+  members: { owner: 'owner' },
+  accounts: {
+    treasury: business('Globex Treasury', '$globex-treasury', TREASURY_FUNDS),
+    dora: person('Dora Linares', '$dora', '+573001112236', {}),
+  },
+  tokens: OWNER_TOKEN,
+  fees: null,
+};
+
+const initech: TenantPlan = {
+  network: NETWORK,
+  members: { owner: 'owner' },
+  accounts: {
+    treasury: business('Initech Treasury', '$initech-treasury', TREASURY_FUNDS),
+    emil: person('Emil Ruiz', '$emil', '+573001112237', {}),
+  },
+  tokens: OWNER_TOKEN,
+  fees: null,
+};
+
+export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };

@@ -1,0 +1,199 @@
+import { sameBytes } from '../../src/core/fingerprint.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Asset, ASSETS } from '../../src/core/amount.js';
+import {
+  type Account,
+  accounts,
+  feeSchedules,
+  type Member,
+  memberRoles,
+  members,
+  type Tenant,
+  tenants,
+  tokens,
+} from '../../src/db/entities/parties.js';
+import { addMember, grantRole } from '../../src/access/members.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
+import { hashOfToken, keyIdOf } from '../../src/access/token-format.js';
+import { issueToken, revokeToken } from '../../src/access/tokens.js';
+import { displayName } from '../../src/accounts/display-name.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { openAccount } from '../../src/accounts/opening.js';
+import { verifyAccount } from '../../src/accounts/status.js';
+import { recordPayIn } from '../../src/funding/pay-ins.js';
+import type { OpsParts } from '../../src/ops/context.js';
+import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
+import type { TokenFile } from './token-file.js';
+
+/**
+ * Makes the demo world by the services of the operators' command line. Every step looks first and adds only what is not
+ * there, so a start that was cut off is completed by the next, and what people have changed since stays as it is.
+ */
+export interface DemoParts extends OpsParts {
+  readonly say: (text: string) => void;
+  readonly tokenFile: TokenFile;
+}
+
+export interface DemoTenant {
+  readonly id: Uuid;
+  readonly accounts: Readonly<Record<string, DemoAccount>>;
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+export interface DemoAccount {
+  readonly id: Uuid;
+  readonly alias: string | null;
+  readonly phone: string | null;
+  readonly type: string;
+  readonly display_name: string;
+}
+
+const OPERATOR = 'demo';
+
+export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
+  const world: Record<string, DemoTenant> = {};
+  for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(parts, name, plan);
+  return { tenants: world };
+}
+
+async function makeTenant(parts: DemoParts, name: string, plan: TenantPlan): Promise<DemoTenant> {
+  const tenant = await tenantOf(parts, name, plan);
+  const people = await membersOf(parts, tenant, plan);
+  const own = new Map<string, Account>();
+  for (const [key, account] of Object.entries(plan.accounts))
+    own.set(key, await accountOf(parts, tenant, account, key));
+  await grantRoles(parts, plan, people, [...own.values()]);
+  await setFees(parts, tenant, plan, own);
+  return {
+    id: tenant.id,
+    accounts: Object.fromEntries(Array.from(own, ([key, account]) => [key, shown(account)])),
+    tokens: await tokensOf(parts, tenant, plan, people),
+  };
+}
+
+async function tenantOf({ database, clock, say }: DemoParts, name: string, plan: TenantPlan): Promise<Tenant> {
+  const known = await database.reader.find(tenants, { name });
+  if (known !== undefined) return known;
+  say(`making the tenant ${name}`);
+  return addTenant(database, clock, { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE });
+}
+
+async function membersOf(
+  { database, clock }: DemoParts,
+  { id: tenantId }: Tenant,
+  plan: TenantPlan,
+): Promise<ReadonlyMap<string, Member>> {
+  const known = new Map((await database.reader.select(members, { tenantId })).map((member) => [member.name, member]));
+  for (const name of Object.keys(plan.members))
+    if (!known.has(name)) known.set(name, await addMember(database, clock, tenantId, name));
+  return known;
+}
+
+/** Known by its name, which never changes: people may give it another alias. */
+async function accountOf(parts: DemoParts, tenant: Tenant, plan: AccountPlan, key: string): Promise<Account> {
+  const { database, clock, say } = parts;
+  const { type, name } = plan;
+  const [known] = await database.reader.select(
+    accounts,
+    { tenantId: tenant.id, type, name },
+    { orderBy: ['createdAt', 'id'] },
+  );
+  let account = known;
+  if (account === undefined) {
+    say(`opening ${name}`);
+    const { alias, phone } = plan;
+    account = await openAccount(database, clock, { tenantId: tenant.id, type, name, alias, phone, grants: [] });
+  }
+  if (plan.isVerified && account.verifiedAt === null && account.status !== 'closed')
+    account = (await verifyAccount(database, clock, account.id)).account;
+  for (const asset of ASSETS) await payIn(parts, account, asset, plan.funds[asset], key);
+  return account;
+}
+
+/** The reference is the account's name in the demo world, so that the money comes in once. */
+async function payIn(
+  parts: DemoParts,
+  { id: accountId, tenantId }: Account,
+  asset: Asset,
+  raw: bigint | undefined,
+  key: string,
+): Promise<void> {
+  if (raw === undefined) return;
+  const reference = `demo-${key}-${asset}`;
+  const amount = { raw, asset };
+  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, operator: OPERATOR });
+}
+
+/** Adds missing roles alone: one that people have changed stays. */
+async function grantRoles(
+  { database }: DemoParts,
+  plan: TenantPlan,
+  people: ReadonlyMap<string, Member>,
+  own: readonly Account[],
+): Promise<void> {
+  const granted = await database.reader.select(memberRoles, { accountId: own.map(({ id }) => id) });
+  const has = new Set(granted.map(({ accountId, memberId }) => `${accountId}|${memberId}`));
+  for (const [name, role] of Object.entries(plan.members)) {
+    const member = people.get(name);
+    if (member === undefined) continue;
+    for (const { id } of own) if (!has.has(`${id}|${member.id}`)) await grantRole(database, member, id, role);
+  }
+}
+
+async function setFees(
+  { database }: DemoParts,
+  { id: tenantId, feeAccountId }: Tenant,
+  { fees }: TenantPlan,
+  own: ReadonlyMap<string, Account>,
+): Promise<void> {
+  const account = fees === null ? undefined : own.get(fees.account);
+  if (fees === null || account === undefined) return;
+  if (feeAccountId === null) await setFeeAccount(database, tenantId, account.id);
+  for (const schedule of fees.schedules) {
+    const { operation, asset } = schedule;
+    const known = await database.reader.find(feeSchedules, { tenantId, operation, asset });
+    if (known === undefined) await setFeeSchedule(database, { ...schedule, tenantId, flatRaw: 0n });
+  }
+}
+
+async function tokensOf(
+  parts: DemoParts,
+  tenant: Tenant,
+  plan: TenantPlan,
+  people: ReadonlyMap<string, Member>,
+): Promise<Record<string, string>> {
+  const held: Record<string, string> = {};
+  const issued: Record<string, string> = {};
+  for (const [name, wanted] of Object.entries(plan.tokens)) {
+    const kept = parts.tokenFile.get(tenant.name, name);
+    const member = people.get(wanted.member);
+    if (member === undefined) throw new Error(`the plan has a token of ${wanted.member}, who is no member`);
+    if (kept !== undefined && (await isLive(parts, kept, member))) held[name] = kept;
+    else held[name] = issued[name] = await replaceToken(parts, tenant, name, wanted, member);
+  }
+  if (Object.keys(issued).length > 0) parts.tokenFile.keep(tenant.name, issued);
+  return held;
+}
+
+async function isLive({ database }: DemoParts, text: string, member: Member): Promise<boolean> {
+  const token = await database.reader.find(tokens, { keyId: keyIdOf(text) ?? '', memberId: member.id });
+  return token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashOfToken(text));
+}
+
+/** Whoever holds a token of the demo that this checkout has lost shall not keep it. */
+async function replaceToken(
+  { database, clock }: DemoParts,
+  { id: tenantId }: Tenant,
+  name: string,
+  wanted: TokenPlan,
+  member: Member,
+): Promise<string> {
+  const ofDemo = { name: `demo ${name}`, scopes: wanted.scopes, expiresAt: null, cidrs: [] };
+  for (const old of await database.reader.select(tokens, { tenantId, name: ofDemo.name, revokedAt: null }))
+    await revokeToken(database, clock, old.keyId);
+  return (await issueToken(database, clock, member, ofDemo)).text;
+}
+
+function shown({ id, alias, phone, type, name }: Account): DemoAccount {
+  return { id, alias, phone, type, display_name: displayName(type === 'person' ? 'person' : 'business', name) };
+}

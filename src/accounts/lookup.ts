@@ -1,0 +1,51 @@
+import { notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import { accounts, tenants } from '../db/entities/parties.js';
+import { literal } from '../db/statements.js';
+import { displayName } from './display-name.js';
+
+/** The least that a sender needs to recognise a recipient. (interface.md, Account lookup result) */
+export interface LookupResult {
+  readonly account_id: Uuid;
+  readonly alias: string | null;
+  readonly display_name: string;
+  readonly type: string;
+}
+
+/** The tenant's own account with this alias. Throws not_found. */
+export async function lookUpAlias(reader: Reader, tenantId: Uuid, alias: string): Promise<LookupResult> {
+  const [found] = await reader.query(
+    `SELECT id, alias, name, type FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+     AND alias=${literal(accounts, 'alias', alias)} AND status<>'closed'`,
+  );
+  if (found === undefined) throw notFound();
+  return present(found);
+}
+
+/**
+ * The account with this phone: the tenant's own, else the only one in its network. Throws not_found, also when several
+ * accounts of the network have it. Own, foreign and missing phones take the same statement, so time tells nothing.
+ */
+export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult> {
+  const own = literal(tenants, 'id', tenantId);
+  const rows = await reader.query(
+    `SELECT a.id, a.alias, a.name, a.type, a.tenant_id=${own} AS is_own
+     FROM accounts a JOIN tenants t ON t.id=a.tenant_id JOIN tenants mine ON mine.id=${own}
+     WHERE a.phone=${literal(accounts, 'phone', phone)} AND a.status<>'closed' AND (t.id=mine.id OR t.network=mine.network)`,
+  );
+  const found = rows.find((row) => row.is_own === 1) ?? (rows.length === 1 ? rows[0] : undefined);
+  if (found === undefined) throw notFound();
+  return present(found);
+}
+
+function present(row: StoredRow): LookupResult {
+  const type = column.string.parse(row.type);
+  return {
+    account_id: column.uuid.parse(row.id),
+    alias: column.nullable(column.string).parse(row.alias),
+    display_name: displayName(type === 'person' ? 'person' : 'business', column.string.parse(row.name)),
+    type,
+  };
+}

@@ -1,0 +1,20 @@
+import { toRfc3339 } from '../core/instant.js';
+import type { Account } from '../db/entities/parties.js';
+import { displayName } from './display-name.js';
+
+/** An account as its own tenant sees it. (decisions.md, Accounts, aliases, lookup) */
+export function presentAccount(account: Account): Readonly<Record<string, unknown>> {
+  const { id, type, status, name, alias, phone, verifiedAt, createdAt } = account;
+  return {
+    id,
+    type,
+    status,
+    name,
+    display_name: displayName(type === 'person' ? 'person' : 'business', name),
+    alias,
+    phone,
+    can_send: status === 'active' && verifiedAt !== null,
+    verified_at: verifiedAt === null ? null : toRfc3339(verifiedAt),
+    created_at: toRfc3339(createdAt),
+  };
+}

@@ -1,0 +1,95 @@
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Api } from '../http/api.js';
+import { answers, body, limitedAs, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { parseAlias, parsePhone } from './identifiers.js';
+import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
+import type { Accounts } from './service.js';
+
+/** Who is behind an account and what it is called. */
+export function identityRoutes(api: Api, accounts: Accounts): void {
+  lookup(api, accounts);
+  alias(api, accounts);
+  verification(api, accounts);
+}
+
+function lookup(api: Api, accounts: Accounts): void {
+  api.get(
+    '/v1/accounts/lookup',
+    permits('lookUp'),
+    limitedAs('lookup'),
+    query(LookupQuery),
+    answers({ 200: LookupSchema }),
+    refuses('missing_query', 'not_found'),
+    summary('Look up a recipient', 'By exactly one of alias or phone; shows the least that a sender needs.'),
+    async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
+      if ((aliasText === undefined) === (phoneText === undefined))
+        throw new ApiError({ code: 'missing_query', message: 'exactly one of alias or phone is needed' });
+      if (aliasText !== undefined) {
+        const wanted = parseAlias(aliasText);
+        if (wanted === null) throw new ApiError(invalidField('alias', 'malformed'));
+        return { status: 200, body: await accounts.lookUpAlias(caller, wanted) };
+      }
+      const wanted = parsePhone(phoneText ?? '');
+      if (wanted === null) throw new ApiError(invalidField('phone', 'malformed'));
+      return { status: 200, body: await accounts.lookUpPhone(caller, wanted) };
+    },
+  );
+}
+
+function alias(api: Api, accounts: Accounts): void {
+  api.put(
+    '/v1/accounts/{account_id}/alias',
+    permits('manageAccount'),
+    body(AliasBody),
+    answers({ 200: AliasSchema }),
+    refuses(
+      'not_found',
+      'authority_insufficient',
+      'invalid_state',
+      'alias_reserved',
+      'alias_taken',
+      'alias_in_quarantine',
+    ),
+    summary('Set the alias of an account', 'Releases the one it had, which nobody may take for 90 days.'),
+    async (request) => {
+      if (parseAlias(request.body.alias) === null) throw new ApiError(invalidField('alias', 'malformed'));
+      const account = await accounts.setAlias(request.caller, pathId(request, 'account_id'), request.body.alias);
+      return { status: 200, body: { account_id: account.id, alias: account.alias } };
+    },
+  );
+
+  api.delete(
+    '/v1/accounts/{account_id}/alias',
+    permits('manageAccount'),
+    answers({ 204: null }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary('Release the alias of an account', 'Nobody may take it for 90 days.'),
+    async (request) => {
+      await accounts.releaseAlias(request.caller, pathId(request, 'account_id'));
+      return { status: 204 };
+    },
+  );
+}
+
+function verification(api: Api, accounts: Accounts): void {
+  api.put(
+    '/v1/accounts/{account_id}/verification',
+    permits('manageAccount'),
+    body(VerificationBody),
+    answers({ 200: VerificationSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary('Declare the verification of an account', 'The account may send from then on. Repeated, it replaces the data.'),
+    async (request) => {
+      const declared = request.body;
+      const answer = await accounts.declareVerification(request.caller, pathId(request, 'account_id'), {
+        type: declared.type,
+        legalName: declared.legal_name,
+        documentType: declared.document_type,
+        documentNumber: declared.document_number,
+        country: declared.country,
+        declaredAt: declared.declared_at ?? null,
+      });
+      return { status: 200, body: answer };
+    },
+  );
+}

@@ -1,0 +1,33 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Keyring } from './fingerprint.js';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** AES-256 takes no other length. */
+export const SECRET_KEY_BYTES = 32;
+
+/** Text as it rests: AES-256-GCM, and which key sealed it. */
+export interface Sealed {
+  readonly keyId: string;
+  /** Nonce, tag, ciphertext. */
+  readonly bytes: Buffer;
+}
+
+/** Seals under the keyring's first key. `context` names the place (`verifications/<id>`): elsewhere it does not open. */
+export function seal(keys: Keyring, text: string, context: string): Sealed {
+  const [key] = keys;
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key.secret, iv).setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
+}
+
+/** Throws when the key is not in the ring, or when bytes or context are not those that were sealed. */
+export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
+  const key = keys.find((one) => one.id === keyId);
+  if (key === undefined) throw new Error(`the encryption key ${keyId} is not configured`);
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, IV_BYTES))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}

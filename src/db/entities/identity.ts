@@ -1,0 +1,68 @@
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+
+/** What accounts are called and who is behind them. */
+
+/** Nobody may take these. */
+export const reservedAliases = defineTable('reserved_aliases', {
+  alias: column.string,
+  reservedBy: column.string,
+  createdAt: column.time,
+});
+export type ReservedAlias = RowOf<typeof reservedAliases>;
+
+/** The last time each alias of a tenant was given up. */
+export const releasedAliases = defineTable('released_aliases', {
+  tenantId: column.uuid,
+  alias: column.string,
+  accountId: column.uuid,
+  releasedAt: column.time,
+});
+export type ReleasedAlias = RowOf<typeof releasedAliases>;
+
+export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
+
+/** What was declared of an account's holder. */
+export const verifications = defineTable('verifications', {
+  accountId: column.uuid,
+  legalName: column.string,
+  documentType: column.oneOf(DOCUMENT_TYPES),
+  /** Sealed: never in clear at rest. */
+  documentNumber: column.bytes,
+  documentKeyId: column.string,
+  documentLast4: column.string,
+  /** ISO 3166 alpha-2 */
+  country: column.string,
+  declaredAt: column.time,
+  updatedAt: column.time,
+});
+export type Verification = RowOf<typeof verifications>;
+
+/** What an operator set for one account instead of its type's limits; null: the type's. */
+export const accountLimits = defineTable('account_limits', {
+  accountId: column.uuid,
+  asset: column.asset,
+  minimum: column.nullable(column.bigint),
+  maximum: column.nullable(column.bigint),
+  month: column.nullable(column.bigint),
+});
+export type AccountLimits = RowOf<typeof accountLimits>;
+
+export const AUDIT_CHANNELS = ['api', 'ops', 'temporal'] as const;
+
+/** Every privileged act. Nobody can change or delete a row. */
+export const auditLog = defineTable('audit_log', {
+  id: column.uuid,
+  tenantId: column.nullable(column.uuid),
+  at: column.time,
+  channel: column.oneOf(AUDIT_CHANNELS),
+  /** `member:<id>` or the operator's name. */
+  actor: column.string,
+  /** `token.revoke` */
+  action: column.string,
+  subjectType: column.string,
+  subjectId: column.string,
+  /** A flat JSON object: ids, amounts, states and reasons, never secrets or personal data. */
+  details: column.string,
+});
+export type AuditRow = RowOf<typeof auditLog>;

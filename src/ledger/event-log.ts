@@ -1,0 +1,69 @@
+import { newId, type Uuid } from '../core/ids.js';
+import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
+import { CURRENT_VERSION } from '../core/versions.js';
+import type { Transaction } from '../db/database.js';
+import { type EventCounter, eventCounters, type EventRow, events, type EventType } from '../db/entities/events.js';
+import { insertSql, selectSql, upsertSql } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+
+/** How events get into the log: in the transaction of the change, under the lock of the tenant's counter. */
+
+export interface EventDraft {
+  readonly tenantId: Uuid;
+  readonly type: EventType;
+  readonly resourceId: Uuid;
+  /** The resource as GET shows it at this moment. */
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Appends the events after these statements, which share its first round trip. The counters are the last thing that a
+ * transaction locks: nothing may be locked after.
+ */
+export async function appendEvents(
+  transaction: Transaction,
+  drafts: readonly EventDraft[],
+  now: Instant,
+  after: readonly string[] = [],
+): Promise<void> {
+  if (drafts.length === 0) {
+    await transaction.all(after);
+    return;
+  }
+  const answers = await transaction.all([...after, lockCounters(drafts)]);
+  const counters = (answers.at(-1) ?? []).map((row) => parseRow(eventCounters, row));
+  await transaction.all(numbered(counters, drafts, now));
+}
+
+function lockCounters(drafts: readonly EventDraft[]): string {
+  const tenantId = [...new Set(drafts.map((draft) => draft.tenantId))];
+  return selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true });
+}
+
+/** Numbers, dates and serialises under the counters' locks, so that sequence and time follow the commits. */
+function numbered(counters: readonly EventCounter[], drafts: readonly EventDraft[], now: Instant): string[] {
+  const heads = new Map<Uuid, EventCounter>(counters.map((counter) => [counter.tenantId, counter]));
+  const rows = drafts.map((draft): EventRow => {
+    const head = heads.get(draft.tenantId);
+    if (head === undefined) throw new Error('a tenant has no event counter');
+    const sequence = head.lastSequence + 1n;
+    const createdAt = maxInstant(now, head.lastAt);
+    heads.set(draft.tenantId, { ...head, lastSequence: sequence, lastAt: createdAt });
+    const id = newId();
+    const { tenantId, type, resourceId } = draft;
+    return { tenantId, sequence, id, type, resourceId, body: eventBody(id, draft, sequence, createdAt), createdAt };
+  });
+  return [insertSql(events, rows), upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])];
+}
+
+function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {
+  return JSON.stringify({
+    id,
+    type: draft.type,
+    api_version: CURRENT_VERSION,
+    created_at: toRfc3339(createdAt),
+    // A JSON number: exact up to 2^53 events of a tenant.
+    sequence: Number(sequence),
+    data: { object: draft.object },
+  });
+}

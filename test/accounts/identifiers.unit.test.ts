@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseAlias, parsePhone } from '../../src/accounts/identifiers.js';
+
+describe('an alias', () => {
+  for (const [given, stored] of [
+    ['$ana', '$ana'],
+    ['$ANA.Perez_1-x', '$ana.perez_1-x'],
+    [`$${'a'.repeat(30)}`, `$${'a'.repeat(30)}`],
+    ['$a1b', '$a1b'],
+  ] as const)
+    it(`${given} is kept as ${stored}`, () => assert.equal(parseAlias(given), stored));
+
+  for (const given of [
+    '',
+    'ana',
+    '$',
+    '$an',
+    `$${'a'.repeat(31)}`,
+    '$.ana',
+    '$ana.',
+    '$-ana',
+    '$a na',
+    '$ana\n',
+    ' $ana',
+    '$$ana',
+    '$añа',
+    // The Kelvin sign, which lower-cases to a k.
+    '$\u212Aana',
+    '$ana%',
+  ])
+    it(`${JSON.stringify(given)} is malformed`, () => assert.equal(parseAlias(given), null));
+
+  it('in its stored form is its own stored form', () =>
+    fc.assert(
+      fc.property(fc.string({ maxLength: 34 }), (text) => {
+        const alias = parseAlias(`$${text}`);
+        return alias === null || parseAlias(alias) === alias;
+      }),
+    ));
+});
+
+describe('a phone', () => {
+  for (const given of [
+    '3001112233',
+    '300 111 2233',
+    '(300) 111-2233',
+    '+573001112233',
+    '+57 300 111 2233',
+    '0057 300 111 2233',
+    ' +57-300-111-22-33 ',
+    'tel:+573001112233',
+  ])
+    it(`${JSON.stringify(given)} is +573001112233`, () => assert.equal(parsePhone(given), '+573001112233'));
+
+  it('keeps the country that it names', () => assert.equal(parsePhone('+1 (212) 555-2368'), '+12125552368'));
+
+  for (const given of [
+    '',
+    'abc',
+    '123',
+    '+',
+    '+57',
+    '+999 123 4567',
+    '+57 300 111 2233 4455',
+    'my phone is 300 111 2233',
+    '+573001112233 ext. 5',
+    '3'.repeat(10_000),
+  ])
+    it(`${JSON.stringify(given.slice(0, 40))} is malformed`, () => assert.equal(parsePhone(given), null));
+
+  it('in its stored form is its own stored form', () =>
+    fc.assert(
+      fc.property(fc.stringMatching(/^[+0-9 ()-]{6,20}$/), (text) => {
+        const phone = parsePhone(text);
+        return phone === null || (parsePhone(phone) === phone && /^\+[1-9]\d{1,14}$/.test(phone));
+      }),
+    ));
+});

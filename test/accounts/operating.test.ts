@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
+import {
+  listFeeSchedules,
+  removeFeeSchedule,
+  setFeeAccount,
+  setFeeSchedule,
+} from '../../src/accounts/fee-schedules.js';
+import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
+import { freezeAccount, unfreezeAccount, verifyAccount } from '../../src/accounts/status.js';
+import { ApiError } from '../../src/core/errors.js';
+import { newId } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { balances } from '../../src/db/entities/ledger.js';
+import { accounts, tenants } from '../../src/db/entities/parties.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+
+async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
+  const failure = await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof ApiError, String(failure));
+  const { code, details } = failure.refusal;
+  return [code, details?.field, details?.reason];
+}
+
+describe('accounts as operators manage them', () => {
+  let test: TestDatabase;
+  let world: TestTenant;
+
+  before(async () => {
+    test = await testDatabase();
+    world = await makeTenant(test.database);
+  });
+  after(() => assertLedgerSound(test.database));
+
+  const open = (wanted: Partial<NewAccount> = {}) =>
+    openAccount(test.database, systemClock, {
+      ...{ tenantId: world.tenant.id, type: 'person', name: 'Ana María Pérez', alias: null, phone: null, grants: [] },
+      ...wanted,
+    });
+  const parts = () => ({ database: test.database, desk: openDesk(test.database).desk });
+  const statusOf = async (id: Awaited<ReturnType<typeof open>>['id']) =>
+    (await test.database.reader.find(accounts, { id }))?.status;
+
+  it('an account opens active, unverified and with nothing, in both assets, and may not be overdrawn', async () => {
+    const { id } = await open({ alias: '$Ana.One', phone: '(300) 555-0001' });
+    const stored = await test.database.reader.find(accounts, { id });
+    assert.deepEqual(
+      [stored?.status, stored?.verifiedAt, stored?.alias, stored?.phone, stored?.seq],
+      ['active', null, '$ana.one', '+573005550001', 0n],
+    );
+    const rows = await test.database.reader.select(balances, { accountId: id }, { orderBy: ['asset'] });
+    assert.deepEqual(
+      rows.map((row) => [row.asset, row.available, row.held, row.overdraft]),
+      [
+        ['COPM', 0n, 0n, false],
+        ['DUSD', 0n, 0n, false],
+      ],
+    );
+  });
+
+  it('opening names members, who have their roles from the beginning', async () => {
+    const { id } = await open({ grants: [{ memberId: world.owner.id, role: 'admin' }] });
+    const { members } = await readAccountDetails(test.database.reader, id);
+    assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
+  });
+
+  it('an alias belongs to one account of the tenant, in whatever case it is written', async () => {
+    await open({ alias: '$taken' });
+    assert.deepEqual(await refusalOf(open({ alias: '$TAKEN' })), ['alias_taken', undefined, undefined]);
+  });
+
+  it('a phone belongs to one account of the tenant, in whatever way it is written', async () => {
+    await open({ phone: '3005550002' });
+    assert.deepEqual(await refusalOf(open({ phone: '+57 300 555 0002' })), ['invalid_field', 'phone', 'taken']);
+  });
+
+  it('the same alias and phone may be used in another tenant', async () => {
+    const other = await makeTenant(test.database);
+    const both = { alias: '$shared', phone: '3005550003' };
+    await open(both);
+    await open({ ...both, tenantId: other.tenant.id });
+  });
+
+  it('of two who open with one alias at the same time one wins, and the other is told', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => open({ alias: '$race' })));
+    const lost = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    assert.equal(lost.length, 7);
+    assert.ok(lost.every((failure) => failure instanceof ApiError && failure.refusal.code === 'alias_taken'));
+  });
+
+  for (const [what, wanted, refusal] of [
+    ['a malformed alias', { alias: '$a' }, ['invalid_field', 'alias', 'malformed']],
+    ['a malformed phone', { phone: '12' }, ['invalid_field', 'phone', 'malformed']],
+    ['no name', { name: ' ' }, ['invalid_field', 'name', 'too_short']],
+    ['a tenant that is not there', { tenantId: newId() }, ['not_found', undefined, undefined]],
+    [
+      'a member that is not there',
+      { grants: [{ memberId: newId(), role: 'owner' }] },
+      ['not_found', undefined, undefined],
+    ],
+  ] as const)
+    it(`is not opened with ${what}`, async () => assert.deepEqual(await refusalOf(open(wanted)), refusal));
+
+  it('a member of another tenant gets no role', async () => {
+    const { owner } = await makeTenant(test.database);
+    const opened = open({ grants: [{ memberId: owner.id, role: 'owner' }] });
+    assert.deepEqual(await refusalOf(opened), ['not_found', undefined, undefined]);
+  });
+
+  it('the instant of the first verification stays', async () => {
+    const { id } = await open();
+    const first = await verifyAccount(test.database, systemClock, id);
+    assert.ok(first.changed && first.account.verifiedAt !== null);
+    const second = await verifyAccount(test.database, () => assert.fail('asked for the time'), id);
+    assert.deepEqual(second, { account: first.account, changed: false });
+  });
+
+  it('a frozen account can be unfrozen; doing either twice changes nothing', async () => {
+    const { id } = await open();
+    assert.equal((await freezeAccount(test.database, id)).changed, true);
+    assert.equal((await freezeAccount(test.database, id)).changed, false);
+    assert.equal(await statusOf(id), 'frozen');
+    assert.equal((await unfreezeAccount(test.database, id)).changed, true);
+    assert.equal((await unfreezeAccount(test.database, id)).changed, false);
+    assert.equal(await statusOf(id), 'active');
+  });
+
+  it('freezing waits for a posting that holds the account, and loses nothing of it', async () => {
+    const account = await makeAccount(parts(), world, { funds: { COPM: 5n } });
+    const both = parts();
+    await Promise.all([
+      freezeAccount(test.database, account.id),
+      ...Array.from({ length: 20 }, () => fund(both, account, { raw: 1n, asset: 'COPM' })),
+      verifyAccount(test.database, systemClock, account.id),
+    ]);
+    const stored = await test.database.reader.find(accounts, { id: account.id });
+    assert.deepEqual([stored?.status, stored?.seq], ['frozen', 21n]);
+  });
+
+  it('waits while another transaction has the row of the account', async () => {
+    const { id } = await open();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const holder = test.database.withTransaction(async (transaction) => {
+      await transaction.find(accounts, { id }, { forUpdate: true });
+      await held;
+    });
+    let isDone = false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const freezing = freezeAccount(test.database, id).then(() => (isDone = true));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    assert.equal(isDone, false);
+    release();
+    await Promise.all([holder, freezing]);
+    assert.equal(await statusOf(id), 'frozen');
+  });
+
+  it('a system account is not there', async () => {
+    const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
+    for (const change of [freezeAccount, unfreezeAccount])
+      assert.deepEqual(await refusalOf(change(test.database, system!.id)), ['not_found', undefined, undefined]);
+    const listed = await listAccounts(test.database.reader, world.tenant.id, 1_000);
+    assert.ok(listed.length > 0 && listed.every(({ type }) => type !== 'system'));
+  });
+
+  it('a closed account is neither frozen nor verified', async () => {
+    const { id } = await open();
+    await test.sql(`UPDATE accounts SET status='closed' WHERE id=X'${id.replaceAll('-', '')}'`);
+    for (const change of [freezeAccount(test.database, id), verifyAccount(test.database, systemClock, id)])
+      assert.equal((await refusalOf(change))[0], 'invalid_state');
+  });
+
+  it('fees need a fee account of the tenant', async () => {
+    const own = await makeTenant(test.database);
+    const schedule = {
+      ...({ tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' } as const),
+      ...{ flatRaw: 0n, basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n },
+    };
+    assert.equal((await refusalOf(setFeeSchedule(test.database, schedule)))[0], 'invalid_state');
+    const foreign = await open();
+    assert.equal((await refusalOf(setFeeAccount(test.database, own.tenant.id, foreign.id)))[0], 'not_found');
+    const { id } = await makeAccount(parts(), own);
+    await setFeeAccount(test.database, own.tenant.id, id);
+    assert.equal((await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId, id);
+    await setFeeSchedule(test.database, { ...schedule, basisPoints: 5n });
+    await setFeeSchedule(test.database, schedule);
+    assert.deepEqual(await listFeeSchedules(test.database.reader, own.tenant.id), [schedule]);
+    assert.equal(await removeFeeSchedule(test.database, own.tenant.id, 'payout', 'COPM'), true);
+    assert.equal(await removeFeeSchedule(test.database, own.tenant.id, 'payout', 'COPM'), false);
+  });
+
+  for (const [what, changes, field] of [
+    ['a cap below its floor', { floorRaw: 2n, capRaw: 1n }, 'cap'],
+    ['more than the whole amount', { basisPoints: 10_001n }, 'basis_points'],
+    ['more than 64 bits', { flatRaw: 2n ** 63n }, 'flat'],
+  ] as const)
+    it(`a fee with ${what} is refused`, async () => {
+      const schedule = {
+        ...({ tenantId: world.tenant.id, operation: 'bonus', asset: 'DUSD' } as const),
+        ...{ flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null, ...changes },
+      };
+      assert.deepEqual((await refusalOf(setFeeSchedule(test.database, schedule))).slice(0, 2), [
+        'invalid_field',
+        field,
+      ]);
+    });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import type { Account } from '../../src/db/entities/parties.js';
+import type { Answer } from '../../src/ledger/desk/types.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { move, type TestCommand, testKind } from '../support/kinds.js';
+import { type Fate, isCommit, Proxy } from '../support/proxy.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk } from '../support/world.js';
+import type { Transfer } from '../../src/db/entities/operations.js';
+
+export interface CommitCutCampaign {
+  readonly db: TestDatabase;
+  /** How many COMMITs are cut. */
+  readonly cuts: number;
+  readonly fate: Exclude<Fate, 'pass' | 'stall'>;
+  /** What a command may take; an unknown result is looked for as long. */
+  readonly commandTimeoutMs: number;
+}
+
+const WIDTH = 8;
+
+/**
+ * The connection breaks at COMMIT, before MySQL sees it or before its answer comes. Whatever was answered is true, what is
+ * unknown is told by asking again with the same key, and nothing happens twice.
+ */
+export async function commitCutCampaign({ db, cuts, fate, commandTimeoutMs }: CommitCutCampaign): Promise<string> {
+  const proxy = await Proxy.open(db.url);
+  const database = openDatabase(proxy.through(db.url));
+  const safe = { database: db.database, desk: openDesk(db.database).desk };
+  const shaky = openDesk(database, { commandTimeoutMs });
+  const tenant = await makeTenant(db.database);
+  const payer = await makeAccount(safe, tenant, { funds: { COPM: 1_000_000n } });
+  const receiver = await makeAccount(safe, tenant);
+
+  let commit = 0;
+  proxy.fateOf = (data) => (isCommit(data) && (commit += 1) % 2 === 0 ? fate : 'pass');
+  const asked: { command: TestCommand; answer: Answer<Transfer> }[] = [];
+  while (proxy.cuts < cuts) {
+    const commands = Array.from({ length: WIDTH }, () => move({ from: payer, to: receiver, raw: 1n }));
+    const answers = await Promise.all(commands.map((command) => shaky.desk.submit(testKind, command)));
+    commands.forEach((command, index) => asked.push({ command, answer: answers[index]! }));
+  }
+  await shaky.desk.drained();
+  const summary = await resolve(asked, safe.desk);
+  assert.deepEqual(shaky.faults, []);
+  if (fate === 'cut_before') assert.equal(summary.unknownButThere, 0);
+  if (fate === 'cut_after') assert.equal(summary.unknown, 0, 'a key that is there was not found');
+  await assertMoved(db, payer, receiver, asked.length);
+  await assertLedgerSound(db.database);
+  await database.close();
+  await proxy.close();
+  return `${proxy.cuts} COMMITs ${fate}, ${asked.length} transfers: ${summary.unknown} unknown (${summary.unknownButThere} had happened), 0 twice, 0 wrong`;
+}
+
+/** Asks again for each: a `done` is a replay with the same id, an unknown one is there or happens now. */
+async function resolve(
+  asked: readonly { command: TestCommand; answer: Answer<Transfer> }[],
+  desk: ReturnType<typeof openDesk>['desk'],
+): Promise<{ unknown: number; unknownButThere: number }> {
+  let unknown = 0;
+  let unknownButThere = 0;
+  await Promise.all(
+    asked.map(async ({ command, answer: { outcome } }) => {
+      const again = await desk.submit(testKind, command);
+      assert(again.outcome.done, inspect(again.outcome));
+      if (outcome.done) {
+        assert(again.replayed, 'what was answered as done was not there');
+        assert.equal(again.outcome.resource.id, outcome.resource.id);
+        return;
+      }
+      assert.equal(outcome.refusal.code, 'ledger_unavailable');
+      unknown += 1;
+      if (again.replayed) unknownButThere += 1;
+    }),
+  );
+  return { unknown, unknownButThere };
+}
+
+async function assertMoved(db: TestDatabase, payer: Account, receiver: Account, transfers: number): Promise<void> {
+  assert.equal((await balanceOf(db.database, receiver.id)).available, BigInt(transfers));
+  assert.equal((await balanceOf(db.database, payer.id)).available, 1_000_000n - BigInt(transfers));
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { amountJson, fitsColumn, formatAmount, isAsset, MAX_RAW, parseRaw } from '../../src/core/amount.js';
+
+describe('an amount', () => {
+  const exact = [
+    '0',
+    '1',
+    '10',
+    '9007199254740991',
+    '9007199254740992',
+    '9007199254740993',
+    '9223372036854775806',
+    '9223372036854775807',
+  ];
+  for (const text of exact)
+    it(`is read exactly: ${text}`, () => {
+      const raw = parseRaw(text);
+      assert.equal(raw?.toString(), text);
+      assert.equal(amountJson({ raw: raw!, asset: 'COPM' }).raw, text);
+    });
+
+  const refused: Readonly<Record<string, readonly string[]>> = {
+    'with decimals': ['1.0', '1.', '.1', '1,0', '0.1', '1.00000000000000000001'],
+    'with an exponent': ['1e3', '1E3', '1e+3', '0e0'],
+    'with a sign': ['+1', '-1', '-0', '−1'],
+    'with a space': [' 1', '1 ', '1 000', '\t1', '1\n', '\u00a01', '1\u2009000'],
+    'with leading zeros': ['00', '01', '007', '0000000000000000000'],
+    'with separators': ['1_000', "1'000", '1,000'],
+    'in digits of other scripts': ['١', '१', '１', '𝟏', '一', '²'],
+    'in another base': ['0x10', '0b1', '0o7', 'ff', '10n'],
+    'that is a word': ['', 'NaN', 'Infinity', 'null', 'true', '[1]', '{}'],
+    'over 64 bits': ['9223372036854775808', '18446744073709551615', '99999999999999999999', `1${'0'.repeat(400)}`],
+  };
+  for (const [what, texts] of Object.entries(refused))
+    it(`${what} is none`, () => {
+      for (const text of texts) assert.equal(parseRaw(text), null, text);
+    });
+
+  it('survives text and back, whatever it is', () => {
+    fc.assert(fc.property(fc.bigInt(0n, MAX_RAW), (raw) => parseRaw(raw.toString()) === raw));
+  });
+
+  it('is never read from text that is not its own canonical form', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })), (text) => {
+        const raw = parseRaw(text);
+        return raw === null || raw.toString() === text;
+      }),
+    );
+  });
+
+  it('fits a column up to 2^63-1 on either side of zero', () => {
+    for (const raw of [MAX_RAW, -MAX_RAW, 0n]) assert(fitsColumn(raw));
+    for (const raw of [MAX_RAW + 1n, -MAX_RAW - 1n]) assert(!fitsColumn(raw));
+  });
+
+  it('is shown to people in whole units, exactly', () => {
+    const shown = ([raw, asset]: readonly [bigint, 'COPM' | 'DUSD']): string => formatAmount({ raw, asset });
+    assert.deepEqual(
+      (
+        [
+          [0n, 'COPM'],
+          [5n, 'COPM'],
+          [123_450n, 'COPM'],
+          [-100_000_000n, 'COPM'],
+          [1n, 'DUSD'],
+          [MAX_RAW, 'DUSD'],
+        ] as const
+      ).map(shown),
+      [
+        '0.00 COPM',
+        '0.05 COPM',
+        '1,234.50 COPM',
+        '-1,000,000.00 COPM',
+        '0.000001 DUSD',
+        '9,223,372,036,854.775807 DUSD',
+      ],
+    );
+  });
+
+  it('has one of two assets, written exactly so', () => {
+    assert.deepEqual(['COPM', 'DUSD', 'copm', 'COP', ' COPM', ''].map(isAsset), [
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

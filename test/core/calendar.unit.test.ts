@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { isTimeZone, monthOf } from '../../src/core/calendar.js';
+import { instant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
+
+const at = (text: string) => parseRfc3339(text)!;
+
+describe('a month', () => {
+  it('begins and ends in the time zone, to the millisecond', () => {
+    const zone = 'America/Bogota';
+    assert.equal(monthOf(at('2026-12-01T04:59:59.999Z'), zone).name, '2026-11');
+    assert.equal(monthOf(at('2026-12-01T05:00:00.000Z'), zone).name, '2026-12');
+    assert.equal(monthOf(at('2026-12-01T04:59:59.999Z'), zone).name, '2026-11');
+    const { startsAt, endsAt } = monthOf(at('2026-11-15T00:00:00Z'), zone);
+    assert.deepEqual(
+      [toRfc3339(startsAt), toRfc3339(endsAt)],
+      ['2026-11-01T05:00:00.000Z', '2026-12-01T05:00:00.000Z'],
+    );
+  });
+
+  it('follows the clock changes of its zone', () => {
+    const march = monthOf(at('2026-03-15T12:00:00Z'), 'America/New_York');
+    assert.deepEqual(
+      [toRfc3339(march.startsAt), toRfc3339(march.endsAt)],
+      ['2026-03-01T05:00:00.000Z', '2026-04-01T04:00:00.000Z'],
+    );
+    assert.equal(monthOf(at('2026-04-01T03:59:59.999Z'), 'America/New_York').name, '2026-03');
+    assert.equal(monthOf(at('2026-04-01T04:00:00Z'), 'America/New_York').name, '2026-04');
+  });
+
+  it('of one zone is not that of another', () => {
+    const moment = at('2026-12-31T23:30:00Z');
+    assert.deepEqual(
+      ['America/Bogota', 'UTC', 'Europe/Madrid', 'Pacific/Kiritimati'].map((zone) => monthOf(moment, zone).name),
+      ['2026-12', '2026-12', '2027-01', '2027-01'],
+    );
+  });
+
+  it('is followed by the next without a gap, in every zone, for years', () => {
+    for (const zone of ['America/Bogota', 'Europe/Madrid', 'Australia/Lord_Howe', 'Asia/Kathmandu']) {
+      let month = monthOf(at('2026-01-15T00:00:00Z'), zone);
+      for (let count = 0; count < 60; count += 1) {
+        const next = monthOf(month.endsAt, zone);
+        assert.equal(next.startsAt, month.endsAt);
+        assert.equal(monthOf(instant(month.endsAt - 1), zone).name, month.name);
+        assert(next.name > month.name);
+        month = next;
+      }
+    }
+  });
+
+  it('asks for a zone that exists', () => {
+    assert.throws(() => monthOf(at('2026-11-15T00:00:00Z'), 'America/Atlantis'), RangeError);
+    assert.deepEqual(['America/Bogota', 'UTC', 'America/Atlantis', '', 'local'].map(isTimeZone), [
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import { ACCOUNT_STATUSES, accounts, tenants } from '../../src/db/entities/parties.js';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { uuid } from '../../src/db/columns.js';
+import { DatabaseUnavailable, errnoOf } from '../../src/db/failures.js';
+import { insertSql, updateSql } from '../../src/db/statements.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { Proxy } from '../support/proxy.js';
+import { makeAccount, makeTenant, openDesk } from '../support/world.js';
+
+describe('the database', () => {
+  let db: TestDatabase;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  it('gives back a row as it was written, whatever is in its text', async () => {
+    const texts = [`O'Hara "x" \\ ; -- /* $1 ? ?? %s`, 'ß ss É e\u0301', '日本 🙂', ' ends in a space '];
+    for (const name of texts) {
+      const row = {
+        id: newId(),
+        name: `${name}${newId()}`,
+        network: null,
+        timeZone: 'America/Bogota',
+        feeAccountId: newId(),
+        createdAt: instant(Date.UTC(2026, 10, 30, 23, 59, 59, 999)),
+      };
+      await db.database.withTransaction(async (transaction) => {
+        await transaction.execute(insertSql(tenants, [row]));
+      });
+      assert.deepEqual(await db.database.reader.find(tenants, { id: row.id }), row);
+    }
+  });
+
+  it('writes nothing when the work throws', async () => {
+    const { tenant } = await makeTenant(db.database);
+    await assert.rejects(
+      db.database.withTransaction(async (transaction) => {
+        await transaction.execute(updateSql(tenants, { name: `gone ${newId()}` }, { id: tenant.id }));
+        throw new Error('no');
+      }),
+      /^Error: no$/,
+    );
+    assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
+  });
+
+  it('sees one moment in a snapshot, though others write, and locks nothing', async () => {
+    const { tenant } = await makeTenant(db.database);
+    const seen = await db.database.withSnapshot(async (reader) => {
+      const before = await reader.find(tenants, { id: tenant.id });
+      await db.database.withTransaction(async (transaction) => {
+        await transaction.execute(updateSql(tenants, { network: 'later' }, { id: tenant.id }));
+      });
+      return [before?.network, (await reader.find(tenants, { id: tenant.id }))?.network];
+    }, 5_000);
+    assert.deepEqual(seen, [null, null]);
+    assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.network, 'later');
+  });
+
+  it('is back at READ COMMITTED after a snapshot', async () => {
+    const one = openDatabase(db.url, { transactionConnections: 1 });
+    await one.withSnapshot((reader) => reader.query('SELECT 1'), 5_000);
+    const { tenant } = await makeTenant(db.database);
+    const seen = await one.withTransaction(async (transaction) => {
+      const before = await transaction.find(tenants, { id: tenant.id });
+      await db.change(`UPDATE tenants SET network='later' WHERE id=${uuid.literal(tenant.id)}`);
+      return [before?.network, (await transaction.find(tenants, { id: tenant.id }))?.network];
+    });
+    assert.deepEqual(seen, [null, 'later']);
+    await one.close();
+  });
+
+  it('says that MySQL is unavailable when it refuses, stalls or hangs up, and never anything else', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url));
+    await database.reader.query('SELECT 1');
+    proxy.cutAll();
+    await database.reader.query('SELECT 1');
+    proxy.refuse();
+    await assert.rejects(database.reader.query('SELECT 1'), DatabaseUnavailable);
+    proxy.allow();
+    await database.reader.query('SELECT 1');
+    proxy.stall();
+    const began = performance.now();
+    await assert.rejects(database.reader.query('SELECT 1'), DatabaseUnavailable);
+    assert(performance.now() - began < 5_000);
+    proxy.resume();
+    await database.reader.query('SELECT 1');
+    await database.close();
+    await proxy.close();
+  });
+
+  it('refuses a balance below zero by itself, whoever writes it', async () => {
+    const { desk } = openDesk(db.database);
+    const account = await makeAccount({ database: db.database, desk }, await makeTenant(db.database));
+    const admin = await createConnection({ uri: db.adminUrl });
+    for (const change of ['available=-1', 'held=-1'])
+      await assert.rejects(
+        admin.query(`UPDATE balances SET ${change} WHERE account_id=${uuid.literal(account.id)}`),
+        (error) => [4025, 3819].includes(errnoOf(error) ?? 0),
+      );
+    await admin.end();
+  });
+
+  it('refuses a value that is none of its column', async () => {
+    assert.throws(() => accounts.column('status').column.parse('asleep'), TypeError);
+    for (const status of ACCOUNT_STATUSES) assert.equal(accounts.column('status').column.parse(status), status);
+  });
+});

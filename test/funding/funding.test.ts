@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../../src/core/errors.js';
+import { MAX_RAW } from '../../src/core/amount.js';
+import { events } from '../../src/db/entities/events.js';
+import { type Adjustment, payIns } from '../../src/db/entities/operations.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import {
+  approveAdjustment,
+  listAdjustments,
+  proposeAdjustment,
+  rejectAdjustment,
+  type WantedAdjustment,
+} from '../../src/funding/adjustments.js';
+import { recordPayIn, type WantedPayIn } from '../../src/funding/pay-ins.js';
+import type { FundingParts } from '../../src/funding/reference.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const failure = await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof ApiError, String(failure));
+  return failure.refusal.code;
+}
+
+describe('pay-ins and adjustments', () => {
+  let test: TestDatabase;
+  let world: TestTenant;
+  let parts: FundingParts;
+  let account: Account;
+
+  before(async () => {
+    test = await testDatabase();
+    parts = { database: test.database, desk: openDesk(test.database).desk };
+  });
+  beforeEach(async () => {
+    world = await makeTenant(test.database);
+    account = await makeAccount(parts, world);
+  });
+  afterEach(() => assertLedgerSound(test.database));
+
+  const payIn = (changes: Partial<WantedPayIn> = {}) =>
+    recordPayIn(parts, {
+      tenantId: world.tenant.id,
+      accountId: account.id,
+      amount: { raw: 100n, asset: 'COPM' },
+      reference: `pay-${randomUUID()}`,
+      description: null,
+      operator: 'bob',
+      ...changes,
+    });
+  const propose = (changes: Partial<WantedAdjustment> = {}) =>
+    proposeAdjustment(parts, {
+      tenantId: world.tenant.id,
+      accountId: account.id,
+      direction: 'in',
+      amount: { raw: 100n, asset: 'COPM' },
+      reference: `case-${randomUUID()}`,
+      reason: 'a correction',
+      operator: 'bob',
+      ...changes,
+    });
+  const available = async () => (await balanceOf(test.database, account.id)).available;
+  const systemHas = async (systemRole: 'pay_in' | 'adjustment') => {
+    const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole });
+    return (await balanceOf(test.database, system!.id)).available;
+  };
+
+  it('a pay-in puts its amount into the account, against the pay-in account', async () => {
+    await payIn();
+    assert.deepEqual([await available(), await systemHas('pay_in')], [100n, -100n]);
+  });
+
+  it('a pay-in makes no event', async () => {
+    await payIn();
+    assert.deepEqual(await test.database.reader.select(events, { tenantId: world.tenant.id }), []);
+  });
+
+  it('an amount above 2^53 arrives to the last unit', async () => {
+    await payIn({ amount: { raw: 9_007_199_254_740_993n, asset: 'COPM' } });
+    await payIn({ amount: { raw: 9_007_199_254_740_993n, asset: 'COPM' } });
+    assert.equal(await available(), 18_014_398_509_481_986n);
+  });
+
+  it('the same reference with the same content moves money once, whoever repeats it', async () => {
+    const first = await payIn({ reference: 'wire-1' });
+    const second = await payIn({ reference: 'wire-1', operator: 'mary' });
+    assert.deepEqual([first.replayed, second.replayed], [false, true]);
+    assert.deepEqual(second.resource, first.resource);
+    assert.equal(await available(), 100n);
+  });
+
+  it('many at the same time with one reference move money once', async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, () => payIn({ reference: 'wire-race' })));
+    assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
+    assert.equal(new Set(all.map(({ resource }) => resource.id)).size, 1);
+    assert.equal(await available(), 100n);
+  });
+
+  for (const [what, changes] of [
+    ['another amount', { amount: { raw: 101n, asset: 'COPM' } }],
+    ['another asset', { amount: { raw: 100n, asset: 'DUSD' } }],
+    ['another description', { description: 'other' }],
+  ] as const)
+    it(`the same reference with ${what} is a conflict`, async () => {
+      await payIn({ reference: 'wire-2' });
+      assert.equal(await codeOf(payIn({ reference: 'wire-2', ...changes })), 'idempotency_key_reused');
+      assert.equal(await available(), 100n);
+    });
+
+  it('a pay-in and an adjustment do not share a reference', async () => {
+    await payIn({ reference: 'both' });
+    assert.equal(await codeOf(propose({ reference: 'both' })), 'idempotency_key_reused');
+  });
+
+  it('two tenants may use the same reference', async () => {
+    await payIn({ reference: 'wire-3' });
+    const other = await makeTenant(test.database);
+    const theirs = await makeAccount(parts, other);
+    const { replayed } = await payIn({ reference: 'wire-3', tenantId: other.tenant.id, accountId: theirs.id });
+    assert.equal(replayed, false);
+  });
+
+  for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
+    it(`${JSON.stringify(reference.slice(0, 10))} is no reference`, async () =>
+      assert.equal(await codeOf(payIn({ reference })), 'invalid_field'));
+
+  for (const raw of [0n, -1n])
+    it(`an amount of ${raw} is refused`, async () => {
+      assert.equal(await codeOf(payIn({ amount: { raw, asset: 'COPM' } })), 'invalid_field');
+      assert.equal(await codeOf(propose({ amount: { raw, asset: 'COPM' } })), 'invalid_field');
+    });
+
+  it('what would go beyond 64 bits is refused, and its reference stays free', async () => {
+    await payIn();
+    const tooMuch = { amount: { raw: MAX_RAW, asset: 'COPM' }, reference: 'large' } as const;
+    assert.equal(await codeOf(payIn(tooMuch)), 'invalid_field');
+    await payIn({ reference: 'large' });
+    await payIn({ amount: { raw: MAX_RAW - 200n, asset: 'COPM' } });
+    assert.equal(await available(), MAX_RAW);
+    assert.equal(await codeOf(payIn({ amount: { raw: 1n, asset: 'COPM' } })), 'invalid_field');
+  });
+
+  it('nothing reaches an account of another tenant', async () => {
+    const other = await makeTenant(test.database);
+    assert.equal(await codeOf(payIn({ tenantId: other.tenant.id })), 'not_found');
+    assert.equal(await codeOf(propose({ tenantId: other.tenant.id })), 'not_found');
+  });
+
+  it('the pay-in is stored with who recorded it', async () => {
+    const { resource } = await payIn({ description: '  from the   bank ' });
+    assert.deepEqual(await test.database.reader.find(payIns, { id: resource.id }), resource);
+    assert.deepEqual([resource.recordedBy, resource.description], ['bob', 'from the bank']);
+  });
+
+  it('an adjustment moves nothing until another operator posts it', async () => {
+    const { resource } = await propose();
+    assert.equal(await available(), 0n);
+    assert.equal(await codeOf(approveAdjustment(parts, resource, 'bob')), 'authority_insufficient');
+    const posted = await approveAdjustment(parts, resource, 'mary');
+    assert.deepEqual([posted.resource.status, posted.resource.decidedBy], ['posted', 'mary']);
+    assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
+  });
+
+  it('an adjustment out takes the money, and not more than is there', async () => {
+    const { resource } = await propose({ direction: 'out' });
+    assert.equal(await codeOf(approveAdjustment(parts, resource, 'mary')), 'insufficient_funds');
+    await payIn({ amount: { raw: 150n, asset: 'COPM' } });
+    await approveAdjustment(parts, resource, 'mary');
+    assert.deepEqual([await available(), await systemHas('adjustment')], [50n, 100n]);
+  });
+
+  it('an adjustment is posted once, however often it is approved', async () => {
+    const { resource } = await propose();
+    const all = await Promise.all(
+      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(parts, resource, name)),
+    );
+    assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
+    assert.equal(await available(), 100n);
+  });
+
+  it('an approval and a rejection at the same time have one winner', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { resource } = await propose();
+      const ends = await Promise.allSettled([
+        approveAdjustment(parts, resource, 'mary'),
+        rejectAdjustment(parts, resource, 'zoe'),
+      ]);
+      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
+    }
+    const posted = await listAdjustments(test.database.reader, world.tenant.id, 'posted', 100);
+    const rejected = await listAdjustments(test.database.reader, world.tenant.id, 'rejected', 100);
+    assert.equal(posted.length + rejected.length, 10);
+    assert.equal(await available(), BigInt(posted.length) * 100n);
+  });
+
+  it('a rejected adjustment is never posted', async () => {
+    const { resource } = await propose();
+    await rejectAdjustment(parts, resource, 'bob');
+    assert.equal(await codeOf(approveAdjustment(parts, resource, 'mary')), 'invalid_state');
+    assert.equal((await rejectAdjustment(parts, resource, 'mary')).replayed, true);
+    assert.equal(await available(), 0n);
+  });
+
+  it('the database itself refuses a posting by one person', async () => {
+    const { resource }: { resource: Adjustment } = await propose();
+    const id = resource.id.replaceAll('-', '');
+    for (const decidedBy of ["'bob'", 'NULL'])
+      await assert.rejects(
+        test.sql(`UPDATE adjustments SET status='posted', decided_by=${decidedBy} WHERE id=X'${id}'`),
+      );
+  });
+
+  it('the list is newest first and can be narrowed', async () => {
+    const [one, two] = [await propose({ reference: 'one' }), await propose({ reference: 'two' })];
+    await rejectAdjustment(parts, one.resource, 'mary');
+    const references = async (status: Adjustment['status'] | null, limit = 100) =>
+      (await listAdjustments(test.database.reader, world.tenant.id, status, limit)).map(({ reference }) => reference);
+    assert.deepEqual(await references(null), ['two', 'one']);
+    assert.deepEqual(await references('proposed'), [two.resource.reference]);
+    assert.deepEqual(await references(null, 1), ['two']);
+  });
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { type Answered, call, postJson, startWorld, type World } from './support.js';
+import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
+
+describe('bodies', () => {
+  let world: World;
+  let seen: unknown[] = [];
+
+  before(async () => {
+    world = await startWorld({ routes: thingRoutes((request) => seen.push(request)) });
+  });
+  beforeEach(() => {
+    seen = [];
+  });
+  after(() => world.server.stop(0));
+
+  function post(body: unknown, headers: Record<string, string | null> = {}): Promise<Answered> {
+    return postJson(`${world.url}/v1/transfers`, body, { 'idempotency-key': A_KEY, ...headers });
+  }
+
+  function problemsOf(answer: Answered): string[] {
+    assert.equal(answer.status, 400, answer.text);
+    const { details } = answer.json().error;
+    return (details?.errors ?? []).map(({ code, field, reason }) => `${code} ${field} ${reason}`);
+  }
+
+  async function refusedWith(body: unknown, field: string, reason: string): Promise<void> {
+    const answer = await post(body);
+    assert.equal(answer.status, 400, answer.text);
+    const { code, details } = answer.json().error;
+    assert.deepEqual([code, details?.field, details?.reason], ['invalid_field', field, reason]);
+    assert.equal(seen.length, 0);
+  }
+
+  const CONTENT_TYPES: readonly [type: string | null, status: number][] = [
+    ['application/json', 201],
+    ['application/json; charset=utf-8', 201],
+    ['Application/JSON;charset="UTF-8"', 201],
+    ['application/json; charset=latin1', 415],
+    ['application/json; boundary=x', 415],
+    ['application/jsonx', 415],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+  ];
+  for (const [type, status] of CONTENT_TYPES)
+    it(`the content type ${type} answers ${status}`, async () => {
+      const answer = await post(VALID_BODY, { 'content-type': type });
+      assert.equal(answer.status, status);
+      if (status === 415) assert.equal(answer.json().error.code, 'unsupported_media_type');
+    });
+
+  it('a compressed body is 415', async () => {
+    const answer = await post(gzipSync(JSON.stringify(VALID_BODY)), { 'content-encoding': 'gzip' });
+    assert.equal(answer.status, 415);
+    assert.equal((await post(VALID_BODY, { 'content-encoding': 'identity' })).status, 201);
+  });
+
+  it('64 KiB is taken, one byte more is 413', async () => {
+    const text = JSON.stringify(VALID_BODY);
+    assert.equal((await post(text.padEnd(64 * 1024, ' '))).status, 201);
+    const answer = await post(text.padEnd(64 * 1024 + 1, ' '));
+    assert.equal(answer.status, 413);
+    assert.equal(answer.json().error.code, 'body_too_large');
+  });
+
+  for (const text of ['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '[1', '{"raw":01}', 'NaN'])
+    it(`${JSON.stringify(text)} is no JSON`, () => refusedWith(text, '', 'not_json'));
+
+  for (const [name, bytes] of [
+    ['Latin-1', Buffer.from('{"description":"a\xe9"}', 'latin1')],
+    ['an overlong form', Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', Buffer.from('\ufeff{"a":1}', 'utf16le')],
+  ] as const)
+    it(`${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
+
+  for (const text of ['[]', '"text"', 'null', '1', 'true'])
+    it(`${text} is no object`, () => refusedWith(text, '', 'not_an_object'));
+
+  it('__proto__ and constructor are refused wherever they stand', async () => {
+    await refusedWith('{"__proto__":{"a":1}}', '__proto__', 'forbidden_name');
+    await refusedWith('{"amount":{"constructor":1}}', 'amount.constructor', 'forbidden_name');
+    await refusedWith('{"events":[{"__proto__":1}]}', 'events.0.__proto__', 'forbidden_name');
+    await refusedWith('{"\\u005f_proto__":1}', '__proto__', 'forbidden_name');
+    assert.equal(({} as { a?: number }).a, undefined);
+  });
+
+  it('eight levels are read, nine are refused', async () => {
+    const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    assert.deepEqual(problemsOf(await post(nested(8))).at(-1), 'invalid_field a unknown');
+    await refusedWith(nested(9), 'a.a.a.a.a.a.a.a', 'nested_too_deep');
+  });
+
+  it('tens of thousands of levels are refused in no time', async () => {
+    const began = performance.now();
+    const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));
+    assert.equal(arrays.json().error.details?.reason, 'nested_too_deep');
+    assert.equal((await post('['.repeat(65_000))).json().error.details?.reason, 'not_json');
+    assert.equal((await post('{"a":'.repeat(12_000) + '1' + '}'.repeat(12_000))).status, 400);
+    assert.equal((await post('['.repeat(100_000))).status, 413);
+    assert.ok(performance.now() - began < 2_000);
+  });
+
+  it('every problem is listed at once, the first one leads', async () => {
+    const answer = await post({
+      source_account: 'one',
+      destination: { type: 'bank', account_id: null },
+      amount: { raw: '1.5', asset: 'EUR' },
+      description: 'a'.repeat(141),
+      events: [A_KEY, 'x'],
+      more: 1,
+    });
+    assert.deepEqual(problemsOf(answer), [
+      'invalid_field source_account not_a_uuid',
+      'invalid_field destination.type not_one_of: account',
+      'missing_field destination.account_id required',
+      'invalid_field amount.raw not_an_integer_string',
+      'invalid_field amount.asset not_one_of: COPM, DUSD',
+      'invalid_field description too_long',
+      'invalid_field events.1 not_a_uuid',
+      'invalid_field more unknown',
+    ]);
+    assert.equal(answer.json().error.details?.field, 'source_account');
+    assert.equal(answer.json().error.details?.reason, 'not_a_uuid');
+  });
+
+  it('what is absent or null where it is required is missing_field', async () => {
+    const answer = await post({ source_account: null, destination: { type: 'account' } });
+    assert.equal(answer.json().error.code, 'missing_field');
+    assert.deepEqual(answer.json().error.details?.field, 'source_account');
+    assert.equal('reason' in (answer.json().error.details ?? {}), false);
+    assert.deepEqual(problemsOf(answer), [
+      'missing_field source_account required',
+      'missing_field destination.account_id required',
+      'missing_field amount required',
+    ]);
+  });
+
+  it('null for a field that may be absent says that it is absent', async () => {
+    assert.equal((await post({ ...VALID_BODY, description: null })).status, 201);
+    const { body } = asRequest(seen[0]) as { body: { description?: string } };
+    assert.equal(body.description, undefined);
+  });
+
+  it('unknown fields are refused at every depth', async () => {
+    const answer = await post({ ...VALID_BODY, a: 1, destination: { ...VALID_BODY.destination, b: 1 } });
+    assert.deepEqual(problemsOf(answer), ['invalid_field destination.b unknown', 'invalid_field a unknown']);
+  });
+
+  it('of a key given twice in an object the last counts', async () => {
+    const text = JSON.stringify(VALID_BODY).replace('"raw":"150000"', '"raw":"1","raw":"2"');
+    assert.equal((await post(text)).status, 201);
+    const { body } = asRequest(seen[0]) as { body: { amount: { raw: bigint } } };
+    assert.equal(body.amount.raw, 2n);
+  });
+
+  it('amounts are exact or refused', async () => {
+    for (const raw of ['0', '1', '9007199254740993', '9223372036854775807']) {
+      assert.equal((await post({ ...VALID_BODY, amount: { raw, asset: 'DUSD' } })).status, 201);
+      const { body } = asRequest(seen.pop()) as { body: { amount: { raw: bigint } } };
+      assert.equal(body.amount.raw, BigInt(raw));
+    }
+    const malformed = ['', ' 1', '1 ', '+1', '-1', '1.0', '1e3', '01', '0x1', '１２', '1_000', '١٢'];
+    for (const raw of [...malformed, 1, 1e400, 10.5, true, [], {}])
+      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'not_an_integer_string').catch(
+        // 1e400 is sent as null by JSON.stringify, so it is missing.
+        (error: unknown) => assert.equal(raw, 1e400, String(error)),
+      );
+    for (const raw of ['9223372036854775808', '9'.repeat(19), `1${'0'.repeat(400)}`])
+      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'out_of_range');
+    await refusedWith(
+      JSON.stringify(VALID_BODY).replace('"150000"', '1e400'),
+      'amount.raw',
+      'not_an_integer_string',
+    );
+  });
+
+  it('text is kept in NFC and counted in code points', async () => {
+    const family = '👩'.repeat(140);
+    assert.equal((await post({ ...VALID_BODY, description: family })).status, 201);
+    assert.equal((await post({ ...VALID_BODY, description: 'e\u0301'.repeat(140) })).status, 201);
+    const { body } = asRequest(seen[1]) as { body: { description: string } };
+    assert.equal(body.description, 'é'.repeat(140));
+    await post({ ...VALID_BODY, description: '👩'.repeat(141) }).then((answer) =>
+      assert.deepEqual(problemsOf(answer), ['invalid_field description too_long']),
+    );
+  });
+
+  for (const [name, text] of [
+    ['NUL', '"a\\u0000"'],
+    ['a line break', '"a\\nb"'],
+    ['DEL', '"a\\u007f"'],
+    ['a lone high surrogate', '"\\ud800"'],
+    ['a lone low surrogate', '"\\udc00 x"'],
+    ['a line separator', '"\\u2028"'],
+  ] as const)
+    it(`${name} in a text is refused`, () =>
+      refusedWith(JSON.stringify(VALID_BODY).replace('"Rent"', text), 'description', 'control_character'));
+
+  it('hostile names come back as they are, in valid JSON', async () => {
+    for (const name of ['\ud800', '"', '\\', '\u2028', '<script>', 'a.b', '', 'x'.repeat(5_000)]) {
+      const answer = await post({ ...VALID_BODY, [name]: 1 });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.json().error.details?.field, name);
+    }
+  });
+
+  it('an operation without a body takes an empty one and refuses any other', async () => {
+    const url = `${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff/approve`;
+    const headers = { 'idempotency-key': A_KEY };
+    assert.equal((await call(url, { method: 'POST', headers })).status, 200);
+    assert.equal((await call(url, { method: 'POST', headers, body: '' })).status, 200);
+    const answer = await call(url, { method: 'POST', headers, body: '{}' });
+    assert.deepEqual(problemsOf(answer), ['invalid_field  unexpected']);
+    assert.equal((await call(url, { method: 'POST', headers, body: 'x'.repeat(70_000) })).status, 413);
+  });
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { callerWith, call, OTHER_TENANT, postJson, startWorld, TENANT, TOKEN, UUID_PATTERN, type World } from './support.js';
+import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
+
+describe('order of checks', () => {
+  let world: World;
+  let seen: unknown[] = [];
+
+  before(async () => {
+    world = await startWorld({
+      routes: thingRoutes((request) => seen.push(request)),
+      authenticate: (token) => {
+        if (token === TOKEN) return Promise.resolve(callerWith());
+        if (token === 'svc_live_reader_x') return Promise.resolve(callerWith({ scopes: ['read'], tokenKeyId: 'reader' }));
+        if (token === 'svc_live_spent_x') return Promise.resolve(callerWith({ tokenKeyId: 'spent', tenantId: OTHER_TENANT }));
+        return Promise.resolve(null);
+      },
+      rates: { requests: { perSecond: 0.01, burst: 1000 }, lookup: { perSecond: 0.01, burst: 2 } },
+    });
+  });
+  beforeEach(() => {
+    seen = [];
+  });
+  after(() => world.server.stop(0));
+
+  it('an unknown path is 404 without a token', async () => {
+    const answer = await call(`${world.url}/v1/nothing`, { headers: { authorization: null } });
+    assert.equal(answer.status, 404);
+    assert.equal(answer.json().error.code, 'not_found');
+    assert.equal(answer.headers.get('ratelimit-limit'), null);
+  });
+
+  it('a wrong method is 405 without a token and names those that the path takes', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { method: 'PUT', headers: { authorization: null } });
+    assert.equal(answer.status, 405);
+    assert.equal(answer.json().error.code, 'method_not_allowed');
+    assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
+    const options = await call(`${world.url}/v1/transfers`, { method: 'OPTIONS' });
+    assert.equal(options.status, 405);
+  });
+
+  for (const path of ['/v1/Transfers', '/v1/transfers/', '/v1//transfers', '/v1/transfers%2F', '/', '/v1/transfers/a/b'])
+    it(`paths match exactly: ${path} is 404`, async () => {
+      assert.equal((await call(`${world.url}${path}`)).status, 404);
+    });
+
+  it('a fixed segment is found before a parameter', async () => {
+    assert.equal((await call(`${world.url}/v1/accounts/lookup`)).status, 200);
+  });
+
+  const REFUSED_TOKENS: readonly [name: string, authorization: string | null][] = [
+    ['no token', null],
+    ['another scheme', `Basic ${TOKEN}`],
+    ['no token after the scheme', 'Bearer '],
+    ['two words', `Bearer ${TOKEN} more`],
+    ['a token that is not known', 'Bearer svc_live_key1_wrong'],
+  ];
+  for (const [name, authorization] of REFUSED_TOKENS)
+    it(`401 unauthorized for ${name}, before anything about the body`, async () => {
+      const answer = await postJson(`${world.url}/v1/transfers?x=1`, '{', { authorization });
+      assert.equal(answer.status, 401);
+      assert.equal(answer.json().error.code, 'unauthorized');
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+      assert.equal(answer.headers.get('ratelimit-limit'), null);
+    });
+
+  it('a test token is told that the sandbox is not available yet', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: 'Bearer svc_test_a_b' } });
+    assert.equal(answer.status, 401);
+    assert.match(answer.json().error.message, /sandbox is not available yet/);
+  });
+
+  it('the scheme is read in any case', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: `bEARER ${TOKEN}` } });
+    assert.equal(answer.status, 200);
+  });
+
+  it('401 insufficient_scope comes before the idempotency header, with the rate headers of a valid token', async () => {
+    const answer = await postJson(`${world.url}/v1/transfers`, '{', { authorization: 'Bearer svc_live_reader_x' });
+    assert.equal(answer.status, 401);
+    assert.equal(answer.json().error.code, 'insufficient_scope');
+    assert.match(answer.json().error.message, /transfers/);
+    assert.equal(answer.headers.get('ratelimit-limit'), '1000');
+  });
+
+  it('one of several scopes is enough', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { headers: { authorization: 'Bearer svc_live_reader_x' } });
+    assert.equal(answer.status, 200);
+  });
+
+  it('429 comes after the scope and before everything about the request', async () => {
+    const headers = { authorization: 'Bearer svc_live_spent_x' };
+    for (const remaining of ['1', '0']) {
+      const allowed = await call(`${world.url}/v1/accounts/lookup`, { headers });
+      assert.equal(allowed.status, 200);
+      assert.equal(allowed.headers.get('ratelimit-remaining'), remaining);
+    }
+    const refused = await call(`${world.url}/v1/accounts/lookup?x=1`, { headers });
+    assert.equal(refused.status, 429);
+    assert.equal(refused.json().error.code, 'rate_limited');
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.equal(refused.headers.get('ratelimit-limit'), '2');
+    assert.equal(refused.headers.get('ratelimit-remaining'), '0');
+    const others = await call(`${world.url}/v1/transfers`, { headers });
+    assert.equal(others.status, 200, 'a class of its own has a bucket of its own');
+  });
+
+  it('400 missing_idempotency_key comes before 415 and the body', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { method: 'POST', body: 'x' });
+    assert.equal(answer.status, 400);
+    assert.equal(answer.json().error.code, 'missing_idempotency_key');
+  });
+
+  it('400 for a malformed key comes before the body', async () => {
+    const answer = await postJson(`${world.url}/v1/transfers`, '{', { 'idempotency-key': 'one' });
+    assert.equal(answer.json().error.details?.field, 'Idempotency-Key');
+    assert.equal(answer.json().error.details?.reason, 'not_a_uuid');
+  });
+
+  it('400s come before the 404 of a path id that is no UUID', async () => {
+    assert.equal((await call(`${world.url}/v1/transfers/one?x=1`)).status, 400);
+    const answer = await call(`${world.url}/v1/transfers/one`);
+    assert.equal(answer.status, 404);
+    const unknown = await call(`${world.url}/v1/nothing`);
+    assert.equal(answer.text, unknown.text);
+  });
+
+  it('what passes reaches the handler whole', async () => {
+    const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': A_KEY.toUpperCase() });
+    assert.equal(answer.status, 201);
+    const request = asRequest(seen[0]);
+    assert.equal(request.caller.tenantId, TENANT);
+    assert.equal(request.idempotency?.key, A_KEY);
+    assert.equal(request.version, '2026-11-01');
+    assert.deepEqual(request.body, { ...VALID_BODY, amount: { raw: 150000n, asset: 'COPM' } });
+    assert.equal(answer.headers.get('svc-request-id'), request.requestId);
+    assert.match(request.requestId, UUID_PATTERN);
+  });
+
+  it('every answer has a request id of its own and the static security headers', async () => {
+    const answers = [
+      await call(`${world.url}/v1/transfers`, { headers: { 'svc-request-id': 'mine' } }),
+      await call(`${world.url}/v1/transfers`, { headers: { authorization: null } }),
+      await call(`${world.url}/v1/nothing`),
+      await call(`${world.url}/v1/transfers`, { method: 'HEAD' }),
+      await call(`${world.url}/v1/transfers/x`, { method: 'DELETE' }),
+      await call(`${world.url}/docs`),
+    ];
+    const ids = answers.map(({ headers }) => headers.get('svc-request-id') ?? '');
+    for (const id of ids) assert.match(id, UUID_PATTERN);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.deepEqual(answers.map(({ status }) => status), [200, 401, 404, 200, 204, 200]);
+    for (const { headers } of answers.slice(0, 4)) {
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('cache-control'), 'no-store');
+    }
+  });
+
+  it('HEAD answers as GET does, without the body', async () => {
+    const got = await call(`${world.url}/v1/transfers`);
+    const head = await call(`${world.url}/v1/transfers`, { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    assert.equal(head.text, '');
+    assert.equal(head.headers.get('content-length'), got.headers.get('content-length'));
+  });
+
+  it('a path id is taken in any case and percent-encoded', async () => {
+    const answer = await call(`${world.url}/v1/transfers/%3018F0000-0000-7000-8000-0000000000FF`);
+    assert.deepEqual(answer.json(), { id: '018f0000-0000-7000-8000-0000000000ff' });
+    assert.equal((await call(`${world.url}/v1/transfers/%zz`)).status, 404);
+  });
+});

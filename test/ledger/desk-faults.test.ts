@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import type { Database } from '../../src/db/database.js';
+import { uuid } from '../../src/db/columns.js';
+import { idempotencyKeys } from '../../src/db/entities/ledger.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { commitCutCampaign } from '../campaigns/commit-cuts.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { move, testKind } from '../support/kinds.js';
+import { type Fate, isCommit, Proxy } from '../support/proxy.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+
+/** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
+const CUTS = 17;
+
+describe('the posting desk, when MySQL fails', () => {
+  let db: TestDatabase;
+  let proxy: Proxy;
+  let database: Database;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    proxy = await Proxy.open(db.url);
+    database = openDatabase(proxy.through(db.url));
+    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    const tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(parts, tenant);
+  });
+
+  afterEach(async () => {
+    await database.close();
+    await proxy.close();
+    await assertLedgerSound(db.database);
+  });
+
+  const one = () => move({ from: payer, to: receiver, raw: 1n });
+  const isUnavailable = ({ outcome }: Awaited<ReturnType<WatchedDesk['desk']['submit']>>): boolean =>
+    !outcome.done && outcome.refusal.code === 'ledger_unavailable';
+  const first = (fate: Fate, wanted: (data: Buffer) => boolean) => {
+    let isDue = true;
+    return (data: Buffer): Fate => {
+      if (!isDue || !wanted(data)) return 'pass';
+      isDue = false;
+      return fate;
+    };
+  };
+
+  for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
+    it(`never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
+      commitCutCampaign({ db, cuts: CUTS, fate, commandTimeoutMs: 250 }));
+
+  it('tries again on a new connection when one breaks before COMMIT', async () => {
+    for (const statement of ['FOR UPDATE', 'INSERT INTO entries']) {
+      const watched = openDesk(database);
+      proxy.fateOf = first('cut_after', (data) => data.includes(statement));
+      const answer = await watched.desk.submit(testKind, one());
+      assert(answer.outcome.done && !answer.replayed);
+      assert.equal(watched.retries.unavailable, 1);
+    }
+    assert.equal((await balanceOf(db.database, receiver.id)).available, 2n);
+  });
+
+  it('answers 503 at once while MySQL refuses connections, and is normal when it takes them again', async () => {
+    const { desk } = openDesk(database);
+    assert((await desk.submit(testKind, one())).outcome.done);
+    proxy.refuse();
+    const began = performance.now();
+    assert(isUnavailable(await desk.submit(testKind, one())));
+    assert(performance.now() - began < 1_000);
+    proxy.allow();
+    assert((await desk.submit(testKind, one())).outcome.done);
+  });
+
+  it('answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
+    const { desk } = openDesk(database);
+    assert((await desk.submit(testKind, one())).outcome.done);
+    proxy.stall();
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => desk.submit(testKind, one())));
+    assert(answers.every(isUnavailable));
+    assert(performance.now() - began < 5_000);
+    proxy.resume();
+    assert((await desk.submit(testKind, one())).outcome.done);
+  });
+
+  it('gives its places back when connections hang for ever in the middle of a group', async () => {
+    const { desk } = openDesk(database, { commandTimeoutMs: 300 });
+    for (let count = 0; count < 6; count += 1) {
+      proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
+      assert(isUnavailable(await desk.submit(testKind, one())));
+    }
+    await desk.drained();
+    assert((await desk.submit(testKind, one())).outcome.done);
+  });
+
+  it('gives its places back when new connections hang before their first statement', async () => {
+    const { desk } = openDesk(database, { commandTimeoutMs: 300 });
+    for (let count = 0; count < 6; count += 1) {
+      proxy.fateOf = first('stall', (data) => data.includes('SET SESSION'));
+      await desk.submit(testKind, one());
+      proxy.cutAll();
+    }
+    await desk.drained();
+    assert((await desk.submit(testKind, one())).outcome.done);
+  });
+
+  it('never decides a command whose time passed while it waited', async () => {
+    const { desk } = openDesk(database, { commandTimeoutMs: 400, groupsInFlight: 1, maxGroup: 1 });
+    proxy.fateOf = first('stall', isCommit);
+    const stalled = desk.submit(testKind, one());
+    await sleep(100);
+    const late = one();
+    const waiting = desk.submit(testKind, late);
+    assert(isUnavailable(await waiting));
+    proxy.resume();
+    await Promise.all([stalled, desk.drained()]);
+    await sleep(100);
+    assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: late.key }), undefined);
+  });
+
+  it('waits for a lock that another holds, and tries again when the wait is over', async () => {
+    const watched = openDesk(db.database);
+    const other = await createConnection({ uri: db.adminUrl });
+    await other.beginTransaction();
+    await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(payer.id)} FOR UPDATE`);
+    const answer = watched.desk.submit(testKind, one());
+    await sleep(2_500);
+    await other.rollback();
+    await other.end();
+    assert((await answer).outcome.done);
+    assert.equal(watched.retries.rolled_back, 1);
+  });
+
+  it('begins again when the server ends it for a deadlock', async () => {
+    const watched = openDesk(db.database);
+    const [low, high] = [payer.id, receiver.id].sort() as [typeof payer.id, typeof payer.id];
+    const other = await createConnection({ uri: db.adminUrl });
+    await other.beginTransaction();
+    // Heavier than the group's transaction, so that this one is not the victim.
+    await other.query(
+      `INSERT INTO members SELECT UNHEX(MD5(seq)), ${uuid.literal(payer.tenantId)}, CONCAT('m', seq), NOW(3)
+       FROM (SELECT ROW_NUMBER() OVER () AS seq FROM information_schema.columns LIMIT 300) AS numbers`,
+    );
+    await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(high)} FOR UPDATE`);
+    const answer = watched.desk.submit(testKind, one());
+    await sleep(200);
+    await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(low)} FOR UPDATE`);
+    await other.rollback();
+    await other.end();
+    assert((await answer).outcome.done);
+    assert.equal(watched.retries.rolled_back, 1);
+  });
+});

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { entries, idempotencyKeys } from '../../src/db/entities/ledger.js';
+import { transfers } from '../../src/db/entities/operations.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import type { CommandKind, Decision } from '../../src/ledger/desk/types.js';
+import { refuse } from '../../src/ledger/desk/types.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
+import { isCommit, Proxy } from '../support/proxy.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+  type WatchedDesk,
+} from '../support/world.js';
+
+describe('the posting desk', () => {
+  let db: TestDatabase;
+  let watched: WatchedDesk;
+  let tenant: TestTenant;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    watched = openDesk(db.database);
+    const parts = { database: db.database, desk: watched.desk };
+    tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(parts, tenant);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const available = async (account: Account): Promise<bigint> => (await balanceOf(db.database, account.id)).available;
+
+  it('answers nothing before its commit', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url));
+    const { desk } = openDesk(database);
+    proxy.fateOf = (data) => (isCommit(data) ? 'stall' : 'pass');
+    let answered = false;
+    const command = move({ from: payer, to: receiver, raw: 7n });
+    const answer = desk.submit(testKind, command).then((given) => {
+      answered = true;
+      return given;
+    });
+    await sleep(300);
+    assert.equal(answered, false);
+    assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }), undefined);
+    proxy.fateOf = () => 'pass';
+    proxy.resume();
+    assert((await answer).outcome.done);
+    assert.equal(await available(receiver), 7n);
+    await database.close();
+    await proxy.close();
+  });
+
+  it('puts what is asked at the same time into one transaction', async () => {
+    const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
+    const before = watched.groups.length;
+    const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+    assert(answers.every((answer) => answer.outcome.done && !answer.replayed));
+    assert.deepEqual(watched.groups.slice(before), [50]);
+    assert.equal(await available(receiver), 100n);
+  });
+
+  it('lets each command of a group see what the earlier ones did', async () => {
+    const commands = Array.from({ length: 12 }, () => move({ from: payer, to: receiver, raw: 100n }));
+    const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+    assert.deepEqual(
+      answers.map((answer) => answer.outcome.done),
+      [...Array<boolean>(10).fill(true), false, false],
+    );
+    assert.equal(await available(payer), 0n);
+  });
+
+  it('answers a refusal that binds in the same words for ever', async () => {
+    const command = move({ from: payer, to: receiver, raw: 1_001n });
+    const first = await watched.desk.submit(testKind, command);
+    assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });
+    await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    const again = await openDesk(db.database).desk.submit(testKind, command);
+    assert.deepEqual(again, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: true });
+  });
+
+  it('leaves no key behind a refusal that does not bind', async () => {
+    const key = randomUUID();
+    const spoil = (): Decision<never> => refuse({ code: 'not_found', message: 'not yet' }, false);
+    const first = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n, key, spoil }));
+    assert.equal(first.outcome.done, false);
+    assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }), undefined);
+    const second = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n, key }));
+    assert(second.outcome.done && !second.replayed);
+  });
+
+  it('refuses a key that comes with other content, in a group of its own and in the same one', async () => {
+    const key = randomUUID();
+    const five = move({ from: payer, to: receiver, raw: 5n, key });
+    const six = move({ from: payer, to: receiver, raw: 6n, key });
+    const [first, second] = await Promise.all([
+      watched.desk.submit(testKind, five),
+      watched.desk.submit(testKind, six),
+    ]);
+    const third = await watched.desk.submit(testKind, six);
+    assert(first.outcome.done);
+    for (const { outcome } of [second, third])
+      assert(!outcome.done && outcome.refusal.code === 'idempotency_key_reused');
+    assert.equal(await available(receiver), 5n);
+  });
+
+  it('fails a command alone whose decision throws', async () => {
+    const thrower = move({
+      from: payer,
+      to: receiver,
+      raw: 5n,
+      spoil: () => {
+        throw new Error('a fault of ours');
+      },
+    });
+    const answers = await Promise.all([
+      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+      watched.desk.submit(testKind, thrower),
+      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
+    ]);
+    const [, failed] = answers;
+    assert.deepEqual(
+      answers.map(({ outcome }) => outcome.done),
+      [true, false, true],
+    );
+    assert(!failed.outcome.done && failed.outcome.refusal.code === 'ledger_unavailable');
+    assert.equal(watched.faults.length, 1);
+    assert.equal(await available(receiver), 3n);
+  });
+
+  type Writes = Decision<never>['writes'];
+  const spoils: Readonly<Record<string, (writes: Writes) => Writes>> = {
+    'overdraws an account': (writes) => scale(writes, 2_000n),
+    'does not balance': (writes) => ({
+      ...writes,
+      postings: writes.postings!.map((posting) => ({ ...posting, entries: posting.entries.slice(0, 1) })),
+    }),
+    'posts nothing': (writes) => ({
+      ...writes,
+      postings: writes.postings!.map((posting) => ({ ...posting, entries: [] })),
+    }),
+    'balances over two assets only': (writes) => ({
+      ...writes,
+      postings: writes.postings!.map((posting) => ({
+        ...posting,
+        entries: posting.entries.map((entry, index) => ({ ...entry, asset: index === 0 ? 'COPM' : 'DUSD' })),
+      })),
+    }),
+    'releases a hold that is not there': (writes) => ({
+      ...writes,
+      holds: [{ change: 'release', resourceId: payer.id, raw: 1n }],
+    }),
+    'gives back more of a month than was used': (writes) => ({
+      ...writes,
+      months: writes.months!.map((month) => ({ ...month, raw: -10n })),
+    }),
+    'posts to an account that is not locked': (writes) => ({
+      ...writes,
+      postings: writes.postings!.map((posting) => ({
+        ...posting,
+        entries: posting.entries.map((entry) => ({ ...entry, accountId: tenant.tenant.id })),
+      })),
+    }),
+  };
+
+  for (const [what, spoil] of Object.entries(spoils))
+    it(`refuses a decision that ${what}, and keeps no trace of it`, async () => {
+      const command = move({
+        from: payer,
+        to: receiver,
+        raw: 1n,
+        spoil: (decision) => ({ ...decision, writes: spoil(decision.writes) }),
+      });
+      const [answer, other] = await Promise.all([
+        watched.desk.submit(testKind, command),
+        watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 4n })),
+      ]);
+      assert(!answer.outcome.done && answer.outcome.refusal.code === 'ledger_unavailable');
+      assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
+      assert(other.outcome.done);
+      assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: command.key }), undefined);
+      assert.equal(await available(receiver), 4n);
+    });
+
+  it('tries the commands of a group one by one when a statement fails for what one of them holds', async () => {
+    const good = Array.from({ length: 3 }, () => move({ from: payer, to: receiver, raw: 3n }));
+    // The CHECK of the entries refuses it: an entry of nothing.
+    const bad = move({
+      from: payer,
+      to: receiver,
+      raw: 1n,
+      spoil: (decision) => ({ ...decision, writes: scale(decision.writes, 0n) }),
+    });
+    const answers = await Promise.all([bad, ...good].map((command) => watched.desk.submit(testKind, command)));
+    assert.deepEqual(
+      answers.map(({ outcome }) => outcome.done),
+      [false, true, true, true],
+    );
+    assert(watched.retries.data_fault! >= 1);
+    assert.equal(await available(receiver), 9n);
+  });
+
+  it('tries them one by one on a duplicate row, too', async () => {
+    const first = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    assert(first.outcome.done);
+    const { id } = first.outcome.resource;
+    const again = move({
+      from: payer,
+      to: receiver,
+      raw: 1n,
+      spoil: (decision, transfer) => ({
+        ...decision,
+        writes: { ...decision.writes, rows: [{ table: transfers as never, row: { ...transfer, id }, isNew: true }] },
+      }),
+    });
+    const [bad, good] = await Promise.all([
+      watched.desk.submit(testKind, again),
+      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
+    ]);
+    assert(!bad.outcome.done && good.outcome.done);
+    assert.equal(await available(receiver), 3n);
+  });
+
+  it('asks again which accounts to lock when a decision needs another one', async () => {
+    let asked = 0;
+    const forgetful: CommandKind<TestCommand, never> = {
+      ...(testKind as unknown as CommandKind<TestCommand, never>),
+      accounts: (commands) => {
+        asked += 1;
+        return Promise.resolve(commands.map(({ accountIds }) => (asked === 1 ? accountIds.slice(0, 1) : accountIds)));
+      },
+    };
+    const command = move({ from: payer, to: receiver, raw: 5n });
+    const looking: TestCommand = {
+      ...command,
+      run: (view) => {
+        view.account(receiver.id);
+        return command.run(view);
+      },
+    };
+    const { outcome } = await watched.desk.submit(forgetful, looking);
+    assert(outcome.done);
+    assert.deepEqual([asked, watched.retries.unlocked], [2, 1]);
+    assert.equal(await available(receiver), 5n);
+  });
+
+  it('answers 503 at once when too many wait', async () => {
+    const { desk, seen } = openDesk(db.database, { maxQueue: 3 });
+    const began = performance.now();
+    const answers = Array.from({ length: 5 }, () =>
+      desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+    );
+    const shed = await Promise.all(answers.slice(3));
+    assert(performance.now() - began < 100);
+    for (const { outcome } of shed) assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+    assert.equal(seen.shed, 2);
+    assert((await Promise.all(answers.slice(0, 3))).every(({ outcome }) => outcome.done));
+    assert.equal(await available(receiver), 3n);
+  });
+
+  it('never dates an entry before the one that it follows, though the clock runs back', async () => {
+    let now = Date.now();
+    const { desk } = openDesk(db.database, {}, () => (now -= 60_000) as never);
+    for (let count = 0; count < 3; count += 1)
+      assert((await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done);
+    const posted = await db.database.reader.select(entries, { accountId: payer.id }, { orderBy: ['seq'] });
+    assert.deepEqual(
+      posted.map((entry) => entry.createdAt),
+      posted.map((entry) => entry.createdAt).sort((a, b) => a - b),
+    );
+  });
+
+  it('is drained when all that was asked has been answered', async () => {
+    let answered = 0;
+    for (let count = 0; count < 20; count += 1)
+      void watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })).then(() => (answered += 1));
+    await watched.desk.drained();
+    await sleep(0);
+    assert.equal(answered, 20);
+  });
+});
+
+/** The same entries and month with every amount changed: still balanced. */
+function scale(writes: Decision<never>['writes'], factor: bigint): Decision<never>['writes'] {
+  return {
+    ...writes,
+    postings: (writes.postings ?? []).map((posting) => ({
+      ...posting,
+      entries: posting.entries.map((entry) => ({ ...entry, raw: entry.raw * factor })),
+    })),
+  };
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { holds, monthTotals } from '../../src/db/entities/ledger.js';
+import type { Transfer } from '../../src/db/entities/operations.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import type { Decision } from '../../src/ledger/desk/types.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+
+describe('what is held and what a month has used', () => {
+  let db: TestDatabase;
+  let watched: WatchedDesk;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    watched = openDesk(db.database);
+    const parts = { database: db.database, desk: watched.desk };
+    const tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 100n } });
+    receiver = await makeAccount(parts, tenant);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const pend = async (raw: bigint): Promise<Transfer> => {
+    const { outcome } = await watched.desk.submit(testKind, reserve({ from: payer, to: receiver, raw }));
+    assert(outcome.done);
+    return outcome.resource;
+  };
+  const used = async (): Promise<bigint> => {
+    const total = await db.database.reader.find(monthTotals, { accountId: payer.id, asset: 'COPM', month: MONTH });
+    return total?.used ?? 0n;
+  };
+
+  it('a held amount cannot be spent', async () => {
+    await pend(80n);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 80n });
+    const { outcome } = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 21n }));
+    assert(!outcome.done && outcome.refusal.code === 'insufficient_funds');
+  });
+
+  it('a hold is spent once, and leaves no rest', async () => {
+    const pending = await pend(80n);
+    const answers = await Promise.all([1, 2, 3].map(() => watched.desk.submit(testKind, settle(pending, 'completed'))));
+    assert.equal(answers.filter(({ outcome }) => outcome.done).length, 1);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 0n });
+    assert.equal((await balanceOf(db.database, receiver.id)).available, 80n);
+    assert.equal((await db.database.reader.find(holds, { resourceId: pending.id }))?.remaining, 0n);
+    assert.equal(await used(), 80n);
+  });
+
+  it('a released hold gives back the funds and the allowance of its month', async () => {
+    const pending = await pend(80n);
+    assert.equal(await used(), 80n);
+    assert((await watched.desk.submit(testKind, settle(pending, 'rejected'))).outcome.done);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 100n, held: 0n });
+    assert.equal(await used(), 0n);
+  });
+
+  it('no more is released than is held', async () => {
+    const pending = await pend(50n);
+    await pend(50n);
+    for (const raw of [51n, -1n]) {
+      const { outcome } = await watched.desk.submit(testKind, settle(pending, 'completed', raw));
+      assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+    }
+    assert.equal(watched.faults.length, 2);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 0n, held: 100n });
+  });
+
+  it('a hold is placed and settled in one group', async () => {
+    const command = reserve({ from: payer, to: receiver, raw: 40n });
+    const placed = watched.desk.submit(testKind, command);
+    // The resource's id is known before it exists.
+    const { outcome } = command.run({
+      at: 0 as never,
+      account: () => ({ balances: { COPM: { available: 100n, held: 0n } } }) as never,
+      rows: () => [],
+      row: () => undefined,
+    });
+    assert(outcome.done);
+    const settled = watched.desk.submit(testKind, settle(outcome.resource, 'completed'));
+    assert((await placed).outcome.done && (await settled).outcome.done);
+    assert.deepEqual(watched.groups.slice(-1), [2]);
+    assert.equal((await balanceOf(db.database, receiver.id)).available, 40n);
+  });
+
+  it('two holds for one resource are refused', async () => {
+    const command = reserve({ from: payer, to: receiver, raw: 10n });
+    const twice = {
+      ...command,
+      run: (view: Parameters<typeof command.run>[0]): Decision<Transfer> => {
+        const decision = command.run(view);
+        return {
+          ...decision,
+          writes: { ...decision.writes, holds: [...decision.writes.holds!, ...decision.writes.holds!] },
+        };
+      },
+    };
+    assert(!(await watched.desk.submit(testKind, twice)).outcome.done);
+    assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
+  });
+
+  it('a month counts every operation of a decision and of a group', async () => {
+    const command = move({
+      from: payer,
+      to: receiver,
+      raw: 10n,
+      spoil: (decision) => ({
+        ...decision,
+        writes: { ...decision.writes, months: [4n, 6n].map((raw) => ({ ...decision.writes.months![0]!, raw })) },
+      }),
+    });
+    await Promise.all([
+      watched.desk.submit(testKind, command),
+      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n })),
+    ]);
+    assert.equal(await used(), 15n);
+  });
+
+  it('a month is exact though many use it at once from two processes', async () => {
+    const second = openDatabase(db.url);
+    const desks = [watched.desk, openDesk(second).desk];
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        desks[index % 2]!.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+      ),
+    );
+    assert(answers.every(({ outcome }) => outcome.done));
+    assert.equal(await used(), 100n);
+    await second.close();
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { Authenticator } from '../../src/access/authenticator.js';
+import { systemClock } from '../../src/core/instant.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { type Ran, run } from './ops.js';
+
+const OBJECT = z.record(z.string(), z.unknown());
+
+describe('npm run ops', function () {
+  this.timeout(60_000);
+  let test: TestDatabase;
+  const tenant = `ops ${randomUUID()}`;
+
+  before(async () => {
+    test = await testDatabase();
+  });
+  after(() => assertLedgerSound(test.database));
+
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: 'bob' });
+
+  /** The JSON that a command printed; it must have gone well. */
+  async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await ops(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return OBJECT.parse(JSON.parse(stdout));
+  }
+
+  async function fails(code: number, message: RegExp, ...args: readonly string[]): Promise<void> {
+    const ran = await ops(...args);
+    assert.equal(ran.code, code, ran.stderr);
+    assert.match(ran.stderr, message);
+    assert.doesNotMatch(ran.stderr, /\n\s+at /, 'a stack trace');
+    assert.equal(ran.stdout, '');
+  }
+
+  it('brings a tenant to its first token, with money in its account', async () => {
+    await json('tenants', 'add', tenant);
+    await json('members', 'add', 'finance', '--tenant', tenant);
+    const account = await json(
+      ...['accounts', 'open', 'Acme Treasury', '--tenant', tenant, '--type', 'business'],
+      ...['--alias', '$Treasury', '--phone', '300 555 0100', '--grant', 'finance=owner'],
+    );
+    assert.deepEqual([account.alias, account.phone], ['$treasury', '+573005550100']);
+    await json('accounts', 'verify', '$treasury', '--tenant', tenant);
+    const payIn = [
+      ...['payins', 'record', '--tenant', tenant, '--account', '3005550100'],
+      ...['--amount', '150000', '--asset', 'COPM', '--reference', 'first', '--yes'],
+    ];
+    const recorded = await json(...payIn);
+    assert.deepEqual([recorded.amount, recorded.recorded_by], [{ raw: '150000', asset: 'COPM' }, 'bob']);
+    assert.equal((await json(...payIn)).id, recorded.id);
+    const shown = await json('accounts', 'show', String(account.id));
+    assert.deepEqual(shown.COPM_available, { raw: '150000', asset: 'COPM' });
+    assert.deepEqual(shown.members, ['finance (owner)']);
+
+    const issued = await json(
+      'tokens',
+      'issue',
+      'server',
+      '--tenant',
+      tenant,
+      '--member',
+      'finance',
+      '--scopes',
+      'all',
+    );
+    const authenticator = new Authenticator(test.database.reader, systemClock);
+    assert.notEqual(await authenticator.authenticate(String(issued.token), '127.0.0.1'), null);
+    await json('tokens', 'revoke', String(issued.key_id), '--yes');
+    const { stdout } = await ops('tokens', 'list', '--tenant', tenant);
+    assert.match(stdout, /revoked at/);
+    assert.ok(!stdout.includes(String(issued.token).slice(-40)));
+  });
+
+  it('lets another operator than the proposer post an adjustment', async () => {
+    await json(
+      ...['adjustments', 'propose', 'out', '--tenant', tenant, '--account', '$treasury', '--amount', '50000'],
+      ...['--asset', 'COPM', '--reference', 'case-1', '--reason', 'Paid in twice'],
+    );
+    const approve = ['adjustments', 'approve', 'case-1', '--tenant', tenant];
+    await fails(1, /another operator/, ...approve, '--yes');
+    await fails(1, /cannot be undone; confirm it with --yes/, ...approve, '--operator', 'mary');
+    const posted = await json(...approve, '--yes', '--operator', 'mary');
+    assert.deepEqual([posted.status, posted.proposed_by, posted.decided_by], ['posted', 'bob', 'mary']);
+  });
+
+  it('sets fees once there is a fee account', async () => {
+    const fee = ['fees', 'set', '--tenant', tenant, '--operation', 'payout', '--asset', 'COPM', '--basis-points', '10'];
+    await fails(1, /no fee account/, ...fee);
+    await json('tenants', 'set-fee-account', tenant, '$treasury');
+    const set = await json(...fee, '--floor', '100', '--cap', '500000');
+    assert.deepEqual(
+      [set.flat, set.cap],
+      [
+        { raw: '0', asset: 'COPM' },
+        { raw: '500000', asset: 'COPM' },
+      ],
+    );
+  });
+
+  it('asks before it moves money, and moves none when nobody can answer', async () => {
+    const payIn = [
+      'payins',
+      'record',
+      '--tenant',
+      tenant,
+      '--account',
+      '$treasury',
+      '--amount',
+      '1',
+      '--asset',
+      'COPM',
+    ];
+    await fails(1, /confirm it with --yes/, ...payIn, '--reference', 'unasked');
+    assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);
+  });
+
+  it('exits 2 for a wrong call, and says what is wrong', async () => {
+    await fails(2, /unknown command 'tenant'/, 'tenant');
+    await fails(2, /^error: --type is required/m, 'accounts', 'open', 'X', '--tenant', tenant);
+    await fails(2, /<role>: must be one of viewer/, 'members', 'grant', 'finance', 'boss', '--tenant', tenant);
+    await fails(2, /--tenant is required where/, 'accounts', 'show', '$treasury');
+    await fails(2, /either --account or --all-accounts/, 'members', 'grant', 'finance', 'viewer', '--tenant', tenant);
+  });
+
+  it('exits 1 for what cannot be done, in one line', async () => {
+    await fails(1, /^error: there is no tenant nobody\n$/, 'tenants', 'show', 'nobody');
+    await fails(
+      1,
+      /^error: there is no account \$nobody in ops .*\n$/,
+      'accounts',
+      'show',
+      '$nobody',
+      '--tenant',
+      tenant,
+    );
+    await fails(1, /^error: there is already a tenant .*\n$/, 'tenants', 'add', tenant);
+  });
+
+  it('says in one line that MySQL is away, or not named', async () => {
+    const away = await run('src/ops/main.js', ['tenants', 'list'], { MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x' });
+    assert.equal(away.code, 1);
+    assert.match(away.stderr, /^error: MySQL does not answer: .*\n$/);
+    const unnamed = await run('src/ops/main.js', ['tenants', 'list'], {});
+    assert.equal(unnamed.code, 1);
+    assert.match(unnamed.stderr, /MYSQL_URL: is not set/);
+  });
+
+  it('audits, and exits 1 when the ledger is broken', async () => {
+    const sound = await ops('audit', '--tenant', tenant);
+    assert.equal(sound.code, 0, sound.stderr);
+    assert.match(sound.stdout, /The ledger is sound/);
+    const break_ = (by: string) =>
+      test.sql(`UPDATE balances SET available=available${by} WHERE asset='COPM' AND overdraft=0 AND available>1`);
+    await break_('+1');
+    try {
+      const broken = await ops('audit', '--tenant', tenant, '--json');
+      assert.equal(broken.code, 1);
+      assert.match(broken.stderr, /the audit found 1 contradiction/);
+      const [finding] = z.array(OBJECT).parse(JSON.parse(broken.stdout));
+      assert.equal(finding?.check, 'balance_total');
+    } finally {
+      await break_('-1');
+    }
+  });
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Authenticator } from '../../src/access/authenticator.js';
+import { asUuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { type Role, SCOPES } from '../../src/core/permissions.js';
+import { feeSchedules, memberRoles, tenants } from '../../src/db/entities/parties.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { run } from './ops.js';
+
+const account = z.strictObject({
+  id: z.uuid(),
+  alias: z.string().nullable(),
+  phone: z.string().nullable(),
+  type: z.enum(['person', 'business']),
+  display_name: z.string(),
+});
+const tenant = z.strictObject({
+  id: z.uuid(),
+  accounts: z.record(z.string(), account),
+  tokens: z.record(z.string(), z.string()),
+});
+const shape = z.strictObject({ tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant }) });
+type World = z.infer<typeof shape>;
+
+describe('the demo world', function () {
+  this.timeout(60_000);
+  let test: TestDatabase;
+  let folder: string;
+  let tokensFile: string;
+  let world: World;
+
+  before(async () => {
+    const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+    assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
+    test = await freshDatabase(adminUrl, `money_demo_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    folder = mkdtempSync(join(tmpdir(), 'demo-world-'));
+    tokensFile = join(folder, 'tokens.json');
+    world = await make();
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true });
+    await test.sql(`DROP DATABASE ${test.name}`);
+    await test.sql(`DROP USER '${test.name}'@'%'`);
+    await test.close();
+  });
+
+  async function make(): Promise<World> {
+    const ran = await run('scripts/demo-world.js', [], { MYSQL_URL: test.url, DEMO_TOKENS_FILE: tokensFile });
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.equal(ran.stdout.trimEnd().split('\n').length, 1);
+    return shape.parse(JSON.parse(ran.stdout));
+  }
+
+  const caller = (token: string | undefined) =>
+    new Authenticator(test.database.reader, systemClock).authenticate(token ?? '', '127.0.0.1');
+
+  it('has the accounts of demo.md', () => {
+    const { acme, globex, initech } = world.tenants;
+    const named = (of: z.infer<typeof tenant>) =>
+      Object.entries(of.accounts).map(([name, { alias, type }]) => [name, alias, type]);
+    assert.deepEqual(named(acme), [
+      ['treasury', '$acme-treasury', 'business'],
+      ['ana', '$ana', 'person'],
+      ['bruno', '$bruno', 'person'],
+      ['carla', '$carla', 'person'],
+      ['guarded', '$acme-guarded', 'business'],
+      ['fees', null, 'business'],
+    ]);
+    assert.deepEqual(Object.keys(globex.accounts), ['treasury', 'dora']);
+    assert.deepEqual(Object.keys(initech.accounts), ['treasury', 'emil']);
+    assert.equal(acme.accounts.ana?.phone, '+573001112233');
+    assert.equal(acme.accounts.ana.display_name, 'Ana M. P.');
+    const people = Object.values(world.tenants).flatMap((of) =>
+      Object.values(of.accounts).filter(({ type }) => type === 'person'),
+    );
+    const phones = people.map(({ phone }) => phone);
+    assert.equal(new Set(phones).size, people.length);
+    assert.ok(phones.every((phone) => phone?.startsWith('+57300')));
+  });
+
+  it('has the money of demo.md, brought in by pay-ins', async () => {
+    const has = async (of: z.infer<typeof tenant>, name: string) => {
+      const id = asUuid(of.accounts[name]?.id ?? '');
+      return [await balanceOf(test.database, id, 'COPM'), await balanceOf(test.database, id, 'DUSD')].map(
+        ({ available, held }) => available + held,
+      );
+    };
+    const { acme, globex, initech } = world.tenants;
+    for (const of of [acme, globex, initech])
+      assert.deepEqual(await has(of, 'treasury'), [50_000_000_000n, 5_000_000_000n]);
+    assert.deepEqual(await has(acme, 'ana'), [500_000_000n, 500_000_000n]);
+    assert.deepEqual(await has(acme, 'carla'), [100_000_000n, 0n]);
+    assert.deepEqual(await has(acme, 'guarded'), [5_000_000_000n, 0n]);
+    for (const [of, name] of [
+      [acme, 'bruno'],
+      [acme, 'fees'],
+      [globex, 'dora'],
+      [initech, 'emil'],
+    ] as const)
+      assert.deepEqual(await has(of, name), [0n, 0n]);
+    await assertLedgerSound(test.database);
+  });
+
+  it('verifies all but carla', async () => {
+    const rows = await test.sql("SELECT name FROM accounts WHERE type<>'system' AND verified_at IS NULL");
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['Carla Gómez'],
+    );
+  });
+
+  it('has acme and initech in one network, and globex in none', async () => {
+    const rows = await test.database.reader.select(tenants, {});
+    const networkOf = new Map(rows.map(({ name, network }) => [name, network]));
+    assert.notEqual(networkOf.get('acme'), null);
+    assert.equal(networkOf.get('acme'), networkOf.get('initech'));
+    assert.equal(networkOf.get('globex'), null);
+  });
+
+  it('charges for bonuses and payouts in COPM, into the account fees', async () => {
+    const { acme } = world.tenants;
+    const row = await test.database.reader.find(tenants, { id: asUuid(acme.id) });
+    assert.equal(row?.feeAccountId, acme.accounts.fees?.id);
+    const rows = await test.database.reader.select(feeSchedules, {}, { orderBy: ['operation'] });
+    assert.deepEqual(
+      rows.map((fee) => [fee.operation, fee.asset, fee.flatRaw, fee.basisPoints, fee.floorRaw, fee.capRaw]),
+      [
+        ['bonus', 'COPM', 0n, 10n, 100n, 500_000n],
+        ['payout', 'COPM', 0n, 10n, 100n, 500_000n],
+      ],
+    );
+  });
+
+  it('has a member with each role in every account of acme, and a token with every scope', async () => {
+    const { acme } = world.tenants;
+    const members: [string, Role][] = [
+      ['owner', 'owner'],
+      ['operator', 'operator'],
+      ['approver', 'approver'],
+      ['approver2', 'approver'],
+      ['viewer', 'viewer'],
+    ];
+    const seen = new Set<string>();
+    for (const [name, role] of members) {
+      const found = await caller(acme.tokens[name]);
+      assert.ok(found !== null, name);
+      assert.deepEqual(found.scopes, SCOPES);
+      seen.add(found.memberId);
+      const roles = await test.database.reader.select(memberRoles, { memberId: found.memberId });
+      assert.deepEqual(
+        new Set(roles.map(({ accountId }): string => accountId)),
+        new Set(Object.values(acme.accounts).map(({ id }) => id)),
+      );
+      assert.ok(roles.every((one) => one.role === role));
+    }
+    assert.equal(seen.size, 5);
+  });
+
+  it('has a token of the owner for each scope alone', async () => {
+    const { acme } = world.tenants;
+    assert.equal(Object.keys(acme.tokens).length, 11);
+    const owner = await caller(acme.tokens.owner);
+    for (const scope of SCOPES) {
+      const found = await caller(acme.tokens[scope]);
+      assert.deepEqual([found?.scopes, found?.memberId], [[scope], owner?.memberId]);
+    }
+  });
+
+  it('keeps the tokens where only their owner can read them', () =>
+    assert.equal(statSync(tokensFile).mode & 0o777, 0o600));
+
+  it('is the same at the next start, and touches nothing that people have changed', async () => {
+    await test.sql("UPDATE accounts SET alias='$anita', status='frozen' WHERE alias='$ana'");
+    await test.sql('UPDATE fee_schedules SET basis_points=20');
+    await test.sql("UPDATE member_roles SET role='admin' WHERE role='viewer'");
+    const before = await counts();
+    const again = await make();
+    assert.deepEqual(await counts(), before);
+    const { ana } = world.tenants.acme.accounts;
+    assert.ok(ana !== undefined);
+    world.tenants.acme.accounts.ana = { ...ana, alias: '$anita' };
+    assert.deepEqual(again, world);
+    assert.deepEqual(await test.sql('SELECT DISTINCT basis_points AS points FROM fee_schedules'), [{ points: '20' }]);
+    assert.deepEqual(await test.sql("SELECT 1 FROM member_roles WHERE role='viewer'"), []);
+  });
+
+  it('gets back what it lacks', async () => {
+    await test.sql("DELETE FROM fee_schedules WHERE operation='bonus'");
+    await test.sql("DELETE FROM member_roles WHERE role='operator'");
+    assert.deepEqual(await make(), world);
+    assert.equal((await test.sql("SELECT 1 FROM member_roles WHERE role='operator'")).length, 6);
+    assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 2);
+  });
+
+  it('has new tokens when their file was lost, and the old ones are revoked', async () => {
+    rmSync(tokensFile);
+    const again = await make();
+    for (const [name, of] of Object.entries(world.tenants))
+      for (const [key, token] of Object.entries(of.tokens)) {
+        const fresh = again.tenants[name as keyof World['tenants']].tokens[key];
+        assert.notEqual(fresh, token);
+        assert.notEqual(await caller(fresh), null);
+        assert.equal(await caller(token), null);
+      }
+    assert.ok(readFileSync(tokensFile, 'utf8').includes(again.tenants.acme.tokens.owner ?? 'none'));
+    await assertLedgerSound(test.database);
+  });
+
+  async function counts(): Promise<unknown> {
+    const names = ['tenants', 'accounts', 'members', 'member_roles', 'tokens', 'pay_ins', 'entries', 'fee_schedules'];
+    return Promise.all(names.map(async (name) => [name, await test.sql(`SELECT COUNT(*) AS count FROM ${name}`)]));
+  }
+});

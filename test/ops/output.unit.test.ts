@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { Command } from 'commander';
+import { ApiError, invalidField } from '../../src/core/errors.js';
+import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
+import { explain } from '../../src/ops/failures.js';
+import * as inputs from '../../src/ops/inputs.js';
+import { buildProgram } from '../../src/ops/program.js';
+
+/** Every command without commands of its own. */
+function leaves(command: Command, path = ''): { path: string; command: Command }[] {
+  const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
+  return command.commands.length === 0 ? [{ path: path.trim(), command }] : own;
+}
+
+describe('the help of the operators', () => {
+  const commands = leaves(buildProgram());
+
+  it('has a command for each thing that operators do', () =>
+    assert.deepEqual(
+      commands.map(({ path }) => path),
+      [
+        ...['add', 'list', 'show', 'set-fee-account'].map((name) => `tenants ${name}`),
+        ...['add', 'grant', 'remove-role', 'list'].map((name) => `members ${name}`),
+        ...['issue', 'list', 'revoke'].map((name) => `tokens ${name}`),
+        ...['open', 'list', 'show', 'verify', 'freeze', 'unfreeze'].map((name) => `accounts ${name}`),
+        'payins record',
+        ...['propose', 'approve', 'reject', 'list'].map((name) => `adjustments ${name}`),
+        ...['set', 'list', 'remove'].map((name) => `fees ${name}`),
+        'audit',
+      ],
+    ));
+
+  for (const { path, command } of commands)
+    it(`of ${path} shows an example of it`, () => {
+      let shown = '';
+      command.configureOutput({ writeOut: (text) => (shown += text) }).outputHelp();
+      assert.match(shown, new RegExp(`Examples:\\n  \\$ npm run ops -- ${path}( |\\n)`));
+    });
+});
+
+describe('what options hold', () => {
+  for (const given of ['1.5', '-1', '1e3', ' 1', '01', '9223372036854775808', '', '١'])
+    it(`${JSON.stringify(given)} is no amount`, () => assert.equal(inputs.raw.safeParse(given).success, false));
+
+  it('an amount is read to its last digit', () =>
+    assert.equal(inputs.raw.parse('9223372036854775807'), 9_223_372_036_854_775_807n));
+
+  it('scopes are a list, or all', () => {
+    assert.deepEqual(inputs.scopes.parse('transfers, read'), ['read', 'transfers']);
+    assert.equal(inputs.scopes.parse('all').length, 6);
+    for (const given of ['', 'read,write', 'all,read']) assert.equal(inputs.scopes.safeParse(given).success, false);
+  });
+
+  it('grants are members with roles', () => {
+    assert.deepEqual(inputs.grants.parse('ana=owner, a=b=viewer'), [
+      { name: 'ana', role: 'owner' },
+      { name: 'a=b', role: 'viewer' },
+    ]);
+    for (const given of ['ana', '=owner', 'ana=boss']) assert.equal(inputs.grants.safeParse(given).success, false);
+  });
+});
+
+describe('what went wrong', () => {
+  for (const [failure, line] of [
+    [new ApiError(invalidField('name', 'too_long')), 'name is not valid: too_long (invalid_field)'],
+    [
+      new DatabaseUnavailable('refused', { cause: new Error('connect ECONNREFUSED 127.0.0.1:3306') }),
+      'MySQL does not answer: connect ECONNREFUSED 127.0.0.1:3306',
+    ],
+    [
+      new CommitUnknown('no answer'),
+      'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it',
+    ],
+    [new TypeError('x is not a function'), 'a fault of ours: x is not a function'],
+  ] as const)
+    it(`is one line: ${line.slice(0, 40)}`, () => assert.equal(explain(failure), line));
+});

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { DestinationStream } from 'pino';
+import { buildCore, type Core, openApiServers } from '../../src/app.js';
+import { readConfig } from '../../src/config.js';
+import type { Clock } from '../../src/core/instant.js';
+import { createLogging } from '../../src/http/logging.js';
+import type { TestDatabase } from './database.js';
+
+/** The API of the service in this process, on a port of its own, over the test's database. */
+export interface TestApi {
+  readonly core: Core;
+  readonly baseUrl: string;
+  readonly adminUrl: string;
+  request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
+  stop(): Promise<void>;
+}
+
+export interface RequestOptions {
+  readonly token?: string;
+  /** Sent as it is when text, else as JSON. */
+  readonly body?: unknown;
+  /** The Idempotency-Key; a new one for a POST unless something else is said, null for none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The JSON of the answer; an empty object when there is none. */
+  readonly json: Record<string, unknown>;
+  /** `error.code`, or undefined. */
+  readonly code: string | undefined;
+  readonly details: Record<string, unknown> | undefined;
+}
+
+/** What a test may put in place of the process's own. */
+export interface TestApiParts {
+  readonly clock?: Clock;
+  /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
+  readonly log?: DestinationStream;
+}
+
+const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
+export async function startTestApi(
+  { url }: Pick<TestDatabase, 'url'>,
+  environment: Readonly<Record<string, string>> = {},
+  { clock, log }: TestApiParts = {},
+): Promise<TestApi> {
+  const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
+  const { logger } = createLogging(config.LOG_LEVEL, 'api', log);
+  const core = buildCore(config, logger, clock);
+  const servers = await openApiServers(config, core, logger);
+  const baseUrl = `http://127.0.0.1:${servers.api.port}`;
+  return {
+    core,
+    baseUrl,
+    adminUrl: `http://127.0.0.1:${servers.admin.port}`,
+    request: (method, path, options) => request(baseUrl, method, path, options),
+    stop: async () => {
+      await servers.api.stop(2_000);
+      await core.desk.drained();
+      await Promise.all([core.database.close(), servers.admin.stop(0)]);
+    },
+  };
+}
+
+/** What an API process of a test has in its environment: no rate limits, no log, and the same keys in every process. */
+export function testEnvironment(
+  mysqlUrl: string,
+  others: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    MYSQL_URL: mysqlUrl,
+    FINGERPRINT_KEYS: KEYS,
+    CURSOR_KEYS: KEYS,
+    ENCRYPTION_KEYS: KEYS,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_REQUESTS_PER_S: '1000000',
+    RATE_LIMIT_BURST: '1000000',
+    ...others,
+  };
+}
+
+/** One request to an API, in this process or another. */
+export async function request(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { token, body, key, headers = {} }: RequestOptions = {},
+): Promise<TestAnswer> {
+  const ownKey = key === undefined && method === 'POST' ? randomUUID() : key;
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ownKey === undefined || ownKey === null ? {} : { 'idempotency-key': ownKey }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = parseObject(text);
+  const error = asObject(json.error);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json,
+    code: typeof error.code === 'string' ? error.code : undefined,
+    details: error.details === undefined ? undefined : asObject(error.details),
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

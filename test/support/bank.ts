@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import type { Amount, Asset } from '../../src/core/amount.js';
+import type { Scope } from '../../src/core/permissions.js';
+import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
+import type { RequestOptions, TestAnswer, TestApi } from './api.js';
+import { fund, makeAccount, makeTenant, makeToken, type TestTenant, type WantedAccount } from './world.js';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface WantedTransfer {
+  readonly from: Pick<Account, 'id'>;
+  readonly to: Pick<Account, 'id'>;
+  readonly raw: bigint | string;
+  /** COPM unless said. */
+  readonly asset?: Asset;
+  readonly description?: string | null;
+}
+
+/** The least that one transfer may move, in either asset. */
+export const LEAST = 100_000n;
+
+/** A tenant as its own program sees it: over HTTP, with a token of the member who owns its accounts. */
+export interface Bank {
+  readonly api: TestApi;
+  readonly tenant: TestTenant;
+  readonly token: string;
+  account(wanted?: WantedAccount): Promise<Account>;
+  fund(account: Account, amount: Amount): Promise<void>;
+  issue(member: Member, scopes?: readonly Scope[]): Promise<string>;
+  request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
+  get(path: string): Promise<TestAnswer>;
+  /** POST /v1/transfers, whatever it answers. */
+  send(transfer: WantedTransfer, options?: RequestOptions): Promise<TestAnswer>;
+  /** The same where nothing but 201 is right. Answers the Transfer. */
+  sent(transfer: WantedTransfer, options?: RequestOptions): Promise<Json>;
+  available(account: Pick<Account, 'id'>, asset?: Asset): Promise<bigint>;
+}
+
+/** A new tenant behind the API. Pay-ins and everything else of it go by the API's own clock and connections. */
+export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Promise<Bank> {
+  const { database, desk } = api.core;
+  const parts = { database, desk };
+  const tenant = await makeTenant(database, wanted);
+  const issue = async (member: Member, scopes?: readonly Scope[]): Promise<string> =>
+    (await makeToken(database, member, scopes)).text;
+  const token = await issue(tenant.owner);
+  const request: Bank['request'] = (method, path, options) => api.request(method, path, { token, ...options });
+  const send: Bank['send'] = (transfer, options) =>
+    request('POST', '/v1/transfers', { body: transferBody(transfer), ...options });
+  return {
+    api,
+    tenant,
+    token,
+    account: (account) => makeAccount(parts, tenant, account),
+    fund: (account, amount) => fund(parts, account, amount),
+    issue,
+    request,
+    get: (path) => request('GET', path),
+    send,
+    sent: async (transfer, options) => answered(await send(transfer, options), 201).json,
+    available: async (account, asset = 'COPM') => {
+      const { balances } = answered(await request('GET', `/v1/accounts/${account.id}/balances`), 200).json;
+      const own = list(balances).find((one) => one.asset === asset);
+      return BigInt(text(own?.available));
+    },
+  };
+}
+
+export function transferBody({ from, to, raw, asset = 'COPM', description }: WantedTransfer): Json {
+  return {
+    source_account: from.id,
+    destination: { type: 'account', account_id: to.id },
+    amount: { raw: raw.toString(), asset },
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** The answer, when it has this status and, for an error, this code. */
+export function answered(answer: TestAnswer, status: number, code?: string): TestAnswer {
+  assert.deepEqual([answer.status, answer.code], [status, code], answer.text);
+  return answer;
+}
+
+/** An answer has no field of which it is not known what it is; these say what it must be. */
+export function text(value: unknown): string {
+  assert(typeof value === 'string', `${JSON.stringify(value)} is no text`);
+  return value;
+}
+
+export function list(value: unknown): Json[] {
+  assert(Array.isArray(value), `${JSON.stringify(value)} is no list`);
+  return value as Json[];
+}
+
+export function object(value: unknown): Json {
+  assert(typeof value === 'object' && value !== null, `${JSON.stringify(value)} is no object`);
+  return value as Json;
+}
+
+/** Every item of a collection, page after page. `path` has its filters and limit. */
+export async function walk(bank: Pick<Bank, 'get'>, path: string): Promise<Json[]> {
+  const found: Json[] = [];
+  let cursor: unknown = null;
+  do {
+    const { json } = answered(await bank.get(cursor === null ? path : withQuery(path, `cursor=${text(cursor)}`)), 200);
+    found.push(...list(json.items));
+    cursor = json.next_cursor;
+  } while (cursor !== null);
+  return found;
+}
+
+export function withQuery(path: string, parameter: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${parameter}`;
+}

@@ -1,0 +1,125 @@
+import { type Connection, createConnection } from 'mysql2/promise';
+import { Database } from '../../src/db/database.js';
+import { migrate } from '../../src/db/migrate.js';
+
+/** A database of a test's own: the application's connections, and an administrator's to look and to break things with. */
+export interface TestDatabase {
+  readonly name: string;
+  /** The application's user. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly database: Database;
+  /** Any statement, as the administrator. Answers its rows. */
+  sql(text: string): Promise<Record<string, unknown>[]>;
+  /** The same with the rows it touched. */
+  change(text: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const STATEMENT_TIMEOUT_MS = 4_000;
+const APP_PASSWORD = 'test-only';
+
+type Made = Pick<TestDatabase, 'name' | 'url' | 'adminUrl'>;
+let made: Promise<Made> | undefined;
+let opened: Promise<TestDatabase> | undefined;
+
+/** The database of this mocha worker: made and migrated at the first call, shared by all its tests. */
+export function testDatabase(): Promise<TestDatabase> {
+  made ??= makeOwn();
+  opened ??= made.then(openTestDatabase);
+  return opened;
+}
+
+/** Ends the connections of `testDatabase`; the next call opens them again, on the same data. */
+export async function closeTestDatabase(): Promise<void> {
+  const closing = opened;
+  opened = undefined;
+  await (await closing)?.close();
+}
+
+async function makeOwn(): Promise<Made> {
+  const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+  if (adminUrl === undefined || adminUrl === '')
+    throw new Error(
+      'TEST_MYSQL_ADMIN_URL is not set: run the tests by npm test, or name a server that may be written to',
+    );
+  return makeDatabase(adminUrl, await freeName(adminUrl, `money_test_${process.env.MOCHA_WORKER_ID ?? '0'}`));
+}
+
+/** Two runs on one server must not take each other's databases: a lock of the server's says which are in use. */
+async function freeName(adminUrl: string, wanted: string): Promise<string> {
+  // Open as long as the process: the lock ends with the connection.
+  const connection = await createConnection({ uri: adminUrl });
+  unref(connection);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted}_${number}`;
+    const [rows] = await connection.query('SELECT GET_LOCK(?, 0) AS got', [name]);
+    if (Array.isArray(rows) && rows[0] !== undefined && 'got' in rows[0] && rows[0].got === 1) return name;
+  }
+}
+
+function unref(connection: Connection): void {
+  const { connection: inner } = connection as unknown as { connection: { stream: { unref(): void } } };
+  inner.stream.unref();
+}
+
+/** An empty, migrated database of this name with an application user of the same name. What was there is lost. */
+export async function freshDatabase(adminUrl: string, name: string): Promise<TestDatabase> {
+  return openTestDatabase(await makeDatabase(adminUrl, name));
+}
+
+async function makeDatabase(adminUrl: string, name: string): Promise<Made> {
+  const url = new URL(adminUrl);
+  url.username = name;
+  url.password = APP_PASSWORD;
+  url.pathname = `/${name}`;
+  const connection = await createConnection({ uri: adminUrl });
+  try {
+    await connection.query(`DROP DATABASE IF EXISTS ${name}`);
+    await connection.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
+    await connection.query(`DROP USER IF EXISTS '${name}'@'%'`);
+    await connection.query(`CREATE USER '${name}'@'%' IDENTIFIED BY '${APP_PASSWORD}'`);
+  } finally {
+    await connection.end();
+  }
+  await migrate({ adminUrl, url: url.href });
+  const adminOfDatabase = new URL(adminUrl);
+  adminOfDatabase.pathname = `/${name}`;
+  return { name, url: url.href, adminUrl: adminOfDatabase.href };
+}
+
+function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
+  let admin: Promise<Connection> | undefined;
+  const database = openDatabase(url);
+  const run = async (text: string): Promise<unknown> => {
+    admin ??= createConnection({
+      uri: adminUrl,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      dateStrings: true,
+    });
+    return (await (await admin).query(text))[0];
+  };
+  return {
+    name,
+    url,
+    adminUrl,
+    database,
+    sql: async (text) => (await run(text)) as Record<string, unknown>[],
+    change: async (text) => ((await run(text)) as { affectedRows: number }).affectedRows,
+    close: async () => {
+      await database.close();
+      await (await admin)?.end();
+    },
+  };
+}
+
+/** The application's connections, over another URL where a proxy stands between. */
+export function openDatabase(url: string, options: { transactionConnections?: number } = {}): Database {
+  return new Database({
+    url,
+    readConnections: 4,
+    transactionConnections: options.transactionConnections ?? 6,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { Asset } from '../../src/core/amount.js';
+import type { Refusal } from '../../src/core/errors.js';
+import { commandFingerprint } from '../../src/core/fingerprint.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { holds, monthTotals } from '../../src/db/entities/ledger.js';
+import { type Transfer, transfers } from '../../src/db/entities/operations.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import {
+  changeRow,
+  type Command,
+  type CommandKind,
+  type Decision,
+  insertRow,
+  type Need,
+  need,
+  type Posting,
+  refuse,
+  type View,
+} from '../../src/ledger/desk/types.js';
+
+/** A command of a test's own: what it touches and decides is said where it is used. */
+export interface TestCommand extends Command {
+  readonly accountIds: readonly Uuid[];
+  readonly needs: readonly Need[];
+  readonly run: (view: View) => Decision<Transfer>;
+}
+
+export const testKind: CommandKind<TestCommand, Transfer> = {
+  name: 'test',
+  resourceType: 'transfer',
+  table: transfers,
+  accounts: (commands) => Promise.resolve(commands.map(({ accountIds }) => accountIds)),
+  needs: ({ needs }) => needs,
+  decide: ({ run }, view) => run(view),
+};
+
+export const MONTH = '2026-11';
+
+export interface Move {
+  readonly from: Account;
+  readonly to: Account;
+  readonly raw: bigint;
+  readonly asset?: Asset;
+  readonly key?: string;
+  /** Changes the decision that would be right. */
+  readonly spoil?: (decision: Decision<Transfer>, transfer: Transfer, view: View) => Decision<Transfer>;
+}
+
+export const SHORT_OF_FUNDS: Refusal = {
+  code: 'insufficient_funds',
+  message: 'not enough',
+  details: { available: '0', requested: '1' },
+};
+
+/** Moves any amount at once, without limits: a completed transfer. */
+export function move({ from, to, raw, asset = 'COPM', key = randomUUID(), spoil }: Move): TestCommand {
+  const id = newId();
+  return {
+    ...identity(from, key, ['move', from.id, to.id, raw.toString()]),
+    accountIds: [from.id, to.id],
+    needs: monthNeed(from, asset),
+    run: (view) => {
+      const available = view.account(from.id)?.balances[asset].available ?? 0n;
+      if (available < raw && spoil === undefined) return refuse(SHORT_OF_FUNDS, true);
+      const transfer = transferRow({ id, from, to, raw, asset }, 'completed', view);
+      const decision: Decision<Transfer> = {
+        outcome: { done: true, resource: transfer },
+        writes: {
+          postings: [postingOf(transfer)],
+          months: [{ accountId: from.id, asset, month: MONTH, raw }],
+          rows: [insertRow(transfers, transfer)],
+          events: [completed(transfer)],
+        },
+        bindsKey: true,
+      };
+      return spoil === undefined ? decision : spoil(decision, transfer, view);
+    },
+  };
+}
+
+/** Sets an amount aside: a pending transfer. */
+export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: Move): TestCommand {
+  const id = newId();
+  return {
+    ...identity(from, key, ['reserve', from.id, to.id, raw.toString()]),
+    accountIds: [from.id],
+    needs: monthNeed(from, asset),
+    run: (view) => {
+      if ((view.account(from.id)?.balances[asset].available ?? 0n) < raw) return refuse(SHORT_OF_FUNDS, true);
+      const transfer = transferRow({ id, from, to, raw, asset }, 'pending_approval', view);
+      return {
+        outcome: { done: true, resource: transfer },
+        writes: {
+          holds: [{ change: 'place', resourceId: id, resourceType: 'transfer', accountId: from.id, asset, raw }],
+          months: [{ accountId: from.id, asset, month: MONTH, raw }],
+          rows: [insertRow(transfers, transfer)],
+        },
+        bindsKey: true,
+      };
+    },
+  };
+}
+
+/** Spends or gives back what a pending transfer set aside; the first to come settles it. */
+export function settle(transfer: Transfer, to: 'completed' | 'rejected', releasedRaw = transfer.raw): TestCommand {
+  const { id, sourceAccountId, destinationAccountId, asset, raw } = transfer;
+  return {
+    tenantId: transfer.tenantId,
+    key: `transfer/${id}/${to}/${randomUUID()}`,
+    fingerprint: commandFingerprint([to, id]),
+    accountIds: [sourceAccountId, destinationAccountId],
+    needs: [
+      need(transfers, { id }),
+      need(holds, { resourceId: id }),
+      need(monthTotals, { accountId: sourceAccountId, asset, month: MONTH }),
+    ],
+    run: (view) => {
+      const now = view.row(transfers, { id });
+      if (now?.status !== 'pending_approval') return refuse({ code: 'invalid_state', message: 'settled' }, false);
+      const settled: Transfer = { ...now, status: to };
+      const isSpent = to === 'completed';
+      return {
+        outcome: { done: true, resource: settled },
+        writes: {
+          holds: [{ change: 'release', resourceId: id, raw: releasedRaw }],
+          postings: isSpent ? [postingOf(settled)] : [],
+          months: isSpent ? [] : [{ accountId: sourceAccountId, asset, month: MONTH, raw: -raw }],
+          rows: [changeRow(transfers, settled)],
+          events: [isSpent ? completed(settled) : { ...completed(settled), type: 'transfer.rejected' }],
+        },
+        bindsKey: true,
+      };
+    },
+  };
+}
+
+function identity(from: Account, key: string, content: readonly string[]): Command {
+  return { tenantId: from.tenantId, key, fingerprint: commandFingerprint(content) };
+}
+
+function monthNeed(from: Account, asset: Asset): readonly Need[] {
+  return [need(monthTotals, { accountId: from.id, asset, month: MONTH })];
+}
+
+function transferRow(
+  { id, from, to, raw, asset }: { id: Uuid; from: Account; to: Account; raw: bigint; asset: Asset },
+  status: Transfer['status'],
+  view: View,
+): Transfer {
+  return {
+    id,
+    tenantId: from.tenantId,
+    sourceAccountId: from.id,
+    destinationAccountId: to.id,
+    asset,
+    raw,
+    feeRaw: 0n,
+    feeAccountId: null,
+    description: null,
+    status,
+    createdBy: from.tenantId,
+    limitMonth: MONTH,
+    createdAt: view.at,
+  };
+}
+
+function postingOf({ id, sourceAccountId: source, destinationAccountId: destination, asset, raw }: Transfer): Posting {
+  return {
+    relatedType: 'transfer',
+    relatedId: id,
+    description: null,
+    entries: [
+      { accountId: source, asset, raw: -raw, kind: 'transfer_out', counterpartyAccountId: destination },
+      { accountId: destination, asset, raw, kind: 'transfer_in', counterpartyAccountId: source },
+    ],
+  };
+}
+
+function completed(transfer: Transfer) {
+  return {
+    tenantId: transfer.tenantId,
+    type: 'transfer.completed',
+    resourceId: transfer.id,
+    object: { id: transfer.id, status: transfer.status },
+  } as const;
+}

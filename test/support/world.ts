@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { addMember } from '../../src/access/members.js';
+import { addTenant } from '../../src/access/tenants.js';
+import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
+import { openAccount } from '../../src/accounts/opening.js';
+import type { Amount, Asset } from '../../src/core/amount.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Clock, systemClock } from '../../src/core/instant.js';
+import { Failpoints } from '../../src/core/failpoints.js';
+import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
+import type { Database } from '../../src/db/database.js';
+import { balances } from '../../src/db/entities/ledger.js';
+import { type Account, accounts, type Member, type Tenant } from '../../src/db/entities/parties.js';
+import { updateSql } from '../../src/db/statements.js';
+import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { audit, type Finding } from '../../src/ledger/auditor/audit.js';
+import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
+
+/** The world that tests act in: made by the service's own code, money entering by pay-ins. */
+
+/** A desk with what it told its observer. */
+export interface WatchedDesk {
+  readonly desk: PostingDesk;
+  readonly faults: { readonly kind: string; readonly fault: unknown }[];
+  readonly groups: number[];
+  readonly retries: Record<string, number>;
+  readonly seen: { unknown: number; shed: number };
+}
+
+export const DESK_OPTIONS: DeskOptions = {
+  maxGroup: 200,
+  groupsInFlight: 2,
+  maxQueue: 5_000,
+  commandTimeoutMs: 4_000,
+};
+
+export function openDesk(
+  database: Database,
+  options: Partial<DeskOptions> = {},
+  clock: Clock = systemClock,
+): WatchedDesk {
+  const faults: WatchedDesk['faults'] = [];
+  const groups: number[] = [];
+  const retries: Record<string, number> = {};
+  const seen = { unknown: 0, shed: 0 };
+  const desk = new PostingDesk(
+    {
+      database,
+      clock,
+      failpoints: new Failpoints(null),
+      onFault: (kind, fault) => faults.push({ kind, fault }),
+    },
+    { ...DESK_OPTIONS, ...options },
+    {
+      groupPosted: (size) => groups.push(size),
+      groupRetried: (reason) => (retries[reason] = (retries[reason] ?? 0) + 1),
+      commitUnknown: () => (seen.unknown += 1),
+      shed: () => (seen.shed += 1),
+      queued: () => undefined,
+    },
+  );
+  return { desk, faults, groups, retries, seen };
+}
+
+/** A tenant with a member who owns every account that is opened through it. */
+export interface TestTenant {
+  readonly tenant: Tenant;
+  readonly owner: Member;
+}
+
+export async function makeTenant(database: Database, wanted: Partial<Tenant> = {}): Promise<TestTenant> {
+  const tenant = await addTenant(database, systemClock, {
+    name: wanted.name ?? `tenant ${randomUUID()} of a test`,
+    network: wanted.network ?? null,
+    timeZone: wanted.timeZone ?? 'America/Bogota',
+  });
+  return { tenant, owner: await addMember(database, systemClock, tenant.id, 'owner') };
+}
+
+export interface WantedAccount {
+  readonly type?: 'person' | 'business';
+  readonly name?: string;
+  readonly alias?: string;
+  readonly phone?: string;
+  readonly isVerified?: boolean;
+  readonly roles?: readonly { readonly memberId: Uuid; readonly role: Role }[];
+  readonly funds?: Partial<Record<Asset, bigint>>;
+}
+
+/** A verified business account with `funds`, unless something else is wanted. */
+export async function makeAccount(
+  { database, desk }: { readonly database: Database; readonly desk: PostingDesk },
+  { tenant, owner }: TestTenant,
+  wanted: WantedAccount = {},
+): Promise<Account> {
+  const account = await openAccount(database, systemClock, {
+    tenantId: tenant.id,
+    type: wanted.type ?? 'business',
+    name: wanted.name ?? 'Account of a test',
+    alias: wanted.alias ?? null,
+    phone: wanted.phone ?? null,
+    grants: [{ memberId: owner.id, role: 'owner' }, ...(wanted.roles ?? [])],
+  });
+  const verifiedAt = wanted.isVerified === false ? null : systemClock();
+  if (verifiedAt !== null)
+    await database.withTransaction(async (transaction) => {
+      await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
+    });
+  for (const [asset, raw] of Object.entries(wanted.funds ?? {}))
+    await fund({ database, desk }, account, { asset: asset as Asset, raw });
+  return { ...account, verifiedAt };
+}
+
+/** A pay-in through the desk: the one way in which money enters. */
+export async function fund(
+  parts: { readonly database: Database; readonly desk: PostingDesk },
+  account: Account,
+  amount: Amount,
+): Promise<void> {
+  await recordPayIn(parts, {
+    tenantId: account.tenantId,
+    accountId: account.id,
+    amount,
+    reference: `test-${randomUUID()}`,
+    description: null,
+    operator: 'test',
+  });
+}
+
+export function makeToken(database: Database, member: Member, scopes: readonly Scope[] = SCOPES): Promise<IssuedToken> {
+  return issueToken(database, systemClock, member, { name: 'a test', scopes, expiresAt: null, cidrs: [] });
+}
+
+/** What the account has in an asset. */
+export async function balanceOf(
+  database: Database,
+  accountId: Uuid,
+  asset: Asset = 'COPM',
+): Promise<{ available: bigint; held: bigint }> {
+  const balance = await database.reader.find(balances, { accountId, asset });
+  assert(balance !== undefined, 'the account has no balance row');
+  return { available: balance.available, held: balance.held };
+}
+
+/** The auditor over the whole database of the test finds nothing. Every test that moves money ends with it. */
+export async function assertLedgerSound(database: Database): Promise<void> {
+  assert.deepEqual(await findings(database), []);
+}
+
+export async function findings(database: Database): Promise<readonly Finding[]> {
+  return (await audit(database)).findings;
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, list, object, openBank, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, makeTenant } from '../support/world.js';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('POST /v1/transfers', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+  });
+
+  after(() => api.stop());
+
+  beforeEach(async () => {
+    payer = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: 10n * LEAST } });
+    receiver = await bank.account();
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  it('answers 201 with the completed transfer, and moves exactly the amount', async () => {
+    const answer = answered(await bank.send({ from: payer, to: receiver, raw: 150_000n, description: 'Rent' }), 201);
+    const { id, created_at: createdAt, ...rest } = answer.json;
+    assert.deepEqual(rest, {
+      scope: 'internal',
+      status: 'completed',
+      source_account: payer.id,
+      destination: { type: 'account', account_id: receiver.id },
+      amount: { raw: '150000', asset: 'COPM' },
+      fee: { raw: '0', asset: 'COPM' },
+      description: 'Rent',
+    });
+    assert.match(String(id), UUID_V7);
+    assert.match(String(createdAt), TIME);
+    assert.match(answer.headers.get('svc-request-id') ?? '', UUID_V7);
+    assert.equal(answer.headers.get('svc-idempotent-replayed'), null);
+    assert.deepEqual([await bank.available(payer), await bank.available(receiver)], [850_000n, 150_000n]);
+  });
+
+  it('moves each asset alone', async () => {
+    await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
+    assert.deepEqual([await bank.available(payer, 'COPM'), await bank.available(receiver, 'COPM')], [10n * LEAST, 0n]);
+    assert.deepEqual([await bank.available(payer, 'DUSD'), await bank.available(receiver, 'DUSD')], [9n * LEAST, LEAST]);
+  });
+
+  it('moves all that is available, to the last unit', async () => {
+    await bank.sent({ from: payer, to: receiver, raw: 10n * LEAST });
+    assert.equal(await bank.available(payer), 0n);
+  });
+
+  it('answers a repeated request 200 with the same transfer, says that it is a replay, and moves nothing', async () => {
+    const key = randomUUID();
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual(again.json, first.json);
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('takes the same content in another spelling of the JSON for the same request', async () => {
+    const key = randomUUID();
+    const { source_account: source, destination, amount } = transferBody({ from: payer, to: receiver, raw: LEAST });
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const spelled = `  {"amount" : {"asset":"COPM",\n"raw":"\\u0031${String(object(amount).raw).slice(1)}"},
+      "destination":${JSON.stringify(destination)}, "source_account" : "${String(source)}"} `;
+    const again = answered(await bank.request('POST', '/v1/transfers', { body: spelled, key }), 200);
+    assert.equal(again.json.id, first.json.id);
+  });
+
+  it('compares keys without regard to case', async () => {
+    const key = randomUUID();
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key: key.toUpperCase() }), 201);
+    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    assert.equal(again.json.id, first.json.id);
+    answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }, { key: key.toUpperCase() }),
+      409,
+      'idempotency_key_reused',
+    );
+  });
+
+  it('answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
+    const key = randomUUID();
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const other = await bank.account();
+    const changed: Parameters<Bank['send']>[0][] = [
+      { from: payer, to: receiver, raw: LEAST + 1n },
+      { from: payer, to: receiver, raw: LEAST, asset: 'DUSD' },
+      { from: payer, to: receiver, raw: LEAST, description: 'more' },
+      { from: payer, to: other, raw: LEAST },
+      { from: receiver, to: payer, raw: LEAST },
+    ];
+    for (const transfer of changed) answered(await bank.send(transfer, { key }), 409, 'idempotency_key_reused');
+    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    assert.deepEqual(again.json, first.json);
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('keeps the keys of tenants apart', async () => {
+    const key = randomUUID();
+    const stranger = await openBank(api);
+    const from = await stranger.account({ funds: { COPM: LEAST } });
+    const to = await stranger.account();
+    const one = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    const other = answered(await stranger.send({ from, to, raw: LEAST }, { key }), 201);
+    assert.notEqual(one.json.id, other.json.id);
+  });
+
+  it('replays to any token of the tenant with the scope, also when the member has no role any more', async () => {
+    const key = randomUUID();
+    const { tenant, owner } = bank.tenant;
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
+    await db.change(`DELETE FROM member_roles WHERE account_id=X'${payer.id.replaceAll('-', '')}'`);
+    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
+    assert.equal(again.json.id, first.json.id);
+    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 403, 'authority_insufficient');
+    assert.equal(owner.tenantId, tenant.id);
+  });
+
+  it('replays a transfer whose destination was closed and whose source was frozen since', async () => {
+    const key = randomUUID();
+    const first = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 201);
+    await answeredBack(first.json);
+    await db.change(`UPDATE accounts SET status='closed' WHERE id=X'${receiver.id.replaceAll('-', '')}'`);
+    await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${payer.id.replaceAll('-', '')}'`);
+    const again = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 200);
+    assert.equal(again.json.id, first.json.id);
+  });
+
+  /** The receiver gives it back, so that it can be closed empty. */
+  async function answeredBack(transfer: Readonly<Record<string, unknown>>): Promise<void> {
+    assert.equal(transfer.status, 'completed');
+    await bank.sent({ from: receiver, to: payer, raw: 10n * LEAST });
+  }
+
+  it('takes no description, null and an empty one', async () => {
+    for (const [description, shown] of [
+      [undefined, null],
+      [null, null],
+      ['', ''],
+    ] as const) {
+      const transfer = { from: payer, to: receiver, raw: LEAST, ...(description === undefined ? {} : { description }) };
+      assert.equal((await bank.sent(transfer)).description, shown);
+    }
+  });
+
+  it('keeps a description in NFC, counted in code points: 140 are the most', async () => {
+    const sent = async (description: string): Promise<unknown> =>
+      (await bank.sent({ from: payer, to: receiver, raw: LEAST, description })).description;
+    assert.equal(await sent('Café'), 'Café');
+    assert.equal(await sent('💸'.repeat(140)), '💸'.repeat(140));
+    // 280 code points as sent, 140 in NFC.
+    assert.equal(await sent('é'.repeat(140)), 'é'.repeat(140));
+    for (const description of ['x'.repeat(141), '💸'.repeat(141)]) {
+      const refused = answered(
+        await bank.send({ from: payer, to: receiver, raw: LEAST, description }),
+        400,
+        'invalid_field',
+      );
+      assert.deepEqual([refused.details?.field, refused.details?.reason], ['description', 'too_long']);
+    }
+  });
+
+  it('takes ids in upper case, and shows them in lower case', async () => {
+    const { id: source } = payer;
+    const body = transferBody({ from: { id: source.toUpperCase() as never }, to: receiver, raw: LEAST });
+    const answer = answered(await bank.request('POST', '/v1/transfers', { body }), 201);
+    assert.equal(answer.json.source_account, source);
+  });
+
+  it('of a field given twice in an object the last one counts', async () => {
+    const body = JSON.stringify(transferBody({ from: payer, to: receiver, raw: LEAST })).replace(
+      '"raw":',
+      '"raw":"999999","raw":',
+    );
+    const answer = answered(await bank.request('POST', '/v1/transfers', { body }), 201);
+    assert.deepEqual(answer.json.amount, { raw: LEAST.toString(), asset: 'COPM' });
+  });
+
+  it('pays to another tenant of the network, still as internal; the transfer belongs to the sender', async () => {
+    const network = `net-${randomUUID()}`;
+    const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
+    const from = await own.account({ funds: { COPM: LEAST } });
+    const to = await other.account();
+    const transfer = await own.sent({ from, to, raw: LEAST });
+    assert.equal(transfer.scope, 'internal');
+    assert.equal(await other.available(to), LEAST);
+    answered(await other.get(`/v1/transfers/${String(transfer.id)}`), 404, 'not_found');
+    assert.deepEqual(list((await other.get('/v1/transfers')).json.items), []);
+    assert.deepEqual(list((await other.get('/v1/events')).json.items), []);
+    assert.equal(list((await own.get('/v1/events')).json.items).length, 1);
+    const [movement] = list((await other.get(`/v1/accounts/${to.id}/movements`)).json.items);
+    assert.deepEqual([movement?.kind, object(movement?.counterparty).tenant], ['transfer_in', own.tenant.tenant.id]);
+  });
+
+  it('pays to a frozen account, which receives and cannot send', async () => {
+    await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${receiver.id.replaceAll('-', '')}'`);
+    await bank.sent({ from: payer, to: receiver, raw: LEAST });
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('pays to an unverified account', async () => {
+    const unverified = await bank.account({ isVerified: false, type: 'person' });
+    await bank.sent({ from: payer, to: unverified, raw: LEAST });
+    assert.equal(await bank.available(unverified), LEAST);
+  });
+
+  it('writes one transfer.completed into the log, whose object is the transfer', async () => {
+    const own = await openBank(api);
+    const from = await own.account({ funds: { COPM: LEAST } });
+    const transfer = await own.sent({ from, to: await own.account(), raw: LEAST });
+    const [event, ...others] = list((await own.get('/v1/events')).json.items);
+    assert.deepEqual([event?.type, others], ['transfer.completed', []]);
+    assert.deepEqual(object(event?.data).object, transfer);
+  });
+
+  it('is done under the roles that may create transfers, and by nobody whose role is in the destination alone', async () => {
+    const { owner, tenant } = await makeTenant(db.database);
+    assert.equal(owner.tenantId, tenant.id);
+    const answer = await bank.send({ from: payer, to: receiver, raw: LEAST }, { token: await bank.issue(owner) });
+    answered(answer, 404, 'not_found');
+  });
+});
