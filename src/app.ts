@@ -77,7 +77,6 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
         lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
       },
       config.API_PROCESSES,
-      clock,
     ),
     fingerprintKeys: config.FINGERPRINT_KEYS,
     baseUrl: config.BASE_URL,

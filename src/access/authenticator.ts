@@ -88,9 +88,8 @@ export class Authenticator {
     try {
       const rows = await this.reader.select(tokens, { keyId: keyIds });
       const found = new Map(rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]));
-      // An older read that answers after a younger one may say less: it replaces nothing.
-      for (const keyId of keyIds)
-        if (this.running.get(keyId) === read) this.remember(keyId, found.get(keyId), read.askedAt);
+      // One that was overtaken by a younger read is too old by now to be given out.
+      for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.askedAt);
       return found;
     } finally {
       for (const keyId of keyIds) if (this.running.get(keyId) === read) this.running.delete(keyId);

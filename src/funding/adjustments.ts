@@ -14,7 +14,7 @@ import {
   decideProposal,
   decideRejection,
   type ProposeAdjustment,
-} from './rules.js';
+} from './decide.js';
 
 export interface WantedAdjustment {
   readonly tenantId: Uuid;

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
 import type { CommandKind } from '../ledger/desk/types.js';
 import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
-import { decidePayIn, type RecordPayIn } from './rules.js';
+import { decidePayIn, type RecordPayIn } from './decide.js';
 
 export interface WantedPayIn {
   readonly tenantId: Uuid;

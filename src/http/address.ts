@@ -42,7 +42,8 @@ export class ClientAddresses {
 
 /** IPv4 in IPv6 is IPv4, so that one range covers both ways of listening. */
 function readAddress(text: string): Address | null {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : null;
+  // Four parts only: the short forms of IPv4 are read differently from program to program.
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : null;
 }
 
 function readRange(text: string): Range {

@@ -1,5 +1,3 @@
-import type { Clock } from '../core/instant.js';
-
 /** What is counted apart. A request counts in its route's class alone. */
 export type RateClass = 'requests' | 'lookup';
 
@@ -31,11 +29,11 @@ const MOST_BUCKETS = 100_000;
 export class RateLimiter {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
-  /** Rates are those of the whole service; each of `processes` grants its share. */
-  constructor(rates: Readonly<Record<RateClass, Rate>>, processes: number, clock: Clock) {
+  /** Rates are those of the whole service; each of `processes` grants its share. `elapsed` is as in TokenBuckets. */
+  constructor(rates: Readonly<Record<RateClass, Rate>>, processes: number, elapsed?: () => number) {
     this.classes = {
-      requests: new TokenBuckets(rates.requests, processes, clock),
-      lookup: new TokenBuckets(rates.lookup, processes, clock),
+      requests: new TokenBuckets(rates.requests, processes, elapsed),
+      lookup: new TokenBuckets(rates.lookup, processes, elapsed),
     };
   }
 
@@ -49,13 +47,19 @@ export class TokenBuckets {
   private readonly fullAtMs = new Map<string, number>();
   private readonly refillMs: number;
   private readonly burst: number;
-  private readonly clock: Clock;
+  private readonly elapsed: () => number;
   private readonly most: number;
 
-  constructor(rate: Rate, processes: number, clock: Clock, most: number = MOST_BUCKETS) {
+  /** `elapsed` are milliseconds that never jump: a wall clock that is set back would lock every token out for as long. */
+  constructor(
+    rate: Rate,
+    processes: number,
+    elapsed: () => number = () => performance.now(),
+    most: number = MOST_BUCKETS,
+  ) {
     this.refillMs = (1000 * processes) / rate.perSecond;
     this.burst = Math.max(1, Math.floor(rate.burst / processes));
-    this.clock = clock;
+    this.elapsed = elapsed;
     this.most = most;
   }
 
@@ -64,7 +68,7 @@ export class TokenBuckets {
   }
 
   take(key: string): RateState {
-    const now = this.clock();
+    const now = this.elapsed();
     const known = this.fullAtMs.get(key);
     const fullAt = known === undefined || known < now ? now : known;
     const after = fullAt + this.refillMs;

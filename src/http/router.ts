@@ -23,8 +23,8 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /**
  * Finds routes by path, segment by segment: exact case, no trailing slash, a fixed segment before a parameter.
  *
- * Not @koa/router: it tries one expression after the other and composes a chain for every request, takes HEAD and trailing
- * slashes its own way, and its 405 needs a second pass; measured 9 times the cost of this with 30 routes.
+ * Not @koa/router: it tries one expression after the other, composes a chain for every request and takes HEAD and trailing
+ * slashes its own way. Measured with 30 routes: 3 to 4 µs a request, this 0.3 to 1.
  */
 export class Router {
   private readonly root = newNode();

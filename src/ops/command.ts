@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { type OpsConfig, readOpsConfig } from '../config.js';
 import { checkedText } from '../core/checked-text.js';

@@ -13,6 +13,7 @@ import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, tenants } from '../../src/db/entities/parties.js';
+import { updateSql } from '../../src/db/statements.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
 
@@ -141,22 +142,21 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual([stored?.status, stored?.seq], ['frozen', 21n]);
   });
 
-  it('waits while another transaction has the row of the account', async () => {
+  it('decides by what the account is when its row is free, not by what it was before', async () => {
     const { id } = await open();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    const holder = test.database.withTransaction(async (transaction) => {
-      await transaction.find(accounts, { id }, { forUpdate: true });
+    const closing = test.database.withTransaction(async (transaction) => {
+      await transaction.execute(updateSql(accounts, { status: 'closed' }, { id }));
       await held;
     });
-    let isDone = false;
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const freezing = freezeAccount(test.database, id).then(() => (isDone = true));
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    assert.equal(isDone, false);
+    const freezing = refusalOf(freezeAccount(test.database, id));
+    await new Promise((resolve) => setTimeout(resolve, 100));
     release();
-    await Promise.all([holder, freezing]);
-    assert.equal(await statusOf(id), 'frozen');
+    await closing;
+    assert.equal((await freezing)[0], 'invalid_state');
+    assert.equal(await statusOf(id), 'closed');
   });
 
   it('a system account is not there', async () => {

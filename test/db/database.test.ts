@@ -93,6 +93,44 @@ describe('the database', () => {
     await proxy.close();
   });
 
+  it('gives up a new connection that hangs before its first statement', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url), {
+      readConnections: 1,
+      transactionConnections: 1,
+      statementTimeoutMs: 300,
+    });
+    proxy.fateOf = (data) => (data.includes('SET SESSION') ? 'stall' : 'pass');
+    for (let count = 0; count < 2; count += 1) {
+      await assert.rejects(database.reader.query('SELECT 1'), DatabaseUnavailable);
+      await assert.rejects(
+        database.withTransaction((transaction) => transaction.query('SELECT 1')),
+        DatabaseUnavailable,
+      );
+    }
+    proxy.fateOf = () => 'pass';
+    await database.reader.query('SELECT 1');
+    await database.withTransaction((transaction) => transaction.query('SELECT 1'));
+    await database.close();
+    await proxy.close();
+  });
+
+  it('gives up a transaction whose statements hang, those that wait behind another too', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url), { transactionConnections: 1, statementTimeoutMs: 300 });
+    proxy.fateOf = (data) => (data.includes('SELECT 2') ? 'stall' : 'pass');
+    const hanging = database.withTransaction(async (transaction) => {
+      await transaction.query('SELECT 1');
+      const sent = [transaction.query('SELECT 2'), transaction.query('SELECT 3')];
+      assert((await Promise.allSettled(sent)).every(({ status }) => status === 'rejected'));
+      throw new DatabaseUnavailable('as expected');
+    });
+    await assert.rejects(hanging, DatabaseUnavailable);
+    await database.withTransaction((transaction) => transaction.query('SELECT 1'));
+    await database.close();
+    await proxy.close();
+  });
+
   it('refuses a balance below zero by itself, whoever writes it', async () => {
     const { desk } = openDesk(db.database);
     const account = await makeAccount({ database: db.database, desk }, await makeTenant(db.database));

@@ -154,9 +154,12 @@ describe('npm run ops', function () {
     const sound = await ops('audit', '--tenant', tenant);
     assert.equal(sound.code, 0, sound.stderr);
     assert.match(sound.stdout, /The ledger is sound/);
-    const break_ = (by: string) =>
-      test.sql(`UPDATE balances SET available=available${by} WHERE asset='COPM' AND overdraft=0 AND available>1`);
-    await break_('+1');
+    const change = (by: string): Promise<unknown> =>
+      test.sql(
+        `UPDATE balances b JOIN accounts a ON a.id=b.account_id JOIN tenants t ON t.id=a.tenant_id
+         SET b.available=b.available${by} WHERE t.name='${tenant}' AND a.alias='$treasury' AND b.asset='COPM'`,
+      );
+    await change('+1');
     try {
       const broken = await ops('audit', '--tenant', tenant, '--json');
       assert.equal(broken.code, 1);
@@ -164,7 +167,7 @@ describe('npm run ops', function () {
       const [finding] = z.array(OBJECT).parse(JSON.parse(broken.stdout));
       assert.equal(finding?.check, 'balance_total');
     } finally {
-      await break_('-1');
+      await change('-1');
     }
   });
 });

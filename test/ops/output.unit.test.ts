@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { ApiError, invalidField } from '../../src/core/errors.js';
 import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
 import { explain } from '../../src/ops/failures.js';

@@ -3,6 +3,7 @@ import type { Amount, Asset } from '../../src/core/amount.js';
 import type { Scope } from '../../src/core/permissions.js';
 import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
+import type { TestDatabase } from './database.js';
 import { fund, makeAccount, makeTenant, makeToken, type TestTenant, type WantedAccount } from './world.js';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -95,6 +96,17 @@ export function list(value: unknown): Json[] {
 export function object(value: unknown): Json {
   assert(typeof value === 'object' && value !== null, `${JSON.stringify(value)} is no object`);
   return value as Json;
+}
+
+/** What operators decide, without their command: an account may be closed here with money in it. */
+export async function setStatus(db: TestDatabase, account: Pick<Account, 'id'>, status: Account['status']): Promise<void> {
+  const { id } = account;
+  assert.equal(await db.change(`UPDATE accounts SET status='${status}' WHERE id=${idLiteral(id)}`), 1);
+}
+
+/** An id in SQL. */
+export function idLiteral(id: string): string {
+  return `X'${id.replaceAll('-', '')}'`;
 }
 
 /** Every item of a collection, page after page. `path` has its filters and limit. */

@@ -115,11 +115,12 @@ function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
 }
 
 /** The application's connections, over another URL where a proxy stands between. */
-export function openDatabase(url: string, options: { transactionConnections?: number } = {}): Database {
+export function openDatabase(url: string, options: Partial<ConstructorParameters<typeof Database>[0]> = {}): Database {
   return new Database({
     url,
     readConnections: 4,
-    transactionConnections: options.transactionConnections ?? 6,
+    transactionConnections: 6,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    ...options,
   });
 }

@@ -13,7 +13,7 @@ import {
   decideRejection,
   type ProposeAdjustment,
   type RecordPayIn,
-} from '../../src/funding/rules.js';
+} from '../../src/funding/decide.js';
 import type { Decision, LockedAccount, View } from '../../src/ledger/desk/types.js';
 
 const TENANT = newId();

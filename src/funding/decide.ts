@@ -1,0 +1,164 @@
+import type { Amount } from '../core/amount.js';
+import { NOT_FOUND } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
+import {
+  changeRow,
+  type Command,
+  type Decision,
+  insertRow,
+  type LockedAccount,
+  type Posting,
+  refuse,
+  type View,
+} from '../ledger/desk/types.js';
+import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal } from './rules.js';
+
+/**
+ * What the desk decides by for pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried
+ * again when its cause is gone.
+ */
+
+export interface RecordPayIn extends Command {
+  readonly payInId: Uuid;
+  readonly accountId: Uuid;
+  /** The tenant's pay-in account, where the money comes from. */
+  readonly systemAccountId: Uuid;
+  readonly amount: Amount;
+  readonly reference: string;
+  readonly description: string | null;
+  readonly operator: string;
+}
+
+export interface ProposeAdjustment extends Command {
+  readonly adjustmentId: Uuid;
+  readonly accountId: Uuid;
+  readonly direction: Adjustment['direction'];
+  readonly amount: Amount;
+  readonly reference: string;
+  readonly reason: string;
+  readonly operator: string;
+}
+
+export interface DecideAdjustment extends Command {
+  readonly adjustmentId: Uuid;
+  readonly accountId: Uuid;
+  /** The tenant's adjustment account, the other side of the correction. */
+  readonly systemAccountId: Uuid;
+  readonly operator: string;
+}
+
+/** Money enters the account. (decisions.md, Operators: pay-ins) */
+export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
+  const { payInId, tenantId, accountId, amount, reference, description } = command;
+  const account = ownAccount(view, tenantId, accountId);
+  if (account === undefined) return refuse(NOT_FOUND, false);
+  const move = {
+    account,
+    system: systemAccount(view, tenantId, command.systemAccountId),
+    amount,
+    direction: 'in',
+  } as const;
+  const refusal = closedRefusal(account.account) ?? rangeRefusal(move);
+  if (refusal !== null) return refuse(refusal, false);
+  const payIn: PayIn = {
+    id: payInId,
+    tenantId,
+    accountId,
+    asset: amount.asset,
+    raw: amount.raw,
+    reference,
+    description,
+    recordedBy: command.operator,
+    createdAt: view.at,
+  };
+  const posting: Posting = {
+    relatedType: 'payin',
+    relatedId: payInId,
+    description,
+    entries: entriesOf(move, 'payin_in'),
+  };
+  return {
+    outcome: { done: true, resource: payIn },
+    writes: { postings: [posting], rows: [insertRow(payIns, payIn)] },
+    bindsKey: true,
+  };
+}
+
+/** Asks for a correction; nothing moves. (decisions.md, Operators: adjustments) */
+export function decideProposal(command: ProposeAdjustment, view: View): Decision<Adjustment> {
+  const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
+  const account = ownAccount(view, tenantId, accountId);
+  if (account === undefined) return refuse(NOT_FOUND, false);
+  const refusal = direction === 'in' ? closedRefusal(account.account) : null;
+  if (refusal !== null) return refuse(refusal, false);
+  const adjustment: Adjustment = {
+    id: adjustmentId,
+    tenantId,
+    accountId,
+    direction,
+    asset: amount.asset,
+    raw: amount.raw,
+    reference,
+    reason,
+    status: 'proposed',
+    proposedBy: command.operator,
+    decidedBy: null,
+    createdAt: view.at,
+    decidedAt: null,
+  };
+  return {
+    outcome: { done: true, resource: adjustment },
+    writes: { rows: [insertRow(adjustments, adjustment)] },
+    bindsKey: true,
+  };
+}
+
+/** A second person posts the correction. A closed account can still be emptied, never filled. */
+export function decideApproval(command: DecideAdjustment, view: View): Decision<Adjustment> {
+  const { tenantId, accountId, operator } = command;
+  const account = ownAccount(view, tenantId, accountId);
+  const adjustment = view.row(adjustments, { id: command.adjustmentId });
+  if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND, false);
+  const { asset, raw, direction, reason } = adjustment;
+  const system = systemAccount(view, tenantId, command.systemAccountId);
+  const move = { account, system, amount: { raw, asset }, direction };
+  const refusal = approvalRefusal(adjustment, operator, move);
+  if (refusal !== null) return refuse(refusal, false);
+  const posted: Adjustment = { ...adjustment, status: 'posted', decidedBy: operator, decidedAt: view.at };
+  const posting: Posting = {
+    relatedType: 'adjustment',
+    relatedId: adjustment.id,
+    description: reason,
+    entries: entriesOf(move, direction === 'in' ? 'adjustment_in' : 'adjustment_out'),
+  };
+  return {
+    outcome: { done: true, resource: posted },
+    writes: { postings: [posting], rows: [changeRow(adjustments, posted)] },
+    bindsKey: true,
+  };
+}
+
+/** Ends the proposal without moving anything; whoever made it may take it back so. */
+export function decideRejection(command: DecideAdjustment, view: View): Decision<Adjustment> {
+  const adjustment = view.row(adjustments, { id: command.adjustmentId });
+  if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
+  if (adjustment.status !== 'proposed') return refuse(settledRefusal(adjustment), false);
+  const rejected: Adjustment = { ...adjustment, status: 'rejected', decidedBy: command.operator, decidedAt: view.at };
+  return {
+    outcome: { done: true, resource: rejected },
+    writes: { rows: [changeRow(adjustments, rejected)] },
+    bindsKey: true,
+  };
+}
+
+function ownAccount(view: View, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
+  const found = view.account(id);
+  return found?.account.tenantId === tenantId && found.account.type !== 'system' ? found : undefined;
+}
+
+function systemAccount(view: View, tenantId: Uuid, id: Uuid): LockedAccount {
+  const found = view.account(id);
+  if (found?.account.tenantId !== tenantId || !found.overdraft) throw new Error('not a system account of the tenant');
+  return found;
+}

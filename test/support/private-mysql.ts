@@ -1,0 +1,134 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { createConnection } from 'mysql2/promise';
+import { freePorts } from './api-process.js';
+
+const run = promisify(execFile);
+const READY_MS = 60_000;
+const POLL_MS = 50;
+const PASSWORD = 'test-only';
+
+/** A durable MySQL server of a test's own, which can be killed and started again on the same data. */
+export class PrivateMysql {
+  /** An administrator's, without a database. */
+  readonly adminUrl: string;
+  private readonly program: string;
+  private readonly folder: string;
+  private readonly port: number;
+  private child: ChildProcess | undefined;
+
+  private constructor(program: string, folder: string, port: number) {
+    this.program = program;
+    this.folder = folder;
+    this.port = port;
+    this.adminUrl = `mysql://test_admin:${PASSWORD}@127.0.0.1:${port}/`;
+  }
+
+  /** Whether this machine has a server program. */
+  static get isPossible(): boolean {
+    return findProgram('mysqld', 'mariadbd') !== undefined;
+  }
+
+  static async start(): Promise<PrivateMysql> {
+    const program = findProgram('mysqld', 'mariadbd');
+    if (program === undefined) throw new Error('there is no mysqld and no mariadbd on this machine');
+    const [port] = await freePorts(1);
+    const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
+    await mysql.initialise();
+    await mysql.start();
+    return mysql;
+  }
+
+  private get general(): string[] {
+    return [
+      '--no-defaults',
+      `--datadir=${join(this.folder, 'data')}`,
+      ...(process.getuid?.() === 0 ? ['--user=root'] : []),
+    ];
+  }
+
+  private async initialise(): Promise<void> {
+    const { stdout } = await run(this.program, ['--no-defaults', '--version']);
+    if (stdout.includes('MariaDB')) {
+      const beside = join(dirname(this.program), '../bin/mariadb-install-db');
+      const install = existsSync(beside) ? beside : 'mariadb-install-db';
+      await run(install, [...this.general, '--auth-root-authentication-method=normal', '--skip-test-db']);
+    } else await run(this.program, [...this.general, '--initialize-insecure']);
+    await writeFile(
+      join(this.folder, 'users.sql'),
+      `CREATE USER IF NOT EXISTS 'test_admin'@'%' IDENTIFIED BY '${PASSWORD}';\nGRANT ALL ON *.* TO 'test_admin'@'%' WITH GRANT OPTION;\n`,
+    );
+  }
+
+  /** Starts it on the data that is there, and waits until it answers. */
+  async start(): Promise<void> {
+    this.child = spawn(
+      this.program,
+      [
+        ...this.general,
+        `--port=${this.port}`,
+        '--bind-address=127.0.0.1',
+        '--socket=mysql.sock',
+        '--pid-file=mysql.pid',
+        `--init-file=${join(this.folder, 'users.sql')}`,
+        '--skip-name-resolve',
+        '--skip-log-bin',
+        '--innodb-flush-log-at-trx-commit=1',
+        '--innodb-buffer-pool-size=64M',
+      ],
+      { stdio: 'ignore' },
+    );
+    const until = performance.now() + READY_MS;
+    while (!(await this.answers())) {
+      if (performance.now() > until || this.child.exitCode !== null) throw new Error('the private MySQL did not start');
+      await sleep(POLL_MS);
+    }
+  }
+
+  private async answers(): Promise<boolean> {
+    try {
+      await (await createConnection({ uri: this.adminUrl })).end();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Ends it as a power cut would. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** Stops it from doing anything, connections and all, until `thaw`. */
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  /** Ends it and takes its data away. */
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exit = once(this.child, 'exit');
+    this.child.kill(signal);
+    await exit;
+  }
+}
+
+function findProgram(...names: readonly string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+}
