@@ -1,7 +1,7 @@
 import { escape } from 'mysql2';
 import { type Instant, instant } from '../core/instant.js';
 import { type Asset, ASSETS } from '../core/amount.js';
-import { asUuid, type Uuid } from '../core/ids.js';
+import type { Uuid } from '../core/ids.js';
 
 /**
  * How a value of a column is written into a statement and read back from an answer.
@@ -26,9 +26,8 @@ export const uuid: Column<Uuid> = {
   parse: (stored) => {
     if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
     const hex = stored.toString('hex');
-    return asUuid(
-      `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
-    );
+    // Any 16 bytes are one: nothing is left to check, and this runs for every id of every row.
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
   },
 };
 

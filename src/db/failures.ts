@@ -46,6 +46,8 @@ export function isUnavailable(error: unknown): boolean {
   // The driver's own word for "this connection is over", with or without a code.
   if ('fatal' in error && error.fatal === true) return true;
   if (!('code' in error)) return false;
+  // Node's own word for a wrong call: a fault of ours.
+  if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
   const errno = errnoOf(error);
   if (errno === null || errno < 0) return true;
   return SERVER_AWAY.has(errno) || isRetryable(error);

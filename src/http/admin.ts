@@ -54,8 +54,17 @@ async function reply({ registry, isReady, errors }: AdminParts, path: string): P
       return { status: ready ? 200 : 503, type: TEXT, text: ready ? 'ready\n' : 'not ready\n' };
     }
     case '/metrics':
-      return { status: 200, type: registry.contentType, text: await registry.metrics() };
+      return metrics(registry);
     default:
       return { status: 404, type: 'application/json; charset=utf-8', text: errors.text(NOT_FOUND) };
+  }
+}
+
+/** A measure of another part that fails to read itself must not end the process. */
+async function metrics(registry: Registry): Promise<Reply> {
+  try {
+    return { status: 200, type: registry.contentType, text: await registry.metrics() };
+  } catch {
+    return { status: 500, type: TEXT, text: 'a metric could not be read\n' };
   }
 }

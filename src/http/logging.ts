@@ -40,7 +40,7 @@ export interface FaultDescription {
 }
 
 /** Their messages are the engine's and about our code; others may quote a statement, a body or a token. */
-const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'AssertionError']);
+const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
 /** What a log may hold of a fault: kind, number and where it came from. */
 export function describeFault(fault: unknown): FaultDescription {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
@@ -18,6 +18,9 @@ const IDLE_LOOK_MS = 50;
 /** How long a refused client has to read its answer. */
 const LINGER_MS = 1_000;
 
+/** Answers a request, whatever happens: it neither throws nor rejects. */
+export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
 /** A listening server that can stop without breaking a promise. */
 export interface RunningServer {
   readonly port: number;
@@ -35,7 +38,7 @@ export interface RunningServer {
  * request, an unknown expectation, CONNECT) gets an Error object and a request id like everything else.
  */
 export async function listen(
-  listener: RequestListener,
+  listener: Listener,
   errors: ErrorWriter,
   at: { readonly host: string; readonly port: number },
   timeouts: ServerTimeouts = TIMEOUTS,
@@ -51,7 +54,7 @@ export async function listen(
   const connections = new Connections(server);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     connections.began(request, response);
-    listener(request, response);
+    void listener(request, response);
   };
   server.on('request', onRequest);
   // The listener says itself when a body is wanted, and refuses other expectations.
@@ -66,8 +69,10 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(at.port, at.host, () => resolve(server.off('error', reject) && undefined));
+    server.listen(at.port, at.host, resolve);
   });
+  // From here on an error is a connection that could not be accepted (too many open files): that one is lost, no other.
+  server.on('error', () => {});
   // Listening on a TCP port, so it has this kind of address.
   const { port } = server.address() as AddressInfo;
   return { port, inFlight: () => connections.inFlight, stop: (graceMs) => connections.stop(graceMs) };

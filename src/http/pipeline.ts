@@ -34,6 +34,7 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   const { route } = match;
   const repeated = repeatedHeaders(exchange.request);
   const caller = await authenticated(parts, exchange, repeated);
+  // Taken before the scope is looked at: every answer to a valid token tells its rate.
   exchange.rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   assertScope(caller, route.operation);
   assertWithinRate(exchange.rate);

@@ -16,7 +16,7 @@ export const uuidField = z
     context.addIssue('not_a_uuid');
     return z.NEVER;
   })
-  .openapi({ type: 'string', format: 'uuid' });
+  .openapi({ format: 'uuid' });
 
 export const assetField = z.enum(ASSETS).openapi('Asset', {
   description: 'COPM: Colombian peso in cents (scale 2). DUSD: dollar in millionths (scale 6).',
@@ -37,7 +37,6 @@ export const rawField = z
     return z.NEVER;
   })
   .openapi({
-    type: 'string',
     pattern: '^(0|[1-9][0-9]{0,18})$',
     description: 'Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.',
     example: '150000',
@@ -45,6 +44,8 @@ export const rawField = z
 
 /** An Amount as a client sends it; a core Amount after. */
 export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
+
+const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 
 /** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character. */
 export function textField(limits: { readonly min?: number; readonly max: number }): z.ZodType<string, string> {
@@ -58,7 +59,7 @@ export function textField(limits: { readonly min?: number; readonly max: number 
       context.addIssue(fault);
       return z.NEVER;
     })
-    .openapi({ type: 'string', minLength: limits.min ?? 0, maxLength: limits.max });
+    .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: NO_CONTROL_CHARACTERS });
 }
 
 /** A field that may be absent; null says the same. */
@@ -78,7 +79,7 @@ export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, 
       context.addIssue('not_a_date_time');
       return z.NEVER;
     })
-    .openapi({ type: 'string', format: 'date-time' });
+    .openapi({ format: 'date-time' });
 }
 
 /** A whole number written as plain digits in a query. Reasons: not_an_integer, out_of_range. */

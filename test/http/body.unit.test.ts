@@ -97,7 +97,7 @@ describe('bodies', () => {
     const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));
     assert.equal(arrays.json().error.details?.reason, 'nested_too_deep');
     assert.equal((await post('['.repeat(65_000))).json().error.details?.reason, 'not_json');
-    assert.equal((await post('{"a":'.repeat(12_000) + '1' + '}'.repeat(12_000))).status, 400);
+    assert.equal((await post('{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000))).status, 400);
     assert.equal((await post('['.repeat(100_000))).status, 413);
     assert.ok(performance.now() - began < 2_000);
   });
@@ -162,18 +162,11 @@ describe('bodies', () => {
       assert.equal(body.amount.raw, BigInt(raw));
     }
     const malformed = ['', ' 1', '1 ', '+1', '-1', '1.0', '1e3', '01', '0x1', '１２', '1_000', '١٢'];
-    for (const raw of [...malformed, 1, 1e400, 10.5, true, [], {}])
-      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'not_an_integer_string').catch(
-        // 1e400 is sent as null by JSON.stringify, so it is missing.
-        (error: unknown) => assert.equal(raw, 1e400, String(error)),
-      );
+    for (const raw of [...malformed, 1, 10.5, true, [], {}])
+      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'not_an_integer_string');
     for (const raw of ['9223372036854775808', '9'.repeat(19), `1${'0'.repeat(400)}`])
       await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', 'out_of_range');
-    await refusedWith(
-      JSON.stringify(VALID_BODY).replace('"150000"', '1e400'),
-      'amount.raw',
-      'not_an_integer_string',
-    );
+    await refusedWith(JSON.stringify(VALID_BODY).replace('"150000"', '1e400'), 'amount.raw', 'not_an_integer_string');
   });
 
   it('text is kept in NFC and counted in code points', async () => {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { callerWith, call, OTHER_TENANT, postJson, startWorld, TENANT, TOKEN, UUID_PATTERN, type World } from './support.js';
+import {
+  callerWith,
+  call,
+  OTHER_TENANT,
+  postJson,
+  startWorld,
+  TENANT,
+  TOKEN,
+  UUID_PATTERN,
+  type World,
+} from './support.js';
 import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 describe('order of checks', () => {
@@ -11,8 +21,10 @@ describe('order of checks', () => {
       routes: thingRoutes((request) => seen.push(request)),
       authenticate: (token) => {
         if (token === TOKEN) return Promise.resolve(callerWith());
-        if (token === 'svc_live_reader_x') return Promise.resolve(callerWith({ scopes: ['read'], tokenKeyId: 'reader' }));
-        if (token === 'svc_live_spent_x') return Promise.resolve(callerWith({ tokenKeyId: 'spent', tenantId: OTHER_TENANT }));
+        if (token === 'svc_live_reader_x')
+          return Promise.resolve(callerWith({ scopes: ['read'], tokenKeyId: 'reader' }));
+        if (token === 'svc_live_spent_x')
+          return Promise.resolve(callerWith({ tokenKeyId: 'spent', tenantId: OTHER_TENANT }));
         return Promise.resolve(null);
       },
       rates: { requests: { perSecond: 0.01, burst: 1000 }, lookup: { perSecond: 0.01, burst: 2 } },
@@ -39,10 +51,21 @@ describe('order of checks', () => {
     assert.equal(options.status, 405);
   });
 
-  for (const path of ['/v1/Transfers', '/v1/transfers/', '/v1//transfers', '/v1/transfers%2F', '/', '/v1/transfers/a/b'])
+  for (const path of [
+    '/v1/Transfers',
+    '/v1/transfers/',
+    '/v1//transfers',
+    '/v1/transfers%2F',
+    '/',
+    '/v1/transfers/a/b',
+  ])
     it(`paths match exactly: ${path} is 404`, async () => {
       assert.equal((await call(`${world.url}${path}`)).status, 404);
     });
+
+  it('a parameter is never empty', async () => {
+    assert.equal((await call(`${world.url}/v1/transfers/`, { method: 'DELETE' })).status, 404);
+  });
 
   it('a fixed segment is found before a parameter', async () => {
     assert.equal((await call(`${world.url}/v1/accounts/lookup`)).status, 200);
@@ -149,7 +172,10 @@ describe('order of checks', () => {
     const ids = answers.map(({ headers }) => headers.get('svc-request-id') ?? '');
     for (const id of ids) assert.match(id, UUID_PATTERN);
     assert.equal(new Set(ids).size, ids.length);
-    assert.deepEqual(answers.map(({ status }) => status), [200, 401, 404, 200, 204, 200]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 401, 404, 200, 204, 200],
+    );
     for (const { headers } of answers.slice(0, 4)) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
       assert.equal(headers.get('cache-control'), 'no-store');

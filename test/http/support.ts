@@ -33,7 +33,6 @@ export interface WorldOptions {
   readonly docsUrl?: string;
   /** Gets every line that is logged. */
   readonly log?: (line: string) => void;
-  readonly logger?: import('pino').Logger;
 }
 
 export interface World {
@@ -53,12 +52,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const docsUrl = options.docsUrl ?? 'http://localhost:8080/docs';
   const errors = new ErrorWriter(docsUrl);
   const { log } = options;
-  const logger =
-    options.logger !== undefined
-      ? options.logger
-      : log === undefined
-        ? pino({ level: 'silent' })
-        : pino({ level: 'debug' }, { write: log });
+  const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
   const rates = { requests: PLENTY, lookup: PLENTY, ...options.rates };
   const service = createService({
     api,
@@ -102,7 +96,7 @@ export async function call(
   init: { method?: string; headers?: Record<string, string | null>; body?: string | Buffer } = {},
 ): Promise<Answered> {
   const headers: Record<string, string> = {};
-  const given = { authorization: `Bearer ${TOKEN}`, ...init.headers };
+  const given: Record<string, string | null> = { authorization: `Bearer ${TOKEN}`, ...init.headers };
   for (const [name, value] of Object.entries(given)) if (value !== null) headers[name] = value;
   const body = init.body === undefined ? {} : { body: init.body };
   const response = await fetch(url, { method: init.method ?? 'GET', headers, ...body });
@@ -151,4 +145,12 @@ export function rawHead(line: string, ...headers: readonly string[]): string {
 
 export function bodyOfRaw(response: string): ErrorBody {
   return JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4)) as ErrorBody;
+}
+
+/** Waits until it holds, at most `ms`. Throws what it is about otherwise. */
+export async function eventually(what: string, holds: () => boolean, ms = 500): Promise<void> {
+  for (const until = performance.now() + ms; !holds();) {
+    if (performance.now() > until) throw new Error(`not in time: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }

@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | readonly Html[];
+type Part = Html | string | number | Html[];
 
 /** HTML from a template: what is put in is escaped, unless it is Html itself. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
@@ -16,7 +16,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 
 function shown(part: Part | undefined): string {
   if (part instanceof Html) return part.text;
-  if (Array.isArray(part)) return part.map(({ text }: Html) => text).join('');
+  if (Array.isArray(part)) return part.map(({ text }) => text).join('');
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 

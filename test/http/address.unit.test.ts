@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { ClientAddresses } from '../../src/http/address.js';
+import { call, callerWith, startWorld } from './support.js';
+import { thingRoutes } from './routes.js';
+
+/** As much of a request as the reading of addresses sees. */
+function from(peer: string, forwarded?: string): IncomingMessage {
+  return { socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': forwarded } } as unknown as IncomingMessage;
+}
+
+describe('client addresses', () => {
+  it('without trusted proxies X-Forwarded-For says nothing', () => {
+    const addresses = new ClientAddresses([]);
+    assert.equal(addresses.of(from('10.0.0.1', '1.2.3.4')), '10.0.0.1');
+    assert.equal(addresses.of(from('::ffff:10.0.0.1')), '10.0.0.1');
+  });
+
+  it('a trusted proxy is believed, a stranger is not', () => {
+    const addresses = new ClientAddresses(['10.0.0.0/8', 'fd00::/8', '192.168.1.1']);
+    assert.equal(addresses.of(from('10.0.0.1', '1.2.3.4')), '1.2.3.4');
+    assert.equal(addresses.of(from('::ffff:10.0.0.1', '1.2.3.4')), '1.2.3.4');
+    assert.equal(addresses.of(from('fd00::1', '2001:db8::1')), '2001:db8::1');
+    assert.equal(addresses.of(from('11.0.0.1', '1.2.3.4')), '11.0.0.1');
+    assert.equal(addresses.of(from('192.168.1.1', '1.2.3.4')), '1.2.3.4');
+    assert.equal(addresses.of(from('192.168.1.2', '1.2.3.4')), '192.168.1.2');
+  });
+
+  it('what a stranger wrote before the first proxy does not count', () => {
+    const addresses = new ClientAddresses(['10.0.0.0/8']);
+    assert.equal(addresses.of(from('10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2')), '1.2.3.4');
+    assert.equal(addresses.of(from('10.0.0.1', '10.0.0.3,10.0.0.2')), '10.0.0.3');
+  });
+
+  it('what is no address ends the reading', () => {
+    const addresses = new ClientAddresses(['10.0.0.0/8']);
+    for (const forwarded of ['', 'unknown', '1.2.3.4, evil', '1.2.3', '999.1.1.1'])
+      assert.equal(addresses.of(from('10.0.0.1', forwarded)), '10.0.0.1', forwarded);
+  });
+
+  it('what is neither address nor range does not start', () => {
+    for (const range of ['proxy', '10.0.0.0/33', '']) assert.throws(() => new ClientAddresses([range]), RangeError);
+  });
+
+  it('the token check gets the address', async () => {
+    let seen = '';
+    const world = await startWorld({
+      routes: thingRoutes(),
+      trustedProxies: ['127.0.0.1'],
+      authenticate: (_token, address) => {
+        seen = address;
+        return Promise.resolve(callerWith());
+      },
+    });
+    await call(`${world.url}/v1/transfers`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+    await world.server.stop(0);
+    assert.equal(seen, '203.0.113.9');
+  });
+});

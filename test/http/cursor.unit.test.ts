@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { ApiError } from '../../src/core/errors.js';
+import { type CursorBinding, Cursors } from '../../src/http/cursor.js';
+import { call, callerWith, KEYS, OTHER_TENANT, startWorld, TENANT, type World } from './support.js';
+import { thingRoutes } from './routes.js';
+
+const BINDING: CursorBinding = { tenantId: TENANT, endpoint: '/v1/transfers', filters: { asset: 'COPM', from: 5 } };
+
+describe('cursors', () => {
+  const cursors = new Cursors(KEYS);
+  const position = ['1234567890', 'a "quoted" é'];
+
+  function assertRefused(binding: CursorBinding, cursor: string, reader = cursors): void {
+    assert.throws(
+      () => reader.decode(binding, cursor),
+      (error) =>
+        error instanceof ApiError &&
+        error.refusal.code === 'invalid_field' &&
+        error.refusal.details?.['field'] === 'cursor',
+      cursor,
+    );
+  }
+
+  it('a cursor gives its position back where it was made', () => {
+    const cursor = cursors.encode(BINDING, position);
+    assert.match(cursor, /^[A-Za-z0-9_-]+$/);
+    assert.deepEqual(cursors.decode(BINDING, cursor), position);
+    assert.deepEqual(cursors.decode({ ...BINDING, filters: { from: 5, asset: 'COPM' } }, cursor), position);
+  });
+
+  it('10,000 flipped bits are all refused', () => {
+    for (let round = 0; round < 10_000; round += 1) {
+      const cursor = cursors.encode(BINDING, [String(round), 'x'.repeat(round % 5)]);
+      const bytes = Buffer.from(cursor, 'latin1');
+      const bit = Math.floor(Math.random() * bytes.length * 8);
+      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      assertRefused(BINDING, bytes.toString('latin1'));
+    }
+  });
+
+  it('every single character changed to every other is refused, the unused bits of the last too', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    for (const own of [['1'], ['12'], ['123']]) {
+      const cursor = cursors.encode(BINDING, own);
+      for (let at = 0; at < cursor.length; at += 1)
+        for (const letter of alphabet)
+          if (letter !== cursor[at]) assertRefused(BINDING, cursor.slice(0, at) + letter + cursor.slice(at + 1));
+    }
+  });
+
+  it('a shortened, lengthened, padded or foreign text is refused', () => {
+    const cursor = cursors.encode(BINDING, position);
+    for (let length = 0; length < cursor.length; length += 1) assertRefused(BINDING, cursor.slice(0, length));
+    for (const text of [`${cursor}A`, `${cursor}=`, ` ${cursor}`, `${cursor}\n`, 'x', '', 'A'.repeat(5_000), '😀'])
+      assertRefused(BINDING, text);
+  });
+
+  it('it is good for its tenant, its endpoint and its filters only', () => {
+    const cursor = cursors.encode(BINDING, position);
+    assertRefused({ ...BINDING, tenantId: OTHER_TENANT }, cursor);
+    assertRefused({ ...BINDING, endpoint: '/v1/events' }, cursor);
+    for (const filters of [{}, { asset: 'COPM' }, { asset: 'DUSD', from: 5 }, { asset: 'COPM', from: 5, kind: 'x' }])
+      assertRefused({ ...BINDING, filters }, cursor);
+  });
+
+  it('after a rotation of the keys the old cursors go on, new ones have the new key, and foreign keys none', () => {
+    const old = cursors.encode(BINDING, position);
+    const [key] = KEYS;
+    const rotated = new Cursors([{ id: 'k2', secret: Buffer.alloc(32, 9) }, key]);
+    assert.deepEqual(rotated.decode(BINDING, old), position);
+    assertRefused(BINDING, rotated.encode(BINDING, position), cursors);
+  });
+
+  describe('over HTTP', () => {
+    let world: World;
+
+    before(async () => {
+      world = await startWorld({
+        routes: thingRoutes(),
+        authenticate: (token) => Promise.resolve(callerWith(token.endsWith('2') ? { tenantId: OTHER_TENANT } : {})),
+      });
+    });
+    after(() => world.server.stop(0));
+
+    async function next(search: string, token = 'svc_live_1'): Promise<{ status: number; cursor: string }> {
+      const answer = await call(`${world.url}/v1/transfers${search}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      if (answer.status === 400) assert.equal(answer.json().error.details?.field, 'cursor');
+      return { status: answer.status, cursor: answer.json<{ next_cursor?: string }>().next_cursor ?? '' };
+    }
+
+    it('the limit may change, the filters may not', async () => {
+      const { cursor } = await next('?asset=COPM&limit=5');
+      assert.equal((await next(`?asset=COPM&limit=7&cursor=${cursor}`)).status, 200);
+      assert.equal((await next(`?limit=5&cursor=${cursor}`)).status, 400);
+      assert.equal((await next(`?asset=DUSD&cursor=${cursor}`)).status, 400);
+      assert.equal((await next(`?asset=COPM&cursor=${cursor}`, 'svc_live_2')).status, 400);
+      assert.equal((await next('?cursor=')).status, 400);
+    });
+
+    it('the same instant written otherwise is the same filter', async () => {
+      const { cursor } = await next('?created_at[gte]=2026-01-01T00:00:00Z');
+      assert.equal((await next(`?created_at[gte]=2025-12-31T19:00:00.000-05:00&cursor=${cursor}`)).status, 200);
+    });
+  });
+});

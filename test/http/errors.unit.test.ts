@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { ERROR_CODES, ERRORS, NOT_FOUND } from '../../src/core/errors.js';
+import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../../src/db/failures.js';
+import { answerOf, throwRefusal } from '../../src/http/answer.js';
+import { call, callerWith, eventually, startWorld, TENANT, type World } from './support.js';
+import { A_KEY, failingRoutes, refusing } from './routes.js';
+
+const SECRET = 'svc_live_in_an_error';
+
+describe('errors', () => {
+  let world: World;
+  let fault: () => unknown = () => null;
+  let authenticationFault: (() => unknown) | null = null;
+  const lines: string[] = [];
+
+  before(async () => {
+    world = await startWorld({
+      routes: failingRoutes(() => fault()),
+      log: (line) => void lines.push(line),
+      authenticate: () =>
+        authenticationFault === null ? Promise.resolve(callerWith()) : Promise.reject(authenticationFault()),
+    });
+  });
+  beforeEach(() => {
+    authenticationFault = null;
+    lines.length = 0;
+  });
+  after(() => world.server.stop(0));
+
+  const read = (): ReturnType<typeof call> => call(`${world.url}/v1/fail`);
+  const move = (): ReturnType<typeof call> =>
+    call(`${world.url}/v1/fail`, { method: 'POST', headers: { 'idempotency-key': A_KEY } });
+
+  const AWAY: readonly [name: string, fault: () => unknown][] = [
+    ['a statement that did not answer', () => new DatabaseUnavailable(SECRET)],
+    ['an unknown commit', () => new CommitUnknown(SECRET)],
+    ['a deadlock that stayed', () => new TransactionRetryable(SECRET)],
+    ['a refused connection', () => Object.assign(new Error(SECRET), { code: 'ECONNREFUSED', errno: -111 })],
+    ['too many connections', () => Object.assign(new Error(SECRET), { code: 'ER_CON_COUNT_ERROR', errno: 1040 })],
+  ];
+  for (const [name, thrown] of AWAY)
+    it(`${name} is 503 ledger_unavailable on every endpoint, the token check included`, async () => {
+      fault = thrown;
+      for (const answer of [await read(), await move()]) {
+        assert.equal(answer.status, 503);
+        assert.equal(answer.json().error.code, 'ledger_unavailable');
+        assert.match(answer.json().error.message, /repeating the same request with the same Idempotency-Key/);
+        assert.equal(answer.text.includes(SECRET), false);
+      }
+      authenticationFault = thrown;
+      assert.equal((await read()).status, 503);
+    });
+
+  const OURS: readonly [name: string, fault: () => unknown][] = [
+    ['an error', () => new Error(SECRET)],
+    ['a type error', () => new TypeError('x is not a function')],
+    ['a text', () => SECRET],
+    ['nothing', () => undefined],
+    ['a data fault of a statement', () => Object.assign(new Error(SECRET), { code: 'ER_DUP_ENTRY', errno: 1062 })],
+  ];
+  for (const [name, thrown] of OURS)
+    it(`${name} that is thrown is 500 without its text, and 503 where money moves`, async () => {
+      fault = thrown;
+      const answer = await read();
+      assert.equal(answer.status, 500);
+      assert.equal(answer.json().error.code, 'internal_error');
+      assert.equal(answer.text.includes(SECRET), false);
+      assert.equal((await move()).status, 503);
+      assert.equal((await move()).json().error.code, 'ledger_unavailable');
+    });
+
+  it('a fault of ours is logged with its place and without its text, and counted', async () => {
+    fault = () => new Error(SECRET);
+    const answer = await read();
+    const line = lines.find((one) => one.includes('by our fault')) ?? '';
+    assert.ok(line.includes(answer.headers.get('svc-request-id') ?? 'none'));
+    assert.match(line, /errors\.unit\.test/);
+    assert.equal(lines.join('').includes(SECRET), false);
+    assert.match(await world.registry.metrics(), /http_faults_total [1-9]/);
+  });
+
+  it('every code is answered with its status and a doc_url that leads to its anchor', async () => {
+    const page = await call(`${world.url}/docs/conceptos/errores`, { headers: { authorization: null } });
+    assert.equal(page.status, 200);
+    for (const code of ERROR_CODES) {
+      fault = refusing(code);
+      const answer = await read();
+      assert.equal(answer.status, ERRORS[code].status);
+      const { error } = answer.json();
+      assert.equal(error.doc_url, `http://localhost:8080/docs/conceptos/errores#${code}`);
+      assert.equal(page.text.split(` id="${code}"`).length, 2, `one anchor for ${code}`);
+    }
+  });
+
+  it('the page is where DOCS_URL says, a slash at its end or not', async () => {
+    for (const [docsUrl, path] of [
+      ['http://docs.example/help/', '/help/conceptos/errores'],
+      ['http://docs.example', '/conceptos/errores'],
+    ] as const) {
+      const other = await startWorld({ routes: failingRoutes(refusing('not_found')), docsUrl });
+      const answer = await call(`${other.url}/v1/fail`);
+      assert.equal(answer.json().error.doc_url, `http://docs.example${path}#not_found`);
+      assert.equal((await call(other.url + path)).status, 200);
+      await other.server.stop(0);
+    }
+  });
+
+  it('each request is one line of log, with the template and never the path or the query', async () => {
+    lines.length = 0;
+    await call(`${world.url}/v1/fail?name=Ana`);
+    await eventually('a line', () => lines.length > 0);
+    const line = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+    assert.deepEqual(
+      [line['method'], line['route'], line['status'], line['tenantId']],
+      ['GET', '/v1/fail', 400, TENANT],
+    );
+    await call(`${world.url}/v1/nothing/${SECRET}`);
+    assert.equal(lines.join('').includes(SECRET), false);
+    assert.equal(lines.join('').includes('Ana'), false);
+  });
+});
+
+describe('answers of the desk', () => {
+  const present = (
+    id: string,
+    replayed: boolean,
+  ): { status: number; body: string; headers: Record<string, string> } => ({
+    status: replayed ? 200 : 201,
+    body: id,
+    headers: { A: 'b' },
+  });
+
+  it('a new result is presented as it is', () => {
+    const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: false }, present);
+    assert.deepEqual(answer, { status: 201, body: 'x', headers: { A: 'b' } });
+  });
+
+  it('a replay says so', () => {
+    const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: true }, present);
+    assert.deepEqual(answer, { status: 200, body: 'x', headers: { A: 'b', 'Svc-Idempotent-Replayed': 'true' } });
+  });
+
+  it('a refusal is thrown with its code, and a replayed one says so', () => {
+    for (const replayed of [true, false])
+      assert.throws(() => answerOf({ outcome: { done: false, refusal: NOT_FOUND }, replayed }, present), {
+        refusal: NOT_FOUND,
+        headers: replayed ? { 'Svc-Idempotent-Replayed': 'true' } : {},
+      });
+    assert.throws(() => throwRefusal(NOT_FOUND), { refusal: NOT_FOUND, status: 404 });
+  });
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { asUuid } from '../../src/core/ids.js';
+import { bodyOfRaw, call, callerWith, postJson, rawHead, sendRaw, startWorld, TOKEN, type World } from './support.js';
+import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
+
+const OTHER_MEMBERS = 'svc_live_key2_secret';
+
+describe('headers', () => {
+  let world: World;
+  let seen: unknown[] = [];
+
+  before(async () => {
+    world = await startWorld({
+      routes: thingRoutes((request) => seen.push(request)),
+      authenticate: (token) => {
+        if (token === OTHER_MEMBERS) return Promise.resolve(callerWith({ memberId: asUuid(A_KEY) }));
+        return Promise.resolve(token === TOKEN ? callerWith() : null);
+      },
+    });
+  });
+  beforeEach(() => {
+    seen = [];
+  });
+  after(() => world.server.stop(0));
+
+  const body = JSON.stringify(VALID_BODY);
+  const usual = [
+    'Content-Type: application/json',
+    `Idempotency-Key: ${A_KEY}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+
+  it('the plain request of these tests passes', async () => {
+    assert.match(await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', ...usual) + body), /^HTTP\/1.1 201 /);
+  });
+
+  it('Authorization given twice is 401, the same token twice too', async () => {
+    for (const name of ['Authorization', 'AUTHORIZATION']) {
+      const head = rawHead('POST /v1/transfers HTTP/1.1', `${name}: Bearer ${TOKEN}`, ...usual);
+      const answer = await sendRaw(world.port, head + body);
+      assert.match(answer, /^HTTP\/1.1 401 /);
+      assert.equal(bodyOfRaw(answer).error.code, 'unauthorized');
+    }
+  });
+
+  for (const [field, line] of [
+    ['Idempotency-Key', `idempotency-key: ${A_KEY}`],
+    ['Content-Type', 'content-type: application/json'],
+    ['Host', 'host: localhost'],
+  ] as const)
+    it(`${field} given twice is 400`, async () => {
+      const answer = await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', line, ...usual) + body);
+      assert.match(answer, /^HTTP\/1.1 400 /);
+      assert.match(answer, /svc-request-id: /i);
+      const { code, details } = bodyOfRaw(answer).error;
+      assert.deepEqual([code, details?.field, details?.reason], ['invalid_field', field, 'repeated']);
+      assert.equal(seen.length, 0);
+    });
+
+  it('Svc-Version given twice is 400 even when both are known', async () => {
+    const lines = ['Svc-Version: 2026-11-01', 'Svc-Version: 2026-11-01'];
+    const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines, 'Connection: close'));
+    assert.match(answer, /^HTTP\/1.1 400 /);
+    assert.deepEqual(bodyOfRaw(answer).error.details?.field, 'Svc-Version');
+  });
+
+  it('Content-Length given twice is 400 with an Error object', async () => {
+    const head = rawHead('POST /v1/transfers HTTP/1.1', ...usual, `Content-Length: ${Buffer.byteLength(body)}`);
+    const answer = await sendRaw(world.port, head + body);
+    assert.match(answer, /^HTTP\/1.1 400 /);
+    assert.match(answer, /Svc-Request-Id: [0-9a-f-]{36}/);
+    assert.equal(bodyOfRaw(answer).error.code, 'invalid_field');
+  });
+
+  it('a request of HTTP/1.1 without Host is 400 after the token', async () => {
+    const without = `GET /v1/transfers HTTP/1.1\r\nConnection: close\r\n`;
+    assert.match(await sendRaw(world.port, `${without}\r\n`), /^HTTP\/1.1 401 /);
+    const answer = await sendRaw(world.port, `${without}Authorization: Bearer ${TOKEN}\r\n\r\n`);
+    assert.match(answer, /^HTTP\/1.1 400 /);
+    assert.equal(bodyOfRaw(answer).error.details?.field, 'Host');
+  });
+
+  it('a known version is taken, an unknown one is 400', async () => {
+    assert.equal((await call(`${world.url}/v1/transfers`, { headers: { 'svc-version': '2026-11-01' } })).status, 200);
+    for (const version of ['2026-11-02', '', 'latest']) {
+      const answer = await call(`${world.url}/v1/transfers`, { headers: { 'svc-version': version } });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.json().error.details?.reason, 'not_one_of: 2026-11-01');
+    }
+  });
+
+  it('two faulty headers are told at once', async () => {
+    const answer = await sendRaw(
+      world.port,
+      rawHead('GET /v1/transfers HTTP/1.1', 'Host: b', 'Svc-Version: x', 'Connection: close'),
+    );
+    const fields = bodyOfRaw(answer).error.details?.errors?.map(({ field }) => field);
+    assert.deepEqual(fields, ['Host', 'Svc-Version']);
+  });
+
+  for (const key of ['', 'abc', `${A_KEY}0`, A_KEY.replaceAll('-', ''), `{${A_KEY}}`])
+    it(`the idempotency key "${key}" is malformed`, async () => {
+      const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
+      assert.equal(answer.status, 400);
+      const { code, details } = answer.json().error;
+      assert.deepEqual([code, details?.field], ['invalid_field', 'Idempotency-Key']);
+    });
+
+  it('where no key is asked for, a malformed one is ignored', async () => {
+    const answer = await call(`${world.url}/v1/transfers`, { headers: { 'idempotency-key': 'x' } });
+    assert.equal(answer.status, 200);
+  });
+
+  describe('the fingerprint', () => {
+    async function digestOf(sent: unknown, path = '/v1/transfers', token = TOKEN): Promise<string> {
+      const headers = { 'idempotency-key': A_KEY, authorization: `Bearer ${token}` };
+      const answer =
+        sent === null
+          ? await call(world.url + path, { method: 'POST', headers })
+          : await postJson(world.url + path, sent, headers);
+      assert.ok(answer.status < 300, answer.text);
+      return asRequest(seen.pop()).idempotency?.fingerprint.digest.toString('hex') ?? '';
+    }
+
+    it('is the same for the same JSON in another order and spelling', async () => {
+      const spelled = `{ "description": "R\\u0065nt", "amount": {"asset":"COPM", "raw":"150000"},
+        "destination": {"account_id":"${VALID_BODY.destination.account_id}","type":"account"},
+        "source_account": "${VALID_BODY.source_account}" }`;
+      assert.equal(await digestOf(spelled), await digestOf(VALID_BODY));
+    });
+
+    it('is of the body as sent: what validation makes equal stays different', async () => {
+      const first = await digestOf(VALID_BODY);
+      const others = [
+        { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() },
+        { ...VALID_BODY, description: null },
+        { ...VALID_BODY, description: 'rent' },
+        { ...VALID_BODY, amount: { raw: '150001', asset: 'COPM' } },
+      ];
+      for (const other of others) assert.notEqual(await digestOf(other), first);
+    });
+
+    it('names the path: the same key on another resource is another request', async () => {
+      const approve = (id: string): string => `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
+      assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
+      assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
+    });
+
+    it('names the member where an operation is bound to one, and only there', async () => {
+      const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
+      assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
+      assert.equal(await digestOf(VALID_BODY), await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS));
+    });
+  });
+});

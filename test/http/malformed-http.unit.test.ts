@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import {
+  bodyOfRaw,
+  call,
+  eventually,
+  opened,
+  rawHead,
+  readAll,
+  sendRaw,
+  startWorld,
+  TOKEN,
+  type World,
+} from './support.js';
+import { A_KEY, thingRoutes, VALID_BODY } from './routes.js';
+
+describe('malformed HTTP', () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld({
+      routes: (api) => thingRoutes()(api),
+      timeouts: { headersMs: 300, requestMs: 600, keepAliveMs: 5_000 },
+    });
+  });
+  after(() => world.server.stop(0));
+
+  function assertRefused(answer: string, status = 400): void {
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), answer.slice(0, 200));
+    assert.match(answer, /svc-request-id: [0-9a-f]{8}-[0-9a-f]{4}-7/i);
+    assert.match(answer, /content-type: application\/json/i);
+    const { error } = bodyOfRaw(answer);
+    assert.match(error.doc_url, /#[a-z_]+$/);
+    assert.equal(error.doc_url.split('#')[1], error.code);
+  }
+
+  async function assertAlive(): Promise<void> {
+    assert.equal((await call(`${world.url}/v1/transfers`)).status, 200);
+  }
+
+  const MALFORMED: readonly [name: string, text: string][] = [
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['an unknown method', rawHead('FOO /v1/transfers HTTP/1.1')],
+    ['a version that does not exist', rawHead('GET /v1/transfers HTTP/9.9')],
+    ['a header without a colon', rawHead('GET /v1/transfers HTTP/1.1', 'nonsense')],
+    ['a space before the colon', rawHead('GET /v1/transfers HTTP/1.1', 'A : b')],
+    ['a NUL in a header', rawHead('GET /v1/transfers HTTP/1.1', 'A: b\0c')],
+    ['a negative length', rawHead('POST /v1/transfers HTTP/1.1', 'Content-Length: -1')],
+    ['a length that is no number', rawHead('POST /v1/transfers HTTP/1.1', 'Content-Length: 1e3')],
+    [
+      'both a length and chunks',
+      rawHead('POST /v1/transfers HTTP/1.1', 'Content-Length: 3', 'Transfer-Encoding: chunked'),
+    ],
+    ['an unknown transfer coding', rawHead('POST /v1/transfers HTTP/1.1', 'Transfer-Encoding: chunked, gzip')],
+    ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ];
+  for (const [name, text] of MALFORMED)
+    it(`${name} is answered 400 with an Error object`, async () => {
+      assertRefused(await sendRaw(world.port, text));
+      await assertAlive();
+    });
+
+  it('headers that are too long are 400, and the client gets to read it', async () => {
+    const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`));
+    assertRefused(answer);
+    assert.equal(bodyOfRaw(answer).error.details?.reason, 'headers_too_long');
+  });
+
+  it('a broken chunk in a body is 400', async () => {
+    const head = rawHead(
+      'POST /v1/transfers HTTP/1.1',
+      'Content-Type: application/json',
+      `Idempotency-Key: ${A_KEY}`,
+      'Transfer-Encoding: chunked',
+    );
+    assertRefused(await sendRaw(world.port, `${head}zz\r\n{}\r\n`));
+    await assertAlive();
+  });
+
+  it('headers that do not come in time are 400', async () => {
+    const answer = await sendRaw(world.port, 'GET /v1/transfers HTTP/1.1\r\nHost: a\r\n', 4_000);
+    assertRefused(answer);
+    assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
+  });
+
+  it('a body that does not come in time is 400', async () => {
+    const head = rawHead(
+      'POST /v1/transfers HTTP/1.1',
+      'Content-Type: application/json',
+      `Idempotency-Key: ${A_KEY}`,
+      'Content-Length: 100',
+    );
+    const answer = await sendRaw(world.port, `${head}{"a":`, 4_000);
+    assertRefused(answer);
+    assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1, 'one answer for one request');
+    assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
+    await eventually('nothing is in flight', () => world.server.inFlight() === 0);
+  });
+
+  it('garbage behind a request does not take the place of its answer', async () => {
+    const answer = await sendRaw(world.port, `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`);
+    const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+    assert.deepEqual(statuses, ['200', '400']);
+  });
+
+  it('CONNECT is answered 404 with an Error object', async () => {
+    assertRefused(await sendRaw(world.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 404);
+  });
+
+  it('an upgrade is not made: the request is answered as it is', async () => {
+    const lines = ['Connection: Upgrade, close', 'Upgrade: websocket'];
+    assert.match(await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines)), /^HTTP\/1.1 200 /);
+  });
+
+  it('an unknown expectation is 400', async () => {
+    const answer = await sendRaw(
+      world.port,
+      rawHead('GET /v1/transfers HTTP/1.1', 'Expect: magic', 'Connection: close'),
+    );
+    assertRefused(answer);
+    assert.equal(bodyOfRaw(answer).error.details?.field, 'Expect');
+  });
+
+  it('OPTIONS * is 404', async () => {
+    assertRefused(await sendRaw(world.port, rawHead('OPTIONS * HTTP/1.1', 'Connection: close')), 404);
+  });
+
+  it('the whole address as target is taken', async () => {
+    const head = rawHead('GET http://localhost/v1/transfers?limit=1 HTTP/1.1', 'Connection: close');
+    assert.match(await sendRaw(world.port, head), /^HTTP\/1.1 200 /);
+  });
+
+  describe('bodies in pieces', () => {
+    const body = JSON.stringify(VALID_BODY);
+    const head = (...lines: readonly string[]): string =>
+      rawHead('POST /v1/transfers HTTP/1.1', 'Content-Type: application/json', `Idempotency-Key: ${A_KEY}`, ...lines);
+    const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+    it('chunks are put together', async () => {
+      const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
+      assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
+    });
+
+    it('a slow body within its time is taken', async () => {
+      const socket = await opened(world.port);
+      const answer = readAll(socket);
+      socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
+      for (let from = 0; from < body.length; from += 64) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        socket.write(body.slice(from, from + 64));
+      }
+      assert.match(await answer, /^HTTP\/1.1 201 /);
+    });
+
+    it('chunks beyond 64 KiB are 413, and a client that goes on sending gets to read it', async () => {
+      const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
+      const answer = await sendRaw(world.port, text);
+      assert.match(answer, /^HTTP\/1.1 413 /);
+      assert.match(answer, /connection: close/i);
+      assert.equal(bodyOfRaw(answer).error.code, 'body_too_large');
+    });
+
+    it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
+      const began = performance.now();
+      const socket = await opened(world.port);
+      const answer = new Promise<string>((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())));
+      socket.write(head('Content-Length: 5000000'));
+      assert.match(await answer, /^HTTP\/1.1 413 /);
+      assert.ok(performance.now() - began < 1_000);
+      socket.destroy();
+    });
+
+    it('a client that has not finished sending is not reset under its answer', async () => {
+      const socket = await opened(world.port);
+      const faults: Error[] = [];
+      socket.on('error', (fault) => faults.push(fault));
+      socket.write(head('Content-Length: 600000') + ' '.repeat(100_000));
+      const first = await new Promise<string>((resolve) =>
+        socket.once('data', (data: Buffer) => resolve(data.toString())),
+      );
+      assert.match(first, /^HTTP\/1.1 413 /);
+      for (let part = 0; part < 5; part += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        socket.write(' '.repeat(100_000));
+      }
+      await new Promise((resolve) => socket.once('close', resolve));
+      assert.deepEqual(faults, []);
+    });
+
+    it('an endless body is cut off', async () => {
+      const patient = await startWorld({ routes: thingRoutes() });
+      const began = performance.now();
+      const socket = await opened(patient.port);
+      const ended = readAll(socket, 10_000);
+      socket.write(head('Transfer-Encoding: chunked'));
+      const feed = setInterval(() => {
+        if (socket.writable) socket.write(chunk('x'.repeat(60_000)));
+      }, 2);
+      assert.match(await ended, /^HTTP\/1.1 413 /);
+      clearInterval(feed);
+      assert.ok(performance.now() - began < 1_500, 'after a bounded number of bytes, not after a time');
+      await patient.server.stop(0);
+    });
+
+    it('a large body behind a 401 does not keep the connection', async () => {
+      const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
+      const answer = await sendRaw(world.port, text, 6_000);
+      assert.match(answer, /^HTTP\/1.1 401 /);
+      assert.match(answer, /connection: close/i);
+    });
+
+    it('a small body behind a 401 keeps the connection for the next request', async () => {
+      const first = head(`Content-Length: ${body.length}`).replace(TOKEN, 'wrong') + body;
+      const answer = await sendRaw(world.port, first + rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
+      const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+      assert.deepEqual(statuses, ['401', '200']);
+    });
+
+    it('a client that asks first is told to go on only when its body is wanted', async () => {
+      const wanted = head(`Content-Length: ${body.length}`, 'Expect: 100-continue', 'Connection: close');
+      assert.match(await sendRaw(world.port, wanted + body), /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+      assert.match(await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000), /^HTTP\/1.1 401 /);
+      const large = head('Content-Length: 100000', 'Expect: 100-continue');
+      assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
+    });
+
+    it('a client that goes away in its body leaves nothing behind', async () => {
+      const socket = await opened(world.port);
+      socket.write(`${head('Content-Length: 1000')}{`);
+      await eventually('the request is in flight', () => world.server.inFlight() === 1);
+      socket.destroy();
+      await eventually('nothing is in flight', () => world.server.inFlight() === 0);
+      await assertAlive();
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { Registry } from 'prom-client';
+import { createAdmin, createRegistry } from '../../src/http/admin.js';
+import type { Api } from '../../src/http/api.js';
+import { ErrorWriter } from '../../src/http/errors.js';
+import { createLogging, describeFault } from '../../src/http/logging.js';
+import { listen, type RunningServer } from '../../src/http/node-server.js';
+import { answers, permits, summary } from '../../src/http/route.js';
+import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
+import { thingRoutes } from './routes.js';
+
+describe('the admin port', () => {
+  let server: RunningServer;
+  let registry: Registry;
+  let url = '';
+  let ready: () => Promise<boolean> = () => Promise.resolve(true);
+
+  before(async () => {
+    registry = createRegistry();
+    const errors = new ErrorWriter('http://localhost/docs');
+    const admin = createAdmin({ registry, isReady: () => ready(), errors });
+    server = await listen(admin, errors, { host: '127.0.0.1', port: 0 });
+    url = `http://127.0.0.1:${server.port}`;
+  });
+  after(() => server.stop(0));
+
+  it('the process lives while it answers, and is ready when its check says so', async () => {
+    assert.equal((await call(`${url}/livez`)).status, 200);
+    assert.equal((await call(`${url}/readyz`)).status, 200);
+    ready = () => Promise.resolve(false);
+    assert.equal((await call(`${url}/readyz`)).status, 503);
+    ready = () => Promise.reject(new Error('away'));
+    assert.equal((await call(`${url}/readyz`)).status, 503);
+    assert.equal((await call(`${url}/livez`)).status, 200);
+  });
+
+  it('the metrics have the process, and an unknown path is 404', async () => {
+    assert.match((await call(`${url}/metrics`)).text, /process_cpu_seconds_total/);
+    const answer = await call(`${url}/v1/transfers`);
+    assert.equal(answer.status, 404);
+    assert.match(answer.headers.get('svc-request-id') ?? '', UUID_PATTERN);
+  });
+});
+
+describe('request metrics', () => {
+  it('are by template, method and status; no path of a client becomes a label', async () => {
+    const world = await startWorld({ routes: thingRoutes() });
+    await call(`${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff?x=1`);
+    await call(`${world.url}/v1/secret-path`);
+    await call(`${world.url}/docs`);
+    const text = await world.registry.metrics();
+    await world.server.stop(0);
+    assert.match(
+      text,
+      /http_request_duration_seconds_count\{method="GET",route="\/v1\/transfers\/\{id\}",status="400"\} 1/,
+    );
+    assert.match(text, /route="unknown",status="404"\} 1/);
+    assert.match(text, /route="\/docs",status="200"\} 1/);
+    assert.equal(text.includes('secret-path'), false);
+    assert.equal(text.includes('018f0000'), false);
+  });
+});
+
+describe('logging', () => {
+  it('a line is JSON with the service, and what is below the level is left out', () => {
+    const lines: string[] = [];
+    const { logger } = createLogging('info', 'api', { write: (line) => void lines.push(line) });
+    logger.debug('quiet');
+    logger.info({ requestId: 'x' }, 'answered');
+    assert.equal(lines.length, 1);
+    const line = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+    assert.deepEqual([line['service'], line['requestId'], line['msg']], ['api', 'x', 'answered']);
+  });
+
+  it('of a fault the kind, number and place are told, never a text that may quote data', () => {
+    const fault = Object.assign(new Error("Duplicate entry 'Ana' for key"), { errno: 1062, sql: 'INSERT Ana' });
+    const told = describeFault(fault);
+    assert.equal(JSON.stringify(told).includes('Ana'), false);
+    assert.equal(told.errno, 1062);
+    assert.match(told.stack ?? '', /operating\.unit\.test/);
+    assert.equal(describeFault(new TypeError('x is not a function')).message, 'x is not a function');
+    assert.equal(describeFault('Ana').name, 'string');
+  });
+});
+
+describe('stopping', () => {
+  let world: World;
+  let release: () => void = () => {};
+  let handled = 0;
+
+  beforeEach(async () => {
+    handled = 0;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    world = await startWorld({
+      routes: (api: Api) =>
+        api.get('/v1/slow', permits('readTransfers'), answers({ 200: null }), summary('Wait'), async () => {
+          handled += 1;
+          await gate;
+          return { status: 200, body: 'done' };
+        }),
+    });
+  });
+
+  const refusedNow = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      request({ port: world.port, host: '127.0.0.1' }, () => resolve(false))
+        .on('error', () => resolve(true))
+        .end();
+    });
+
+  it('what was accepted is answered with Connection: close, and then nothing is open', async () => {
+    const socket = await opened(world.port);
+    const answer = readAll(socket);
+    socket.write(rawHead('GET /v1/slow HTTP/1.1'));
+    await eventually('the request is in its handler', () => handled === 1);
+    const stopped = world.server.stop(5_000);
+    assert.equal(await refusedNow(), true);
+    release();
+    assert.match(await answer, /^HTTP\/1.1 200 [\s\S]*connection: close[\s\S]*"done"$/i);
+    await stopped;
+    assert.equal(world.server.inFlight(), 0);
+  });
+
+  it('idle connections, used or never used, do not hold it up', async () => {
+    release();
+    const unused = await opened(world.port);
+    const used = await opened(world.port);
+    used.write(rawHead('GET /v1/slow HTTP/1.1'));
+    await new Promise((resolve) => used.once('data', resolve));
+    const began = performance.now();
+    await world.server.stop(5_000);
+    assert.ok(performance.now() - began < 1_000);
+    unused.destroy();
+    used.destroy();
+  });
+
+  it('a request whose rest arrives while it stops is answered', async () => {
+    release();
+    const socket = await opened(world.port);
+    const answer = readAll(socket);
+    const text = rawHead('GET /v1/slow HTTP/1.1');
+    socket.write(text.slice(0, 40));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const stopped = world.server.stop(5_000);
+    socket.write(text.slice(40));
+    assert.match(await answer, /^HTTP\/1.1 200 [\s\S]*connection: close/i);
+    await stopped;
+  });
+
+  it('after the grace what still hangs is cut off', async () => {
+    const socket = await opened(world.port);
+    const answer = readAll(socket);
+    socket.write(rawHead('GET /v1/slow HTTP/1.1'));
+    await eventually('the request is in its handler', () => handled === 1);
+    const began = performance.now();
+    await world.server.stop(100);
+    const elapsedMs = performance.now() - began;
+    assert.ok(elapsedMs >= 90 && elapsedMs < 2_000, `${elapsedMs}`);
+    assert.equal(await answer, '');
+    release();
+  });
+});

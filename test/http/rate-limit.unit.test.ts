@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { type Instant, instant } from '../../src/core/instant.js';
+import { RateLimiter, TokenBuckets } from '../../src/http/rate-limit.js';
+
+describe('rate limits', () => {
+  let now: Instant;
+  const clock = (): Instant => now;
+  beforeEach(() => {
+    now = instant(1_000_000);
+  });
+  const later = (ms: number): void => {
+    now = instant(now + ms);
+  };
+
+  it('a burst passes at once, then one request for each refill', () => {
+    const buckets = new TokenBuckets({ perSecond: 5, burst: 20 }, 1, clock);
+    for (let left = 19; left >= 0; left -= 1) {
+      const state = buckets.take('a');
+      assert.deepEqual([state.allowed, state.remaining, state.limit], [true, left, 20]);
+    }
+    assert.equal(buckets.take('a').allowed, false);
+    later(199);
+    assert.equal(buckets.take('a').allowed, false);
+    later(1);
+    assert.equal(buckets.take('a').allowed, true);
+    assert.equal(buckets.take('a').allowed, false);
+  });
+
+  it('over any time no more than burst and rate pass', () => {
+    const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, 1, clock);
+    let allowed = 0;
+    for (let ms = 0; ms < 10_000; ms += 1) {
+      for (let tries = 0; tries < 3; tries += 1) if (buckets.take('a').allowed) allowed += 1;
+      later(1);
+    }
+    assert.ok(allowed >= 1_199 && allowed <= 1_200, `${allowed}`);
+  });
+
+  it('what was refused costs nothing, and Retry-After is whole seconds, at least 1, and kept', () => {
+    const buckets = new TokenBuckets({ perSecond: 0.4, burst: 1 }, 1, clock);
+    assert.equal(buckets.take('a').retryAfterS, 0);
+    for (let tries = 0; tries < 100; tries += 1) assert.equal(buckets.take('a').retryAfterS, 3);
+    later(2_400);
+    assert.equal(buckets.take('a').retryAfterS, 1);
+    later(1_000);
+    assert.equal(buckets.take('a').allowed, true);
+  });
+
+  it('the reset is when the bucket is full again', () => {
+    const buckets = new TokenBuckets({ perSecond: 10, burst: 100 }, 1, clock);
+    for (let count = 0; count < 50; count += 1) buckets.take('a');
+    assert.equal(buckets.take('a').resetS, 6);
+    later(10_000);
+    assert.deepEqual(buckets.take('a').remaining, 99);
+  });
+
+  it('tokens do not share a bucket, classes neither', () => {
+    const rate = { perSecond: 1, burst: 1 };
+    const limiter = new RateLimiter({ requests: rate, lookup: rate }, 1, clock);
+    assert.equal(limiter.take('requests', 'a').allowed, true);
+    assert.equal(limiter.take('requests', 'a').allowed, false);
+    assert.equal(limiter.take('requests', 'b').allowed, true);
+    assert.equal(limiter.take('lookup', 'a').allowed, true);
+  });
+
+  it('each of several processes grants its share, and at least one request', () => {
+    const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, 4, clock);
+    assert.equal(buckets.take('a').limit, 50);
+    for (let count = 1; count < 50; count += 1) assert.equal(buckets.take('a').allowed, true);
+    later(39);
+    assert.equal(buckets.take('a').allowed, false);
+    later(1);
+    assert.equal(buckets.take('a').allowed, true);
+    assert.equal(new TokenBuckets({ perSecond: 1, burst: 2 }, 8, clock).take('a').allowed, true);
+  });
+
+  it('full buckets are forgotten, and memory stays bounded when none is full', () => {
+    const buckets = new TokenBuckets({ perSecond: 1, burst: 10 }, 1, clock, 100);
+    for (let token = 0; token < 100; token += 1) buckets.take(`old${token}`);
+    later(1_000);
+    buckets.take('new');
+    assert.equal(buckets.size, 1);
+    for (let token = 0; token < 1_000; token += 1) buckets.take(`busy${token}`);
+    assert.equal(buckets.size, 100);
+  });
+});
