@@ -79,6 +79,7 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
       config.API_PROCESSES,
     ),
     fingerprintKeys: config.FINGERPRINT_KEYS,
+    ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
     docsUrl: config.DOCS_URL,
     trustedProxies: config.TRUSTED_PROXIES,

@@ -6,9 +6,7 @@ import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
 
 /** What an id is of: its place among those of the same instant, as the bits of a UUID v7 that follow the time. */
 export type IdOf = 'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
-const PLACES: readonly IdOf[] = [
-  'tenant', 'member', 'account', 'operation', 'transaction', 'debit', 'credit', 'event',
-];
+const PLACES: readonly IdOf[] = ['tenant', 'member', 'account', 'operation', 'transaction', 'debit', 'credit', 'event'];
 
 /** The tenant's system accounts come first. */
 export const PAY_IN = 0;

@@ -73,7 +73,10 @@ async function isUsable(serverUrl: string, name: string, mark: string, shape: Le
     `SELECT table_name FROM information_schema.tables WHERE table_schema='${name}' AND table_name='bench_mark'`,
   );
   if (found.length === 0) return false;
-  const [row] = await run(withPath(serverUrl, name), 'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark');
+  const [row] = await run(
+    withPath(serverUrl, name),
+    'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark',
+  );
   return row?.mark === mark && Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MOST_GROWTH;
 }
 

@@ -27,7 +27,9 @@ export async function settle(adminUrl: string): Promise<number> {
 
 async function isAtRest(admin: Connection): Promise<boolean> {
   const dirty = await variable(admin, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'");
-  const [rows] = await admin.query("SELECT count FROM information_schema.innodb_metrics WHERE name='trx_rseg_history_len'");
+  const [rows] = await admin.query(
+    "SELECT count FROM information_schema.innodb_metrics WHERE name='trx_rseg_history_len'",
+  );
   const history = Number((rows as { count: number | string }[])[0]?.count ?? 0);
   return dirty <= FEW_PAGES && history <= FEW_UNDONE;
 }

@@ -10,6 +10,7 @@ import type { Exchange } from './exchange.js';
 import { headerText, repeatedHeaders, type SingleHeader } from './headers.js';
 import { fingerprintOf, readIdempotencyKey } from './idempotency.js';
 import { type JsonContent, readJson } from './json-body.js';
+import { LedgerTime } from './ledger-time.js';
 import { check, refuseFor } from './problems.js';
 import { readQuery } from './query.js';
 import type { RateLimiter } from './rate-limit.js';
@@ -23,6 +24,8 @@ export interface PipelineParts {
   readonly addresses: ClientAddresses;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
+  /** What a request may wait for the ledger in all, the token check included. */
+  readonly ledgerTimeoutMs: number;
 }
 
 type Match = Extract<Found, { kind: 'route' }>;
@@ -33,7 +36,8 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   const match = matchRoute(parts.router, exchange);
   const { route } = match;
   const repeated = repeatedHeaders(exchange.request);
-  const caller = await authenticated(parts, exchange, repeated);
+  const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);
+  const caller = await ledgerTime.spend(authenticated(parts, exchange, repeated));
   // Taken before the scope is looked at: every answer to a valid token tells its rate.
   exchange.rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   assertScope(caller, route.operation);
@@ -42,7 +46,7 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   const version = checkHeaders(exchange, repeated);
   const json = await readContent(exchange, route);
   const { body, query } = checkInput(route, json, exchange.search);
-  return route.handler({
+  const answer = route.handler({
     caller,
     requestId: exchange.requestId,
     version,
@@ -52,6 +56,7 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
     query,
     idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, match, caller, exchange, json) },
   });
+  return ledgerTime.spend(answer);
 }
 
 /** Unknown paths and wrong methods are told without a token: they are no secret. */

@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
+  /** What a request may wait for the ledger in all, the token check included. */
+  readonly ledgerTimeoutMs: number;
   readonly baseUrl: string;
   readonly docsUrl: string;
   /** Addresses and ranges whose X-Forwarded-For is believed. */

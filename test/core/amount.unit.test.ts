@@ -16,8 +16,9 @@ describe('an amount', () => {
   for (const text of exact)
     it(`is read exactly: ${text}`, () => {
       const raw = parseRaw(text);
-      assert.equal(raw?.toString(), text);
-      assert.equal(amountJson({ raw: raw!, asset: 'COPM' }).raw, text);
+      assert(raw !== null);
+      assert.equal(raw.toString(), text);
+      assert.equal(amountJson({ raw, asset: 'COPM' }).raw, text);
     });
 
   const refused: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
-import { ACCOUNT_STATUSES, accounts, tenants } from '../../src/db/entities/parties.js';
+import { ACCOUNT_STATUSES, accounts, members, tenants } from '../../src/db/entities/parties.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
@@ -22,16 +22,14 @@ describe('the database', () => {
     for (const name of texts) {
       const row = {
         id: newId(),
-        name: `${name}${newId()}`,
-        network: null,
-        timeZone: 'America/Bogota',
-        feeAccountId: newId(),
+        tenantId: newId(),
+        name,
         createdAt: instant(Date.UTC(2026, 10, 30, 23, 59, 59, 999)),
       };
       await db.database.withTransaction(async (transaction) => {
-        await transaction.execute(insertSql(tenants, [row]));
+        await transaction.execute(insertSql(members, [row]));
       });
-      assert.deepEqual(await db.database.reader.find(tenants, { id: row.id }), row);
+      assert.deepEqual(await db.database.reader.find(members, { id: row.id }), row);
     }
   });
 

@@ -59,6 +59,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
     rateLimiter: new RateLimiter(rates, 1, systemClock),
     fingerprintKeys: KEYS,
+    ledgerTimeoutMs: 4_000,
     baseUrl: 'http://localhost:8080',
     docsUrl,
     trustedProxies: options.trustedProxies ?? [],

@@ -229,6 +229,13 @@ const DAMAGES: readonly Damage[] = [
     found: ['event_body', 'event_time'],
   },
   {
+    name: 'an account that was verified twice',
+    sql: ({ tenant, payer }) => [
+      `UPDATE events SET type='account.verified', resource_id=${id(payer.id)} WHERE tenant_id=${id(tenant.tenant.id)}`,
+    ],
+    found: ['account_verified', 'event_body', 'event_body', 'operation_event', 'operation_event'],
+  },
+  {
     name: 'an event about nothing',
     sql: ({ tenant }) => [
       `UPDATE events SET resource_id=${id(newId())} WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
@@ -281,11 +288,7 @@ describe('the auditor finds damage', () => {
     watched = openDesk(db.database);
   });
 
-  after(async () => {
-    await db.sql(`DROP DATABASE ${db.name}`);
-    await db.sql(`DROP USER '${db.name}'@'%'`);
-    await db.close();
-  });
+  after(() => db.remove());
 
   beforeEach(async () => {
     const tables = await db.sql(

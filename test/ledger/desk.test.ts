@@ -5,7 +5,7 @@ import { entries, idempotencyKeys } from '../../src/db/entities/ledger.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { CommandKind, Decision } from '../../src/ledger/desk/types.js';
-import { refuse } from '../../src/ledger/desk/types.js';
+import { insertRow, refuse } from '../../src/ledger/desk/types.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import { isCommit, Proxy } from '../support/proxy.js';
@@ -223,7 +223,7 @@ describe('the posting desk', () => {
       raw: 1n,
       spoil: (decision, transfer) => ({
         ...decision,
-        writes: { ...decision.writes, rows: [{ table: transfers as never, row: { ...transfer, id }, isNew: true }] },
+        writes: { ...decision.writes, rows: [insertRow(transfers, { ...transfer, id })] },
       }),
     });
     const [bad, good] = await Promise.all([

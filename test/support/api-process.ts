@@ -14,7 +14,7 @@ const POLL_MS = 20;
 export class ApiProcess {
   readonly baseUrl: string;
   private readonly environment: Readonly<Record<string, string>>;
-  private readonly adminUrl: string;
+  readonly adminUrl: string;
   private child: ChildProcess | undefined;
   private errors = '';
 

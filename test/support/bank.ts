@@ -99,7 +99,11 @@ export function object(value: unknown): Json {
 }
 
 /** What operators decide, without their command: an account may be closed here with money in it. */
-export async function setStatus(db: TestDatabase, account: Pick<Account, 'id'>, status: Account['status']): Promise<void> {
+export async function setStatus(
+  db: TestDatabase,
+  account: Pick<Account, 'id'>,
+  status: Account['status'],
+): Promise<void> {
   const { id } = account;
   assert.equal(await db.change(`UPDATE accounts SET status='${status}' WHERE id=${idLiteral(id)}`), 1);
 }

@@ -14,6 +14,8 @@ export interface TestDatabase {
   /** The same with the rows it touched. */
   change(text: string): Promise<number>;
   close(): Promise<void>;
+  /** Closes it and takes the data and the user away. */
+  remove(): Promise<void>;
 }
 
 export const STATEMENT_TIMEOUT_MS = 4_000;
@@ -50,14 +52,16 @@ async function makeOwn(): Promise<Made> {
 async function freeName(adminUrl: string, wanted: string): Promise<string> {
   // Open as long as the process: the lock ends with the connection.
   const connection = await createConnection({ uri: adminUrl });
-  unref(connection);
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? wanted : `${wanted}_${number}`;
     const [rows] = await connection.query('SELECT GET_LOCK(?, 0) AS got', [name]);
-    if (Array.isArray(rows) && rows[0] !== undefined && 'got' in rows[0] && rows[0].got === 1) return name;
+    if ((rows as { got: number | null }[])[0]?.got !== 1) continue;
+    unref(connection);
+    return name;
   }
 }
 
+/** It must not keep the process from ending. */
 function unref(connection: Connection): void {
   const { connection: inner } = connection as unknown as { connection: { stream: { unref(): void } } };
   inner.stream.unref();
@@ -100,6 +104,10 @@ function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
     });
     return (await (await admin).query(text))[0];
   };
+  const close = async (): Promise<void> => {
+    await database.close();
+    await (await admin)?.end();
+  };
   return {
     name,
     url,
@@ -107,9 +115,11 @@ function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
     database,
     sql: async (text) => (await run(text)) as Record<string, unknown>[],
     change: async (text) => ((await run(text)) as { affectedRows: number }).affectedRows,
-    close: async () => {
-      await database.close();
-      await (await admin)?.end();
+    close,
+    remove: async () => {
+      await run(`DROP DATABASE ${name}`);
+      await run(`DROP USER '${name}'@'%'`);
+      await close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/opening.js';
+import { verifyAccount } from '../../src/accounts/status.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
@@ -11,8 +12,7 @@ import { Failpoints } from '../../src/core/failpoints.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Database } from '../../src/db/database.js';
 import { balances } from '../../src/db/entities/ledger.js';
-import { type Account, accounts, type Member, type Tenant } from '../../src/db/entities/parties.js';
-import { updateSql } from '../../src/db/statements.js';
+import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { audit, type Finding } from '../../src/ledger/auditor/audit.js';
 import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
@@ -102,14 +102,11 @@ export async function makeAccount(
     phone: wanted.phone ?? null,
     grants: [{ memberId: owner.id, role: 'owner' }, ...(wanted.roles ?? [])],
   });
-  const verifiedAt = wanted.isVerified === false ? null : systemClock();
-  if (verifiedAt !== null)
-    await database.withTransaction(async (transaction) => {
-      await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
-    });
+  const verified =
+    wanted.isVerified === false ? account : (await verifyAccount(database, systemClock, account.id)).account;
   for (const [asset, raw] of Object.entries(wanted.funds ?? {}))
     await fund({ database, desk }, account, { asset: asset as Asset, raw });
-  return { ...account, verifiedAt };
+  return verified;
 }
 
 /** A pay-in through the desk: the one way in which money enters. */

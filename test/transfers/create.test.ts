@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { removeRole } from '../../src/access/members.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, list, object, openBank, transferBody } from '../support/bank.js';
+import { answered, type Bank, LEAST, list, object, openBank, setStatus, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, makeTenant } from '../support/world.js';
+import { assertLedgerSound } from '../support/world.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -121,30 +122,22 @@ describe('POST /v1/transfers', () => {
 
   it('replays to any token of the tenant with the scope, also when the member has no role any more', async () => {
     const key = randomUUID();
-    const { tenant, owner } = bank.tenant;
     const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 201);
-    await db.change(`DELETE FROM member_roles WHERE account_id=X'${payer.id.replaceAll('-', '')}'`);
+    await removeRole(api.core.database, bank.tenant.owner, payer.id);
     const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200);
     assert.equal(again.json.id, first.json.id);
     answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 403, 'authority_insufficient');
-    assert.equal(owner.tenantId, tenant.id);
   });
 
   it('replays a transfer whose destination was closed and whose source was frozen since', async () => {
     const key = randomUUID();
     const first = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 201);
-    await answeredBack(first.json);
-    await db.change(`UPDATE accounts SET status='closed' WHERE id=X'${receiver.id.replaceAll('-', '')}'`);
-    await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${payer.id.replaceAll('-', '')}'`);
+    await bank.sent({ from: receiver, to: payer, raw: 10n * LEAST });
+    await setStatus(db, receiver, 'closed');
+    await setStatus(db, payer, 'frozen');
     const again = answered(await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }), 200);
     assert.equal(again.json.id, first.json.id);
   });
-
-  /** The receiver gives it back, so that it can be closed empty. */
-  async function answeredBack(transfer: Readonly<Record<string, unknown>>): Promise<void> {
-    assert.equal(transfer.status, 'completed');
-    await bank.sent({ from: receiver, to: payer, raw: 10n * LEAST });
-  }
 
   it('takes no description, null and an empty one', async () => {
     for (const [description, shown] of [
@@ -160,10 +153,10 @@ describe('POST /v1/transfers', () => {
   it('keeps a description in NFC, counted in code points: 140 are the most', async () => {
     const sent = async (description: string): Promise<unknown> =>
       (await bank.sent({ from: payer, to: receiver, raw: LEAST, description })).description;
-    assert.equal(await sent('Café'), 'Café');
+    assert.equal(await sent('Cafe\u0301'), 'Caf\u00e9');
     assert.equal(await sent('💸'.repeat(140)), '💸'.repeat(140));
     // 280 code points as sent, 140 in NFC.
-    assert.equal(await sent('é'.repeat(140)), 'é'.repeat(140));
+    assert.equal(await sent('e\u0301'.repeat(140)), '\u00e9'.repeat(140));
     for (const description of ['x'.repeat(141), '💸'.repeat(141)]) {
       const refused = answered(
         await bank.send({ from: payer, to: receiver, raw: LEAST, description }),
@@ -207,7 +200,7 @@ describe('POST /v1/transfers', () => {
   });
 
   it('pays to a frozen account, which receives and cannot send', async () => {
-    await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${receiver.id.replaceAll('-', '')}'`);
+    await setStatus(db, receiver, 'frozen');
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.equal(await bank.available(receiver), LEAST);
   });
@@ -225,12 +218,5 @@ describe('POST /v1/transfers', () => {
     const [event, ...others] = list((await own.get('/v1/events')).json.items);
     assert.deepEqual([event?.type, others], ['transfer.completed', []]);
     assert.deepEqual(object(event?.data).object, transfer);
-  });
-
-  it('is done under the roles that may create transfers, and by nobody whose role is in the destination alone', async () => {
-    const { owner, tenant } = await makeTenant(db.database);
-    assert.equal(owner.tenantId, tenant.id);
-    const answer = await bank.send({ from: payer, to: receiver, raw: LEAST }, { token: await bank.issue(owner) });
-    answered(answer, 404, 'not_found');
   });
 });

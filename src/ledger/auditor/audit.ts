@@ -7,8 +7,8 @@ import { monthChecks } from './checks/months.js';
 import { holdChecks, operationChecks } from './checks/operations.js';
 import { accountReferenceChecks, keyChecks } from './checks/references.js';
 import { transactionChecks } from './checks/transactions.js';
-import { AuditRun } from './run.js';
-import type { AuditOptions, AuditReport, Check } from './types.js';
+import { AuditRun, type Check } from './run.js';
+import type { AuditOptions, AuditReport } from './types.js';
 
 export type { AuditOptions, AuditReport, Finding } from './types.js';
 

@@ -57,6 +57,13 @@ export class AuditRun {
   }
 }
 
+/** A group of checks that share one walk through a table. */
+export interface Check {
+  /** The tables it walks, whose sizes make the estimate for the progress. */
+  readonly tables: readonly string[];
+  run(audit: AuditRun): Promise<void>;
+}
+
 /** A value for each asset. */
 export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
   return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;

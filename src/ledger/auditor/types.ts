@@ -1,5 +1,4 @@
 import type { Uuid } from '../../core/ids.js';
-import type { AuditRun } from './run.js';
 
 /** Something in the database that contradicts something else in it. */
 export interface Finding {
@@ -21,11 +20,4 @@ export interface AuditOptions {
   readonly tenantId?: Uuid;
   /** Rows looked at, of an estimate that is never smaller. */
   readonly onProgress?: (done: number, total: number) => void;
-}
-
-/** A group of checks that share one walk through a table. */
-export interface Check {
-  /** The tables it walks, whose sizes make the estimate for the progress. */
-  readonly tables: readonly string[];
-  run(audit: AuditRun): Promise<void>;
 }

@@ -1,13 +1,15 @@
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
-import { CommitUnknown, DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
+import { DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
 import {
   answerFromKeys,
   type Answers,
   type GroupParts,
+  GroupUnknown,
   nameAccounts,
   type NamedAccounts,
   postGroup,
+  recognise,
   type Ticket,
   UNKNOWN,
 } from './group.js';
@@ -152,7 +154,7 @@ export class PostingDesk {
         return settle(await postGroup(this.parts, open, named, deadline));
       } catch (failure) {
         named = undefined;
-        if (failure instanceof CommitUnknown) return this.resolveUnknown(open);
+        if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure.answers);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
@@ -179,11 +181,11 @@ export class PostingDesk {
   }
 
   /** Asks a fresh connection for the keys until their time is over. A key that is not there may still be committing. */
-  private async resolveUnknown(group: readonly Waiting[]): Promise<void> {
+  private async resolveUnknown(group: readonly Waiting[], expected: Answers): Promise<void> {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
       try {
-        settle(await answerFromKeys(this.parts.database.reader, open));
+        settle(recognise(await answerFromKeys(this.parts.database.reader, open), expected));
       } catch (failure) {
         if (!(failure instanceof DatabaseUnavailable)) throw failure;
       }

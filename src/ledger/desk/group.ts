@@ -8,6 +8,7 @@ import type { Database, Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import { balances, type IdempotencyKey } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
+import { CommitUnknown } from '../../db/failures.js';
 import { columnList, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { type BoundKeys, findKeys, KEY_REUSED, keyName, parseKeys, selectKeysSql, storedRefusal } from './keys.js';
@@ -75,9 +76,38 @@ function refused(refusal: Refusal): Answer<never> {
 
 export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
 
+/** The answer to the group's COMMIT did not come. If it happened, these are the answers. */
+export class GroupUnknown extends Error {
+  override name = 'GroupUnknown';
+  readonly answers: Answers;
+
+  constructor(answers: Answers, cause: CommitUnknown) {
+    super(cause.message, { cause });
+    this.answers = answers;
+  }
+}
+
+/**
+ * What is there under the keys of a group whose commit was unknown. Where it is what the group itself made, it is told as
+ * such: to the client that asked for it first it is no replay.
+ */
+export function recognise(found: Answers, expected: Answers): Answers {
+  return new Map(
+    Array.from(found, ([ticket, answer]) => {
+      const own = expected.get(ticket);
+      return [ticket, own !== undefined && isSameOutcome(own, answer) ? own : answer];
+    }),
+  );
+}
+
+function isSameOutcome({ outcome: one }: Answer<AnyRow>, { outcome: other }: Answer<AnyRow>): boolean {
+  if (one.done) return other.done && one.resource.id === other.resource.id;
+  return !other.done && one.refusal.code === other.refusal.code;
+}
+
 /**
  * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
- * Throws AccountNotLocked, TransactionRetryable, CommitUnknown, DatabaseUnavailable, or what a statement failed with.
+ * Throws AccountNotLocked, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
  */
 export async function postGroup(
   parts: GroupParts,
@@ -86,23 +116,38 @@ export async function postGroup(
   deadline: Deadline,
 ): Promise<Answers> {
   parts.failpoints.pass('before_lock');
-  const answers = await parts.database.withTransaction(
-    async (transaction) => {
-      const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
-      parts.failpoints.pass('after_lock');
-      const now = parts.clock();
-      const keys = await loadKeysAndNeeds(transaction, state, tickets, named, now);
-      const replayed = await replay(transaction, tickets, keys);
-      const open = tickets.filter((ticket) => !replayed.has(ticket));
-      const { decided, bound } = decideAll(parts, state, open, named, now);
-      await writeGroup(transaction, bound, state.writes, now);
-      return new Map([...replayed, ...decided]);
-    },
-    deadline,
-    () => parts.failpoints.pass('before_commit'),
-  );
+  let answers: Answers = new Map();
+  try {
+    await parts.database.withTransaction(
+      async (transaction) => {
+        answers = await decideGroup(parts, transaction, tickets, named);
+      },
+      deadline,
+      () => parts.failpoints.pass('before_commit'),
+    );
+  } catch (failure) {
+    throw failure instanceof CommitUnknown ? new GroupUnknown(answers, failure) : failure;
+  }
   parts.failpoints.pass('after_commit');
   return answers;
+}
+
+/** Locks, reads, decides and writes: all but the COMMIT. */
+async function decideGroup(
+  parts: GroupParts,
+  transaction: Transaction,
+  tickets: readonly Ticket[],
+  named: NamedAccounts,
+): Promise<Answers> {
+  const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
+  parts.failpoints.pass('after_lock');
+  const now = parts.clock();
+  const keys = await loadKeysAndNeeds(transaction, state, tickets, named, now);
+  const replayed = await replay(transaction, tickets, keys);
+  const open = tickets.filter((ticket) => !replayed.has(ticket));
+  const { decided, bound } = decideAll(parts, state, open, named, now);
+  await writeGroup(transaction, bound, state.writes, now);
+  return new Map([...replayed, ...decided]);
 }
 
 /** For each ticket the accounts that its command will touch. */

@@ -5,8 +5,7 @@ import { asset as assetColumn, bigint, nullable, time, uuid } from '../../../db/
 import type { Reader } from '../../../db/database.js';
 import { type Balance, balances } from '../../../db/entities/ledger.js';
 import { type Account, accounts } from '../../../db/entities/parties.js';
-import { type AuditRun, eachAsset } from '../run.js';
-import type { Check } from '../types.js';
+import { type AuditRun, type Check, eachAsset } from '../run.js';
 import { idList, walkById } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
@@ -18,16 +17,18 @@ export const accountChecks: Check = {
     walkById(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
-      const [own, heads, held] = await Promise.all([
+      const [own, heads, held, verified] = await Promise.all([
         reader.select(balances, { accountId: ids }),
         readHeads(reader, ids),
         readHeld(reader, ids),
+        readVerified(reader, ids),
       ]);
       audit.counted('balances', own.length);
       const byAccount = groupBy(own, (balance) => balance.accountId);
       for (const account of slice) {
         const head = heads.get(account.id);
         checkHead(audit, account, head);
+        checkVerified(audit, account, verified.get(account.id) ?? 0n);
         for (const asset of ASSET_NAMES) {
           const balance = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
           const subject = `account ${account.id} ${asset}`;
@@ -83,6 +84,25 @@ async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<strin
   return new Map(
     rows.map((row) => [`${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`, bigint.parse(row.held)]),
   );
+}
+
+/** How many events tell that the account was verified. */
+async function readVerified(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, bigint>> {
+  const rows = await reader.query(
+    `SELECT resource_id, CAST(COUNT(*) AS CHAR) AS events FROM events FORCE INDEX (resource)
+     WHERE resource_id IN (${idList(ids) ?? 'NULL'}) AND type='account.verified' GROUP BY resource_id`,
+  );
+  return new Map(rows.map((row) => [uuid.parse(row.resource_id), bigint.parse(row.events)]));
+}
+
+/** An operator may verify without a declaration, so there need not be an event; but only the first declaration makes one. */
+function checkVerified(audit: AuditRun, account: Account, events: bigint): void {
+  if (events > 1n || (events === 1n && account.verifiedAt === null))
+    audit.report(
+      'account_verified',
+      `account ${account.id}`,
+      `it is ${account.verifiedAt === null ? 'not ' : ''}verified, but has ${events} event(s) account.verified`,
+    );
 }
 
 function checkHead(audit: AuditRun, account: Account, head: Head | undefined): void {

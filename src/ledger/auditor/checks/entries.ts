@@ -1,8 +1,7 @@
 import type { Asset } from '../../../core/amount.js';
 import { asset, bigint, string, uuid } from '../../../db/columns.js';
 import type { Reader, StoredRow } from '../../../db/database.js';
-import { type AuditRun, eachAsset } from '../run.js';
-import type { Check } from '../types.js';
+import { type AuditRun, type Check, eachAsset } from '../run.js';
 import { afterKey, walk, whereAll } from '../walk.js';
 
 const ENTRIES_A_SLICE = 10_000;

@@ -8,12 +8,9 @@ import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import type { Check } from '../types.js';
-import { afterKey, byId, walk, whereAll } from '../walk.js';
-
-const EVENTS_A_SLICE = 1_000;
+import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
 /** The log of each tenant: gapless, never dated backwards, each body that of its row, each about something that exists. */
 export const eventChecks: Check = {
@@ -22,7 +19,7 @@ export const eventChecks: Check = {
     let before: EventRow | undefined;
     await walk(
       audit,
-      EVENTS_A_SLICE,
+      ROWS_A_SLICE,
       (reader, after: EventRow | undefined) => readEvents(reader, audit, after),
       async (reader, slice) => {
         audit.counted('events', slice.length);
@@ -51,7 +48,7 @@ async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | und
   ];
   const rows = await reader.query(
     `SELECT ${columnList(events)} FROM events FORCE INDEX (PRIMARY)${whereAll(conditions)}
-     ORDER BY tenant_id, sequence LIMIT ${EVENTS_A_SLICE}`,
+     ORDER BY tenant_id, sequence LIMIT ${ROWS_A_SLICE}`,
   );
   return rows.map((row) => parseRow(events, row));
 }

@@ -3,10 +3,9 @@ import { asset, bigint, string, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
 import { monthTotals } from '../../../db/entities/ledger.js';
 import { type Account, accounts } from '../../../db/entities/parties.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { MonthUse } from '../sources/types.js';
-import type { Check } from '../types.js';
 import { idList, walkById } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;

@@ -5,20 +5,17 @@ import type { Reader } from '../../../db/database.js';
 import { EVENT_TYPES } from '../../../db/entities/events.js';
 import { type Hold, holds, RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
-import type { Check } from '../types.js';
-import { byId, idList, walk, whereAll } from '../walk.js';
-
-const OPERATIONS_A_SLICE = 1_000;
+import { byId, idList, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
 /** Every operation: its accounts, ledger transactions, hold and events are exactly those that its state asks for. */
 export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
   run: async (audit) => {
     for (const source of SOURCES)
-      await source.walk(audit, OPERATIONS_A_SLICE, async (reader, operations) => {
+      await source.walk(audit, ROWS_A_SLICE, async (reader, operations) => {
         audit.counted(source.tableName, operations.length);
         const facts = await readFacts(reader, source, operations);
         for (const operation of operations) checkOperation(audit, source, operation, facts);
@@ -107,7 +104,7 @@ export const holdChecks: Check = {
   run: (audit) =>
     walk(
       audit,
-      OPERATIONS_A_SLICE,
+      ROWS_A_SLICE,
       async (reader, after: Hold | undefined) => {
         const conditions = [
           ...(after === undefined ? [] : [`resource_id>${uuid.literal(after.resourceId)}`]),
@@ -116,7 +113,7 @@ export const holdChecks: Check = {
             : [`account_id IN (SELECT id FROM accounts WHERE tenant_id=${uuid.literal(audit.tenantId)})`]),
         ];
         const rows = await reader.query(
-          `SELECT resource_id FROM holds FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY resource_id LIMIT ${OPERATIONS_A_SLICE}`,
+          `SELECT resource_id FROM holds FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY resource_id LIMIT ${ROWS_A_SLICE}`,
         );
         return reader.select(
           holds,

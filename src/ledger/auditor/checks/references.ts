@@ -4,12 +4,9 @@ import type { Reader } from '../../../db/database.js';
 import { type IdempotencyKey, idempotencyKeys } from '../../../db/entities/ledger.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import type { Check } from '../types.js';
-import { afterKey, walk, whereAll } from '../walk.js';
-
-const KEYS_A_SLICE = 2_000;
+import { afterKey, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
 /** Every idempotency key that made something names a resource of its tenant. */
 export const keyChecks: Check = {
@@ -17,7 +14,7 @@ export const keyChecks: Check = {
   run: (audit) =>
     walk(
       audit,
-      KEYS_A_SLICE,
+      ROWS_A_SLICE,
       (reader, after: IdempotencyKey | undefined) => readKeys(reader, audit, after),
       async (reader, slice) => {
         audit.counted('idempotency_keys', slice.length);
@@ -52,7 +49,7 @@ async function readKeys(reader: Reader, audit: AuditRun, after: IdempotencyKey |
   ];
   const rows = await reader.query(
     `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys FORCE INDEX (PRIMARY)${whereAll(conditions)}
-     ORDER BY tenant_id, idempotency_key LIMIT ${KEYS_A_SLICE}`,
+     ORDER BY tenant_id, idempotency_key LIMIT ${ROWS_A_SLICE}`,
   );
   return rows.map((row) => parseRow(idempotencyKeys, row));
 }

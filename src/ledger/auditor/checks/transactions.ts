@@ -6,13 +6,10 @@ import { entries, type Entry, type LedgerTransaction, ledgerTransactions } from 
 import { SYSTEM_ROLES, type SystemRole } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
-import { type AuditRun, eachAsset } from '../run.js';
+import { type AuditRun, type Check, eachAsset } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import type { Expectation, ExpectedEntry } from '../sources/types.js';
-import type { Check } from '../types.js';
-import { idList, walkById } from '../walk.js';
-
-const TRANSACTIONS_A_SLICE = 1_000;
+import { idList, ROWS_A_SLICE, walkById } from '../walk.js';
 
 interface PostedEntry {
   readonly entry: Entry;
@@ -31,7 +28,7 @@ interface Place {
 export const transactionChecks: Check = {
   tables: ['ledger_transactions'],
   run: (audit) =>
-    walkById(audit, ledgerTransactions, TRANSACTIONS_A_SLICE, async (reader, slice) => {
+    walkById(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
       audit.counted('ledger_transactions', slice.length);
       const posted = groupBy(await readEntries(reader, slice), ({ entry }) => entry.transactionId);
       for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { Failpoints } from '../../src/core/failpoints.js';
+import { requestFingerprint } from '../../src/core/fingerprint.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { Deadline } from '../../src/db/deadline.js';
+import { answerFromKeys, nameAccounts, postGroup, type Ticket } from '../../src/ledger/desk/group.js';
+import { createTransfer } from '../../src/transfers/commands.js';
+import type { CreateTransfer } from '../../src/transfers/rules.js';
+import { UNIT_RAW } from '../ledgers/history.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { FINGERPRINT_KEY } from '../service/api-process.js';
+import { openBare } from './driver.js';
+import { RecordingDatabase } from './recording.js';
+
+/** What the desk sent to MySQL for one group. */
+export interface RecordedGroup {
+  readonly commands: number;
+  /** Sent at the same time, before the transaction. */
+  readonly reads: readonly string[];
+  /** The round trips of the transaction, without its COMMIT. */
+  readonly steps: readonly string[];
+}
+
+const RECORDING_MS = 600_000;
+
+/** Makes the next command of a group. */
+export type NextTransfer = () => { readonly source: Uuid; readonly destination: Uuid; readonly key?: string };
+
+/**
+ * Has the desk post groups of these sizes, writes down every statement, and rolls all of it back: the same statements can
+ * then be sent by the bare driver, to the same ledger. Groups of used keys are read and not posted, as the desk does it.
+ */
+export async function recordGroups(
+  ledger: Ledger,
+  sizes: readonly number[],
+  next: NextTransfer,
+): Promise<RecordedGroup[]> {
+  const connection = await openBare(ledger.url, 'transactions');
+  const database = new RecordingDatabase(ledger.url, connection);
+  const groups: RecordedGroup[] = [];
+  try {
+    for (const size of sizes) {
+      await recordGroup(
+        database,
+        Array.from({ length: size }, () => ticket(ledger, next())),
+      );
+      groups.push({ commands: size, reads: database.lookUps.splice(0), steps: database.steps.splice(0) });
+    }
+  } finally {
+    await connection.query('ROLLBACK');
+    await Promise.all([connection.end(), database.close()]);
+  }
+  return groups;
+}
+
+/** What PostingDesk does with a group when nothing fails. */
+async function recordGroup(database: RecordingDatabase, tickets: readonly Ticket[]): Promise<void> {
+  const known = await answerFromKeys(database.reader, tickets);
+  const named = await nameAccounts(database.reader, tickets);
+  const open = tickets.filter((one) => !known.has(one));
+  if (open.length === 0) return;
+  const answers = await postGroup(
+    { database, clock: systemClock, failpoints: new Failpoints(null), onFault: fail },
+    open,
+    named,
+    Deadline.afterMs(RECORDING_MS),
+  );
+  for (const { outcome } of answers.values())
+    if (!outcome.done) throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);
+}
+
+function fail(_kind: string, fault: unknown): never {
+  throw fault instanceof Error ? fault : new Error('a command failed');
+}
+
+function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>): Ticket {
+  const { source: sourceAccountId, destination: destinationAccountId } = wanted;
+  const command: CreateTransfer = {
+    tenantId,
+    memberId,
+    key: wanted.key ?? randomUUID(),
+    // As long as the service's; a used key must not be asked for by it.
+    fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), matches: () => true },
+    transferId: newId(),
+    sourceAccountId,
+    destinationAccountId,
+    amount: { raw: UNIT_RAW, asset: 'COPM' },
+    description: 'Pago de la factura del mes',
+  };
+  return {
+    // As in PostingDesk.submit: each kind meets only its own commands again.
+    kind: createTransfer,
+    command,
+    deadline: Deadline.afterMs(RECORDING_MS),
+    answer: () => undefined,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Connection } from 'mysql2/promise';
+import { Database, type Reader, type StoredRow, type Transaction } from '../../src/db/database.js';
+import { selectSql } from '../../src/db/statements.js';
+import { parseRow } from '../../src/db/table.js';
+
+/** Round trips in their order, each as the text that goes over the wire. */
+export type Recorded = string[];
+
+/** A reader over one connection that writes down what it sends. */
+export function recordingReader(connection: Connection, recorded: Recorded): Reader {
+  const query = async (sql: string): Promise<readonly StoredRow[]> => {
+    recorded.push(sql);
+    const [rows] = await connection.query(sql);
+    if (!Array.isArray(rows)) throw new TypeError('the statement answered no rows');
+    return rows as StoredRow[];
+  };
+  const select: Reader['select'] = async (table, where, options) =>
+    (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
+  return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+}
+
+/**
+ * A database whose transactions all run within one transaction of `connection` and never commit: each sees what the ones
+ * before it did, all is written down, and a rollback at the end leaves no trace.
+ */
+export class RecordingDatabase extends Database {
+  override readonly reader: Reader;
+  /** What was read outside transactions, and the round trips of transactions. The caller empties them. */
+  readonly lookUps: Recorded = [];
+  readonly steps: Recorded = [];
+  private readonly connection: Connection;
+
+  constructor(url: string, connection: Connection) {
+    super({ url, readConnections: 1, transactionConnections: 1, statementTimeoutMs: 60_000 });
+    this.connection = connection;
+    this.reader = recordingReader(connection, this.lookUps);
+  }
+
+  override withTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const send = async (sql: string): Promise<unknown> => {
+      this.steps.push(sql);
+      return (await this.connection.query(sql))[0];
+    };
+    return work({
+      ...recordingReader(this.connection, this.steps),
+      execute: async (sql) => {
+        await send(sql);
+        return 0;
+      },
+      all: async (statements) => {
+        if (statements.length === 0) return [];
+        const answer = await send(statements.join(';'));
+        const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
+        return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
+      },
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { connect, type Socket } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  /** The first part of the answer as it came, for messages. */
+  readonly text: string;
+}
+
+type OnAnswer = (answer: Answer) => void;
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const STATUS_AT = 'HTTP/1.1 '.length;
+const CONTENT_LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+const SHOWN_LETTERS = 1_000;
+
+/**
+ * One kept HTTP/1.1 connection, one request at a time, that looks at nothing but the status and the length. A general
+ * client costs several times as much CPU time a request, which would be taken from what is measured.
+ */
+export class Connection {
+  private readonly socket: Socket;
+  private onAnswer: OnAnswer | null = null;
+  /** What has come of an answer whose head is not complete. */
+  private head: Buffer | null = null;
+  private answer: Answer | null = null;
+  private bodyBytesLeft = 0;
+
+  private constructor(socket: Socket, onBroken: (reason: Error) => void) {
+    this.socket = socket;
+    socket.on('data', (chunk) => {
+      try {
+        this.read(chunk);
+      } catch (fault) {
+        onBroken(fault instanceof Error ? fault : new Error(String(fault)));
+      }
+    });
+    socket.on('error', onBroken);
+    socket.on('close', () => onBroken(new Error('the service closed a connection')));
+  }
+
+  static open(port: number, onBroken: (reason: Error) => void): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.off('error', reject);
+        resolve(new Connection(socket, onBroken));
+      });
+    });
+  }
+
+  /** The answer to the request before must have come. */
+  send(request: string | Buffer, onAnswer: OnAnswer): void {
+    this.onAnswer = onAnswer;
+    if (typeof request === 'string') this.socket.write(request, 'latin1');
+    else this.socket.write(request);
+  }
+
+  close(): void {
+    this.socket.removeAllListeners('close');
+    this.socket.destroy();
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.answer === null) this.readHead(this.head === null ? chunk : Buffer.concat([this.head, chunk]));
+    else this.bodyBytesLeft -= chunk.length;
+    if (this.answer === null || this.bodyBytesLeft > 0) return;
+    const { answer, onAnswer } = this;
+    this.answer = null;
+    this.onAnswer = null;
+    if (onAnswer === null) throw new Error(`an answer came that was not asked for:\n${answer.text}`);
+    onAnswer(answer);
+  }
+
+  private readHead(bytes: Buffer): void {
+    const end = bytes.indexOf(HEAD_END);
+    this.head = end === -1 ? bytes : null;
+    if (end === -1) return;
+    const bodyAt = end + HEAD_END.length;
+    const head = bytes.toString('latin1', 0, bodyAt);
+    const length = CONTENT_LENGTH.exec(head)?.[1];
+    if (length === undefined) throw new Error(`an answer came without Content-Length:\n${head}`);
+    this.bodyBytesLeft = Number(length) - (bytes.length - bodyAt);
+    this.answer = {
+      status: Number(head.slice(STATUS_AT, STATUS_AT + 3)),
+      text: bytes.toString('utf8', 0, SHOWN_LETTERS),
+    };
+  }
+}

@@ -1,0 +1,149 @@
+import { type Answer, Connection } from './connection.js';
+import type { LoadJob, LoadResult } from './job.js';
+import { latencyOf } from './latency.js';
+import { type NextRequest, requestSource, type RequestSource } from './request-source.js';
+
+/** Sends what the job says and measures. Throws when a connection breaks. */
+export async function generateLoad(job: LoadJob): Promise<LoadResult> {
+  let fail: (reason: Error) => void = () => undefined;
+  const broken = new Promise<never>((_, reject) => (fail = reject));
+  const connections = await Promise.all(
+    Array.from({ length: job.connections }, () => Connection.open(job.port, (reason) => fail(reason))),
+  );
+  const measured = new Measurement(job);
+  const source = requestSource(job);
+  const work =
+    job.perSecond === null
+      ? waitForAnswers(connections, source, measured)
+      : keepPace(1000 / job.perSecond, connections, source, measured);
+  await Promise.race([work, broken]);
+  for (const connection of connections) connection.close();
+  return measured.result();
+}
+
+/** Each connection sends its next request when the last one was answered. */
+async function waitForAnswers(
+  connections: readonly Connection[],
+  source: RequestSource,
+  measured: Measurement,
+): Promise<void> {
+  await Promise.all(
+    connections.map(
+      (connection) =>
+        new Promise<void>((done) => {
+          const next = (): void => {
+            const request = measured.isOver() ? null : source();
+            if (request === null) return done();
+            const sentAt = performance.now();
+            connection.send(request.wire, (answer) => {
+              measured.answered(request, answer, sentAt);
+              next();
+            });
+          };
+          next();
+        }),
+    ),
+  );
+}
+
+/**
+ * Sends at a steady rate. A request that finds every connection busy waits, and the wait counts: a slow service does not
+ * slow the clients of this row down.
+ */
+async function keepPace(
+  everyMs: number,
+  connections: readonly Connection[],
+  source: RequestSource,
+  measured: Measurement,
+): Promise<void> {
+  const idle = [...connections];
+  const waiting: { readonly request: NextRequest; readonly dueAt: number }[] = [];
+  const began = performance.now();
+  let due = 0;
+  const dispatch = (): void => {
+    while (idle.length > 0 && waiting.length > 0) {
+      // In turns: the service closes a connection on which nothing is sent for long.
+      const connection = idle.shift();
+      const first = waiting.shift();
+      if (connection === undefined || first === undefined) return;
+      connection.send(first.request.wire, (answer) => {
+        measured.answered(first.request, answer, first.dueAt);
+        idle.push(connection);
+        dispatch();
+      });
+    }
+  };
+  await new Promise<void>((done) => {
+    const tick = (): void => {
+      const now = performance.now();
+      for (; due <= (now - began) / everyMs && !measured.isOver(); due += 1) {
+        const request = source();
+        if (request !== null) waiting.push({ request, dueAt: now });
+      }
+      dispatch();
+      if (measured.isOver() && idle.length === connections.length) done();
+      else setTimeout(tick, Math.max(1, began + due * everyMs - now));
+    };
+    tick();
+  });
+}
+
+/** What came back, from the end of the warm-up to the end of the time. */
+class Measurement {
+  private readonly job: LoadJob;
+  private readonly beginsAt: number;
+  private readonly endsAt: number;
+  private readonly samples: number[] = [];
+  private readonly byLabel = new Map<string, number[]>();
+  private answers = 0;
+  private answersInTime = 0;
+  private lastAnswerAt = 0;
+  private unexpected = 0;
+  private firstUnexpected: string | null = null;
+  private cpuAtBeginning = process.cpuUsage();
+
+  constructor(job: LoadJob) {
+    this.job = job;
+    this.beginsAt = performance.now() + job.warmUpS * 1000;
+    this.endsAt = this.beginsAt + job.seconds * 1000;
+    setTimeout(() => (this.cpuAtBeginning = process.cpuUsage()), job.warmUpS * 1000);
+  }
+
+  isOver(): boolean {
+    return performance.now() >= this.endsAt;
+  }
+
+  answered({ labels }: NextRequest, { status, text }: Answer, sentAt: number): void {
+    const now = performance.now();
+    this.answers += 1;
+    if (status !== this.job.expectedStatus) {
+      this.unexpected += 1;
+      this.firstUnexpected ??= text;
+    }
+    if (now >= this.beginsAt && now < this.endsAt) {
+      this.answersInTime += 1;
+      this.lastAnswerAt = now;
+    }
+    if (sentAt < this.beginsAt) return;
+    this.samples.push(now - sentAt);
+    for (const label of labels) {
+      const own = this.byLabel.get(label) ?? [];
+      own.push(now - sentAt);
+      this.byLabel.set(label, own);
+    }
+  }
+
+  result(): LoadResult {
+    const { user, system } = process.cpuUsage(this.cpuAtBeginning);
+    const seconds = (Math.min(this.endsAt, this.lastAnswerAt) - this.beginsAt) / 1000;
+    return {
+      perSecond: this.answersInTime / seconds,
+      answered: this.answers,
+      latency: latencyOf(this.samples),
+      byLabel: Object.fromEntries(Array.from(this.byLabel, ([label, own]) => [label, latencyOf(own)])),
+      unexpected: this.unexpected,
+      firstUnexpected: this.firstUnexpected,
+      generatorUsPerRequest: (user + system) / Math.max(1, this.answersInTime),
+    };
+  }
+}

@@ -1,0 +1,60 @@
+import type { Asset } from '../../src/core/amount.js';
+
+/** What the load generator is told and what it tells, as they travel between the processes. */
+
+/** One request as the generator sends it; JSON bodies have an idempotency key. */
+export interface ListedRequest {
+  /** With its query. */
+  readonly path: string;
+  /** Latencies are also told for each of these. */
+  readonly labels?: readonly string[];
+  readonly post?: { readonly key: string; readonly body: string };
+}
+
+export type Requests =
+  /** Transfers under new keys, between accounts at random. */
+  | {
+      readonly kind: 'transfers';
+      readonly sources: readonly string[];
+      readonly destinations: readonly string[];
+      readonly raw: string;
+      readonly asset: Asset;
+    }
+  /** Each once in this order, or any of them at random until the time is over. */
+  | { readonly kind: 'listed'; readonly list: readonly ListedRequest[]; readonly order: 'once' | 'random' };
+
+export interface LoadJob {
+  readonly port: number;
+  readonly token: string;
+  readonly connections: number;
+  /** Requests a second, sent whether or not earlier ones were answered; null: each connection waits for its answer. */
+  readonly perSecond: number | null;
+  readonly warmUpS: number;
+  readonly seconds: number;
+  /** Any other status is a failure of the row. */
+  readonly expectedStatus: number;
+  readonly requests: Requests;
+}
+
+export interface Latency {
+  readonly count: number;
+  readonly meanMs: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface LoadResult {
+  /** Of the measured time, without the warm-up. */
+  readonly perSecond: number;
+  /** All that was answered, in the warm-up too. */
+  readonly answered: number;
+  readonly latency: Latency;
+  readonly byLabel: Readonly<Record<string, Latency>>;
+  /** Answers with another status, in the warm-up too, and the first of them. */
+  readonly unexpected: number;
+  readonly firstUnexpected: string | null;
+  /** What the generator itself used, in microseconds of CPU time. */
+  readonly generatorUsPerRequest: number;
+}

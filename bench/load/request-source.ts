@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { ListedRequest, LoadJob, Requests } from './job.js';
+
+export interface NextRequest {
+  readonly wire: string | Buffer;
+  readonly labels: readonly string[];
+}
+
+const NO_LABELS: readonly string[] = [];
+
+/** Makes the requests one after the other; null when there are no more. */
+export type RequestSource = () => NextRequest | null;
+
+export function requestSource(job: LoadJob): RequestSource {
+  const { requests } = job;
+  return requests.kind === 'transfers' ? transferSource(job, requests) : listSource(job, requests);
+}
+
+/** The ids have one length, so each request differs from the others only in them. */
+function transferSource(job: LoadJob, requests: Extract<Requests, { kind: 'transfers' }>): RequestSource {
+  const { sources, destinations, raw, asset } = requests;
+  const body = (source: string, destination: string): string => transferBody(source, destination, raw, asset);
+  const length = body(sources[0] ?? '', destinations[0] ?? '').length;
+  const before = head(job, 'POST', '/v1/transfers', length);
+  return () => {
+    const source = pick(sources);
+    let destination = pick(destinations);
+    while (destination === source) destination = pick(destinations);
+    return { wire: `${before}Idempotency-Key: ${randomUUID()}\r\n\r\n${body(source, destination)}`, labels: NO_LABELS };
+  };
+}
+
+export function transferBody(source: string, destination: string, raw: string, asset: string): string {
+  return JSON.stringify({
+    source_account: source,
+    destination: { type: 'account', account_id: destination },
+    amount: { raw, asset },
+    description: 'Pago de la factura del mes',
+  });
+}
+
+function listSource(job: LoadJob, { list, order }: Extract<Requests, { kind: 'listed' }>): RequestSource {
+  const ready = list.map((one) => ({ wire: wireOf(job, one), labels: one.labels ?? NO_LABELS }));
+  let next = 0;
+  return order === 'random' ? () => pick(ready) : () => ready[next++] ?? null;
+}
+
+function wireOf(job: LoadJob, { path, post }: ListedRequest): Buffer {
+  if (post === undefined) return Buffer.from(`${head(job, 'GET', path)}\r\n`);
+  const length = Buffer.byteLength(post.body);
+  return Buffer.from(`${head(job, 'POST', path, length)}Idempotency-Key: ${post.key}\r\n\r\n${post.body}`);
+}
+
+/** The headers that all requests of a job share, without the empty line. */
+function head({ port, token }: LoadJob, method: string, path: string, bodyLength?: number): string {
+  const content = bodyLength === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${bodyLength}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n${content}`;
+}
+
+function pick<T>(items: readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)] as T;
+}

@@ -1,0 +1,27 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { RowFailed } from '../row.js';
+import type { LoadJob, LoadResult } from './job.js';
+
+const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
+
+type Told = { readonly result: LoadResult } | { readonly fault: string };
+
+/** Runs the load in a process of its own. Throws RowFailed for any unexpected status and for broken connections. */
+export async function runLoad(job: LoadJob): Promise<LoadResult> {
+  const child = fork(MAIN, { execArgv: [] });
+  const told = await new Promise<Told>((resolve) => {
+    // It is our own program (main.ts).
+    child.once('message', (message) => resolve(message as Told));
+    child.once('exit', (code) => resolve({ fault: `the load generator ended with ${code}` }));
+    child.send(job);
+  });
+  if ('fault' in told) throw new RowFailed(told.fault);
+  const { result } = told;
+  if (result.unexpected > 0)
+    throw new RowFailed(
+      `${result.unexpected} answers were not ${job.expectedStatus}; the first:\n${result.firstUnexpected}`,
+    );
+  if (result.latency.count === 0) throw new RowFailed('nothing was answered in the measured time');
+  return result;
+}

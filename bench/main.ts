@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { Bench } from './bench.js';
+import { readOptions, USAGE } from './options.js';
+import { describeMachine } from './report/machine.js';
+import { printProfiles } from './report/profiles.js';
+import { isAllMet, markdownTable, type RowResult, writeResults } from './report/results.js';
+import { say } from './report/say.js';
+import { type Row, RowFailed } from './row.js';
+import { chooseRows } from './rows/index.js';
+
+/** The benchmark suite: `npm run bench`, which gives it a MySQL server of its own. */
+
+const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
+
+async function main(): Promise<boolean> {
+  const serverUrl = process.env.BENCH_MYSQL_ADMIN_URL;
+  if (serverUrl === undefined || serverUrl === '')
+    throw new Error('BENCH_MYSQL_ADMIN_URL is not set: run the benchmarks by npm run bench');
+  const options = readOptions(process.argv.slice(2));
+  const chosen = chooseRows(options.rows);
+  const date = new Date().toISOString();
+  const machine = await describeMachine(serverUrl);
+  const profileFolder = `${RESULTS}profiles/${date.replaceAll(':', '-')}`;
+  const bench = new Bench(serverUrl, options, profileFolder);
+  const rows: RowResult[] = [];
+  for (const row of chosen) rows.push(await runRow(row, bench));
+  const results = { date, machine, options, rows };
+  const path = writeResults(RESULTS, results);
+  process.stdout.write(`\n${markdownTable(results)}\n`);
+  if (options.isProfiled) printProfiles(profileFolder);
+  say(`All figures: ${path}`);
+  return isAllMet(results);
+}
+
+/** A row that fails does not keep the others from being measured. */
+async function runRow(row: Row, bench: Bench): Promise<RowResult> {
+  const { name, title } = row;
+  say(`${name}: ${title}`);
+  try {
+    const measured = await row.run(bench);
+    say(`  ${measured.figures}; baseline ${measured.baseline}; ratio ${measured.ratio.toFixed(2)}`);
+    return { name, title, measured };
+  } catch (fault) {
+    const failure = fault instanceof RowFailed ? fault.message : String(fault instanceof Error ? fault.stack : fault);
+    say(`  failed: ${failure}`);
+    return { name, title, failure };
+  }
+}
+
+main().then(
+  (isMet) => process.exit(isMet ? 0 : 1),
+  (fault: unknown) => {
+    say(fault instanceof Error ? fault.message : String(fault));
+    say(`\n${USAGE}`);
+    process.exit(2);
+  },
+);

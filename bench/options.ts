@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** Names of rows, or what their names begin with; none: all. */
+  readonly rows: readonly string[];
+  /** Measured time of each row, after the warm-up. */
+  readonly seconds: number;
+  readonly warmUpS: number;
+  /** Also the ledger of ten million entries. */
+  readonly isFull: boolean;
+  /** Small ledgers and short runs, to see that everything works: the figures mean little. */
+  readonly isQuick: boolean;
+  /** Also writes CPU profiles of the API process, which then is slower. */
+  readonly isProfiled: boolean;
+}
+
+export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--full] [--quick] [--profile]
+
+  ROW          only these rows: their names or the first words of their names (default: all)
+  --seconds N  measured time of each row (default 10), after a warm-up of half of it
+  --full       also measures on a ledger of ten million entries, which takes about ten minutes to make, once
+  --quick      small ledgers and short runs, to see that everything works; not for comparing
+  --profile    writes CPU profiles of the API process beside the results and prints where its time went`;
+
+const USUAL_SECONDS = 10;
+const QUICK_SECONDS = 2;
+
+/** Throws an Error whose message is for the user. */
+export function readOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string' },
+      full: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+    },
+  });
+  const seconds = Number(values.seconds ?? (values.quick ? QUICK_SECONDS : USUAL_SECONDS));
+  if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
+  return {
+    rows: positionals,
+    seconds,
+    warmUpS: seconds / 2,
+    isFull: values.full,
+    isQuick: values.quick,
+    isProfiled: values.profile,
+  };
+}

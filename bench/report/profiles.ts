@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What V8 writes with --cpu-prof, as far as it is read here. */
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: Frame;
+  }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+interface Frame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
+const SHOWN = 30;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Prints for each profile of the folder the functions that took most of the time themselves. */
+export function printProfiles(folder: string): void {
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith('.cpuprofile'))
+    .sort()) {
+    // V8 wrote it for us (api-process.ts).
+    const profile = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile;
+    process.stdout.write(`\n${join(relative(ROOT, folder), name)}\n${selfTimes(profile)}\n`);
+  }
+}
+
+function selfTimes({ nodes, samples, timeDeltas }: Profile): string {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const functions = new Map<string, number>();
+  const packages = new Map<string, number>();
+  let idleUs = 0;
+  let busyUs = 0;
+  samples.forEach((id, index) => {
+    const frame = frames.get(id);
+    const spentUs = timeDeltas[index] ?? 0;
+    if (frame === undefined || frame.functionName === '(idle)') {
+      idleUs += spentUs;
+      return;
+    }
+    busyUs += spentUs;
+    add(functions, placeOf(frame), spentUs);
+    add(packages, packageOf(frame), spentUs);
+  });
+  return [
+    `busy ${(busyUs / 1e6).toFixed(1)} s of ${((busyUs + idleUs) / 1e6).toFixed(1)} s; self time by package:`,
+    ...largest(packages, busyUs),
+    'self time by function:',
+    ...largest(functions, busyUs),
+  ].join('\n');
+}
+
+function add(spent: Map<string, number>, name: string, us: number): void {
+  spent.set(name, (spent.get(name) ?? 0) + us);
+}
+
+function largest(spent: ReadonlyMap<string, number>, allUs: number): string[] {
+  return [...spent]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN)
+    .map(([name, us]) => `${((us * 100) / allUs).toFixed(1).padStart(6)} %  ${name}`);
+}
+
+function placeOf({ functionName, url, lineNumber }: Frame): string {
+  const name = functionName === '' ? '(anonymous)' : functionName;
+  if (url === '') return name;
+  const file = url.startsWith('file://') ? relative(ROOT, fileURLToPath(url)) : url;
+  return `${name}  ${file}:${lineNumber + 1}`;
+}
+
+/** The package, or the folder of ours; what has no file is V8's or the system's. */
+function packageOf(frame: Frame): string {
+  const { url, functionName } = frame;
+  if (url === '') return functionName === '(garbage collector)' ? functionName : 'native code and system calls';
+  if (!url.startsWith('file://')) return 'node';
+  const parts = relative(ROOT, fileURLToPath(url)).split('/');
+  return parts.slice(0, parts[1]?.startsWith('@') === true || parts[0] === 'dist' ? 3 : 2).join('/');
+}

@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Options } from '../options.js';
+import type { Measured } from '../row.js';
+import type { Machine } from './machine.js';
+
+export type RowResult =
+  | { readonly name: string; readonly title: string; readonly measured: Measured }
+  | { readonly name: string; readonly title: string; readonly failure: string };
+
+export interface Results {
+  readonly date: string;
+  readonly machine: Machine;
+  readonly options: Options;
+  readonly rows: readonly RowResult[];
+}
+
+/** Whether every row was measured and meets its targets. */
+export function isAllMet({ rows }: Results): boolean {
+  return rows.every((row) => 'measured' in row && row.measured.targets.every((target) => target.isMet));
+}
+
+/** Writes the results under their date as JSON, and the table as latest.md, which the README takes. Answers the JSON's path. */
+export function writeResults(folder: string, results: Results): string {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${results.date.replaceAll(':', '-')}.json`);
+  writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(join(folder, 'latest.md'), markdownTable(results));
+  return path;
+}
+
+/** The table of the README. */
+export function markdownTable(results: Results): string {
+  const { machine, date, options } = results;
+  const lines = results.rows.map((row) => {
+    if ('failure' in row) return `| ${row.title} | failed: ${row.failure.split('\n')[0]} | | | no |`;
+    const { figures, baseline, ratio, targets } = row.measured;
+    const wanted = targets.map(({ text, isMet }) => (isMet ? text : `**${text}**`)).join('; ');
+    const passed = targets.length === 0 ? '–' : targets.every(({ isMet }) => isMet) ? 'yes' : '**no**';
+    return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)} | ${wanted} | ${passed} |`;
+  });
+  return [
+    `Measured on ${date.slice(0, 10)}: ${machine.cpus} cores (${machine.cpuModel}), ${machine.memoryGiB} GiB, ` +
+      `${machine.system}, Node ${machine.node}, ${machine.database}, commit ${machine.commit}; ` +
+      `${options.seconds} s a row; database, service and load generator on the one machine.` +
+      (options.isQuick ? ' **A quick run: not for comparing.**' : ''),
+    '',
+    '| Workload | Measured | Baseline of the same run | Ratio | Target | Met |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,15 @@
+import type { Latency } from '../load/job.js';
+
+/** Figures in words. */
+
+export function perSecond(value: number): string {
+  return `${Math.round(value).toLocaleString('en')}/s`;
+}
+
+export function ms(value: number): string {
+  return `${value < 10 ? value.toFixed(2) : value.toFixed(1)} ms`;
+}
+
+export function latencyWords({ p50Ms, p99Ms }: Latency): string {
+  return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
+}

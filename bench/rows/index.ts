@@ -1,0 +1,19 @@
+import type { Row } from '../row.js';
+import { growthRow } from './growth.js';
+import { movementsRow } from './movements.js';
+import { readRows } from './reads.js';
+import { replaysRow } from './replays.js';
+import { startRow } from './start.js';
+import { transferRows } from './transfers.js';
+
+/** Every row, in the order in which they are run and shown. */
+export const ROWS: readonly Row[] = [...transferRows, replaysRow, ...readRows, movementsRow, growthRow, startRow];
+
+/** The rows that the words name: by their names or the first words of them. No words: all. Throws for an unknown one. */
+export function chooseRows(words: readonly string[]): readonly Row[] {
+  const names = (word: string) => (row: Row) => row.name === word || row.name.startsWith(`${word}-`);
+  const unknown = words.find((word) => !ROWS.some(names(word)));
+  if (unknown !== undefined)
+    throw new Error(`there is no row ${unknown}; there are ${ROWS.map(({ name }) => name).join(', ')}`);
+  return words.length === 0 ? ROWS : ROWS.filter((row) => words.some((word) => names(word)(row)));
+}

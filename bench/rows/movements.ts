@@ -1,0 +1,172 @@
+import type { Asset } from '../../src/core/amount.js';
+import { toRfc3339 } from '../../src/core/instant.js';
+import type { MovementFilter } from '../../src/accounts/movements.js';
+import { Cursors, cursorBinding } from '../../src/http/cursor.js';
+import type { Bench } from '../bench.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { Random } from '../ledgers/random.js';
+import { busyLedger } from '../ledgers/shape.js';
+import type { Latency } from '../load/job.js';
+import { latencyWords, ms } from '../report/words.js';
+import { atMost, type Measured, type Row, RowFailed } from '../row.js';
+import { CURSOR_KEY, type ApiProcess } from '../service/api-process.js';
+import { readHistory, type HistoryFacts } from './movement-history.js';
+import { DatabaseTimes } from './movement-times.js';
+
+const ENTRIES = 1_500_000;
+const QUICK_ENTRIES = 200_000;
+const PER_SECOND = 200;
+const CONNECTIONS = 32;
+export const PAGE = 100;
+
+/** How far down its list a page begins, as a share of the list. */
+const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
+/** Different pages near each depth, so that no page is asked for again and again. */
+const PAGES_OF_A_DEPTH = 20;
+const SPREAD_SHARE = 0.02;
+
+/** A page of the busy account's movements: which list, and from where on. */
+export interface Page {
+  readonly filter: MovementFilter;
+  /** The position of the page before; null: from the newest. */
+  readonly before: bigint | null;
+  readonly path: string;
+  readonly labels: readonly [depth: string, filter: string];
+}
+
+export const movementsRow: Row = {
+  name: 'movements',
+  title: `Movements of one account, pages of ${PAGE}, any depth, each filter and pairs of them, steady ${PER_SECOND}/s`,
+  run: measure,
+};
+
+async function measure(bench: Bench): Promise<Measured> {
+  const entries = bench.options.isQuick ? QUICK_ENTRIES : ENTRIES;
+  const ledger = await bench.ledger(busyLedger(bench.options.isQuick ? 'busy_quick' : 'busy', entries));
+  const pages = pagesOf(ledger, await readHistory(ledger));
+  const { run, times } = await bench.withApi(ledger, async (api) => {
+    await checkPages(api, ledger, pages);
+    const sampling = DatabaseTimes.begin(ledger, pages);
+    const done = await bench.run(api, ledger, {
+      connections: CONNECTIONS,
+      perSecond: PER_SECOND,
+      expectedStatus: 200,
+      requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
+    });
+    return { run: done, times: await sampling.end() };
+  });
+  const { latency, byLabel } = run.load;
+  const depths = DEPTHS.map((depth) => byLabel[depthLabel(depth)]).filter((one) => one !== undefined);
+  const spread = spreadOf(depths);
+  const byDepth = depths.map(({ p50Ms }) => p50Ms.toFixed(1)).join(', ');
+  return {
+    figures:
+      `${entries.toLocaleString('en')} entries: ${latencyWords(latency)}; p50 by depth ${byDepth} ms (spread ${(spread * 100).toFixed(0)} %); ` +
+      `database time p50 ${ms(times.server.p50Ms)}, p99 ${ms(times.server.p99Ms)}`,
+    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyWords(times.roundTrips)}`,
+    ratio: times.roundTrips.p50Ms / latency.p50Ms,
+    targets: [
+      atMost('p99 ms', latency.p99Ms, 10),
+      atMost('spread of the depths %', spread * 100, 15),
+      atMost('database time ms (p50)', times.server.p50Ms, 2),
+    ],
+    details: { ...run.details, databaseTimes: times, spread },
+  };
+}
+
+/** By how much the slowest depth is slower than the fastest, in the middle. */
+function spreadOf(depths: readonly Latency[]): number {
+  const middles = depths.map(({ p50Ms }) => p50Ms);
+  return Math.max(...middles) / Math.min(...middles) - 1;
+}
+
+function depthLabel(depth: number): string {
+  return `depth ${depth * 100} %`;
+}
+
+/** Each filter alone and each pair of them, and none. */
+function filtersOf({ from, to }: HistoryFacts): readonly MovementFilter[] {
+  const asset: Asset = 'DUSD';
+  return [
+    {},
+    { asset },
+    { kind: 'transfer_in' },
+    { kind: 'payin_in' },
+    { from },
+    { to },
+    { asset, kind: 'transfer_out' },
+    { asset, from },
+    { asset, to },
+    { kind: 'transfer_in', from },
+    { kind: 'transfer_out', to },
+    { from, to },
+  ];
+}
+
+function pagesOf(ledger: Ledger, facts: HistoryFacts): Page[] {
+  const random = new Random(6);
+  return filtersOf(facts).flatMap((filter) =>
+    DEPTHS.flatMap((depth) =>
+      Array.from({ length: PAGES_OF_A_DEPTH }, (): Page => {
+        const newest = filter.to === undefined ? facts.entries : facts.toSeq;
+        const oldest = filter.from === undefined ? 1 : facts.fromSeq;
+        const length = newest - oldest;
+        const at = newest - Math.floor(depth * length) - random.below(Math.ceil(length * SPREAD_SHARE));
+        return pageAt(ledger, filter, depth === 0 ? null : BigInt(at), depth);
+      }),
+    ),
+  );
+}
+
+/** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
+function pageAt(ledger: Ledger, filter: MovementFilter, before: bigint | null, depth: number): Page {
+  const path = `/v1/accounts/${ledger.accountIds[0]}/movements`;
+  const query = {
+    asset: filter.asset,
+    kind: filter.kind,
+    'created_at[gte]': filter.from,
+    'created_at[lte]': filter.to,
+  };
+  const binding = cursorBinding({ caller: ledger, path, query });
+  const sent = new URLSearchParams({ limit: `${PAGE}` });
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) sent.set(name, typeof value === 'number' ? toRfc3339(value) : value);
+  if (before !== null) sent.set('cursor', new Cursors([CURSOR_KEY]).encode(binding, [before.toString()]));
+  const filters = Object.keys(binding.filters).join(' + ');
+  return {
+    filter,
+    before,
+    path: `${path}?${sent.toString()}`,
+    labels: [depthLabel(depth), `filter ${filters || 'none'}`],
+  };
+}
+
+interface Shown {
+  readonly items: readonly {
+    readonly kind: string;
+    readonly amount: { readonly asset: string };
+    readonly created_at: string;
+  }[];
+  readonly next_cursor: string | null;
+}
+
+/** Before anything is measured: a page of each kind is full and holds what it should. Throws RowFailed. */
+async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[]): Promise<void> {
+  for (const { path, filter } of pages.filter((_, index) => index % PAGES_OF_A_DEPTH === 0)) {
+    const headers = { Authorization: `Bearer ${ledger.token}` };
+    const answer = await fetch(`http://127.0.0.1:${api.port}${path}`, { headers });
+    const { items, next_cursor: next } = (await answer.json()) as Shown;
+    const isRight =
+      answer.status === 200 &&
+      items.length === PAGE &&
+      next !== null &&
+      items.every(
+        (item) =>
+          (filter.asset === undefined || item.amount.asset === filter.asset) &&
+          (filter.kind === undefined || item.kind === filter.kind) &&
+          (filter.from === undefined || item.created_at >= toRfc3339(filter.from)) &&
+          (filter.to === undefined || item.created_at <= toRfc3339(filter.to)),
+      );
+    if (!isRight) throw new RowFailed(`the page ${path} is not a full page of what was asked for (${answer.status})`);
+  }
+}

@@ -1,0 +1,115 @@
+import { atLeast, atMost, type Measured, type Row } from '../row.js';
+import { type Bench, type Run, SMALL_LEDGER } from '../bench.js';
+import { type NextTransfer, recordGroups } from '../baseline/groups.js';
+import { type Replayed, replayGroups } from '../baseline/replay.js';
+import { UNIT_RAW } from '../ledgers/history.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { Random } from '../ledgers/random.js';
+import { settle } from '../ledgers/settle.js';
+import { latencyWords, perSecond } from '../report/words.js';
+import { sizesOf } from '../service/group-sizes.js';
+
+const CLIENTS = 64;
+const ACCOUNTS = 1_000;
+/** Enough for a steady figure; each of them is recorded and rolled back first. */
+const MOST_REPLAYED = 30_000;
+
+/** Which accounts a workload sends from and to. */
+export interface Parties {
+  readonly sources: Ledger['accountIds'];
+  readonly destinations: Ledger['accountIds'];
+}
+
+const hot: Row = {
+  name: 'transfers-hot',
+  title: 'Transfers, 64 clients, one hot source',
+  run: (bench) =>
+    measure(bench, ({ accountIds: [first, ...others] }) => ({
+      sources: first === undefined ? [] : [first],
+      destinations: others,
+    })),
+};
+
+const random: Row = {
+  name: 'transfers-random',
+  title: 'Transfers, 64 clients, 1,000 random accounts',
+  run: (bench) => measure(bench, randomParties),
+};
+
+async function measure(bench: Bench, choose: (ledger: Ledger) => Parties): Promise<Measured> {
+  const ledger = await bench.ledger(SMALL_LEDGER);
+  const parties = choose(ledger);
+  const run = await runTransfers(bench, ledger, parties, CLIENTS);
+  const { load } = run;
+  const bare = await replaySame(bench, ledger, run, anyOf(parties));
+  const ratio = load.perSecond / bare.commandsPerSecond;
+  return {
+    figures: `${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`,
+    baseline: `the same SQL in the same group sizes by the bare driver, without HTTP: ${perSecond(bare.commandsPerSecond)}`,
+    ratio,
+    targets: [
+      atLeast('per second', load.perSecond, 3_000),
+      atMost('p99 ms', load.latency.p99Ms, 50),
+      atLeast('of the baseline', ratio, 0.6),
+    ],
+    details: { ...run.details, bare },
+  };
+}
+
+const one: Row = {
+  name: 'transfers-one',
+  title: 'Transfers, 1 client',
+  async run(bench) {
+    const ledger = await bench.ledger(SMALL_LEDGER);
+    const parties = randomParties(ledger);
+    const run = await runTransfers(bench, ledger, parties, 1);
+    const bare = await replaySame(bench, ledger, run, anyOf(parties));
+    const { latency } = run.load;
+    return {
+      figures: `${latencyWords(latency)}, ${perSecond(run.load.perSecond)}`,
+      baseline: `the same SQL, one transfer at a time, by the bare driver: ${latencyWords(bare.latency)}`,
+      ratio: bare.latency.p50Ms / latency.p50Ms,
+      targets: [atMost('p50 ms', latency.p50Ms, 4)],
+      details: { ...run.details, bare },
+    };
+  },
+};
+
+export const transferRows: readonly Row[] = [hot, random, one];
+
+/** A thousand accounts spread over all of the ledger. */
+export function randomParties({ accountIds }: Ledger): Parties {
+  const step = Math.floor(accountIds.length / ACCOUNTS);
+  const chosen = accountIds.filter((_, index) => index % step === 0).slice(0, ACCOUNTS);
+  return { sources: chosen, destinations: chosen };
+}
+
+/** New transfers through HTTP. */
+export function runTransfers(bench: Bench, ledger: Ledger, parties: Parties, connections: number): Promise<Run> {
+  return bench.withApi(ledger, (api) =>
+    bench.run(api, ledger, {
+      connections,
+      expectedStatus: 201,
+      requests: { kind: 'transfers', ...parties, raw: UNIT_RAW.toString(), asset: 'COPM' },
+    }),
+  );
+}
+
+/** What the desk's groups of the run cost the database, by the bare driver and as many of them at a time. */
+export async function replaySame(bench: Bench, ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
+  let commands = 0;
+  const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MOST_REPLAYED);
+  const groups = await recordGroups(ledger, sizes, next);
+  await settle(ledger.adminUrl);
+  return replayGroups(ledger.url, groups, bench.groupsInFlight);
+}
+
+function anyOf({ sources, destinations }: Parties): NextTransfer {
+  const chance = new Random(4);
+  return () => {
+    const source = chance.pick(sources);
+    let destination = chance.pick(destinations);
+    while (destination === source) destination = chance.pick(destinations);
+    return { source, destination };
+  };
+}

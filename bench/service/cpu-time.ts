@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+
+/** The CPU time that a process has used, in milliseconds; null where the system does not tell (other than Linux). */
+export function cpuMsOf(pid: number | undefined): number | null {
+  try {
+    // Fields 14 and 15, in hundredths of a second; the second field may hold spaces.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return null;
+  }
+}
+
+/** The process of a database server on this machine; undefined for one that is elsewhere. */
+export async function databasePid(adminUrl: string): Promise<number | undefined> {
+  const connection = await createConnection({ uri: adminUrl });
+  try {
+    const [rows] = await connection.query('SELECT @@datadir AS folder, @@pid_file AS file');
+    const [row] = rows as { folder: string; file: string }[];
+    return row === undefined ? undefined : Number(readFileSync(resolve(row.folder, row.file), 'latin1'));
+  } catch {
+    return undefined;
+  } finally {
+    await connection.end();
+  }
+}

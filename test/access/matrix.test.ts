@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { addMember } from '../../src/access/members.js';
+import { systemClock } from '../../src/core/instant.js';
+import { type Permission, PERMISSIONS, type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, list, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { documentedRoutes, type Endpoint, ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
+
+const NONE = 'no role';
+type Standing = Role | typeof NONE;
+const STANDINGS: readonly Standing[] = [...ROLES, NONE];
+
+describe('who may do what', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let target: Target;
+  /** By the member's role in the target's accounts, and the one scope of the token. */
+  const tokens = new Map<string, string>();
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    const roles = [];
+    for (const standing of STANDINGS) {
+      const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, `who has ${standing}`);
+      if (standing !== NONE) roles.push({ memberId: member.id, role: standing });
+      for (const scope of SCOPES) tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
+    }
+    target = await makeTarget(bank, { roles });
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;
+
+  it('is asked of every endpoint that the service has', async () => {
+    const documented = await documentedRoutes(api);
+    assert.deepEqual([...documented.keys()].sort(), ENDPOINTS.map(({ route }) => route).sort());
+    for (const { route, scopes } of ENDPOINTS) assert.deepEqual(documented.get(route), scopes, route);
+  });
+
+  it('is what the code has as data', () => {
+    for (const { route, operation, scopes, roles } of ENDPOINTS) {
+      const permission: Permission = PERMISSIONS[operation];
+      assert.deepEqual([permission.scopes, permission.roles], [scopes, roles], route);
+    }
+    assert.deepEqual(new Set(ENDPOINTS.map(({ operation }) => operation)), new Set(Object.keys(PERMISSIONS)));
+  });
+
+  for (const endpoint of ENDPOINTS)
+    it(`${endpoint.route}: ${words(endpoint)}`, async () => {
+      for (const standing of STANDINGS)
+        for (const scope of SCOPES) {
+          const { path, body } = endpoint.ask(target);
+          const answer = await bank.request(methodOf(endpoint), path, { token: tokenOf(standing, scope), body });
+          assert.equal(
+            `${standing}/${scope}: ${answer.status} ${answer.code ?? ''} ${isEmpty(answer.json)}`,
+            `${standing}/${scope}: ${expected(endpoint, standing, scope)}`,
+          );
+        }
+    });
+
+  function words({ scopes, roles }: Endpoint): string {
+    return `scope ${scopes.join(' or ')}${roles === null ? '' : `, role ${roles.join(', ')}`}, and nobody else`;
+  }
+
+  function isEmpty({ items }: Json): boolean {
+    return Array.isArray(items) && items.length === 0;
+  }
+
+  function expected({ scopes, roles, status, isList }: Endpoint, standing: Standing, scope: Scope): string {
+    if (!scopes.includes(scope)) return '401 insufficient_scope false';
+    const isAllowed = roles === null || (standing !== NONE && roles.includes(standing));
+    if (isAllowed) return `${status}  false`;
+    return isList === true ? '200  true' : '403 authority_insufficient false';
+  }
+
+  it('one of the scopes is enough, and one token may have several', async () => {
+    const several = await bank.issue(bank.tenant.owner, ['transfers', 'lookup']);
+    for (const endpoint of ENDPOINTS) {
+      const { path, body } = endpoint.ask(target);
+      const answer = await bank.request(methodOf(endpoint), path, { token: several, body });
+      const isAllowed = endpoint.scopes.some((scope) => scope === 'transfers' || scope === 'lookup');
+      assert.equal(answer.status, isAllowed ? endpoint.status : 401, `${endpoint.route} ${answer.text}`);
+    }
+  });
+
+  it('a lacking scope is told with those that would do', async () => {
+    const token = tokenOf('owner', 'payouts');
+    const answer = answered(await bank.request('GET', '/v1/transfers', { token }), 401, 'insufficient_scope');
+    assert.match(answer.headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="read transfers"/);
+  });
+
+  it('a role holds from the moment it is granted until it is taken, in the next request', async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'coming and going');
+    const token = await bank.issue(member);
+    const account = await bank.account({ funds: { COPM: 10n * LEAST } });
+    const send = async (): Promise<number> =>
+      (await bank.send({ from: account, to: target.other, raw: LEAST }, { token })).status;
+    const look = async (): Promise<number> =>
+      (await bank.request('GET', `/v1/accounts/${account.id}/balances`, { token })).status;
+    for (let round = 0; round < 3; round += 1) {
+      assert.deepEqual([await send(), await look()], [403, 403]);
+      await db.change(
+        `INSERT INTO member_roles VALUES (X'${account.id.replaceAll('-', '')}', X'${member.id.replaceAll('-', '')}', 'operator')`,
+      );
+      assert.deepEqual([await send(), await look()], [201, 200]);
+      await db.change(`DELETE FROM member_roles WHERE member_id=X'${member.id.replaceAll('-', '')}'`);
+    }
+  });
+
+  it('a role in the destination alone shows the transfer', async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the destination');
+    const token = await bank.issue(member, ['read']);
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 2n * LEAST } }),
+      await bank.account({ roles: [{ memberId: member.id, role: 'viewer' }] }),
+    ];
+    const { id } = await bank.sent({ from, to, raw: LEAST });
+    const path = `/v1/transfers/${String(id)}`;
+    answered(await bank.request('GET', path, { token }), 200);
+    const listed = list((await bank.request('GET', '/v1/transfers', { token })).json.items);
+    assert.deepEqual(
+      listed.map((one) => one.id),
+      [id],
+    );
+  });
+});

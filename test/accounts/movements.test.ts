@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { entries } from '../../src/db/entities/ledger.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
+import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const START = Date.parse('2032-05-01T12:00:00.000Z');
+const ASSETS = ['COPM', 'DUSD'] as const;
+/** Every kind that there is yet, and one that no account has. */
+const KINDS = ['transfer_in', 'transfer_out', 'payin_in', 'fee_out', 'adjustment_in', 'adjustment_out', 'bonus_in'];
+
+describe('GET /v1/accounts/{account_id}/movements', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let now: Instant;
+  let payer: Account;
+  let person: Account;
+  let fees: Account;
+  /** All of the payer's, newest first, as the unfiltered list shows them. */
+  let all: Json[];
+
+  const at = (offset: number): string => toRfc3339(instant(START + offset));
+  const path = (account: Account, query = ''): string =>
+    `/v1/accounts/${account.id}/movements${query === '' ? '' : `?${query}`}`;
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(START);
+    api = await startTestApi(db, {}, { clock: () => now });
+    bank = await openBank(api);
+    payer = await bank.account({ name: 'Ferretería Núñez', alias: '$ferreteria' });
+    person = await bank.account({ type: 'person', name: 'Ana María Pérez', alias: '$ana', funds: { COPM: 9n * LEAST } });
+    fees = await bank.account({ name: 'Fees' });
+    await setFeeAccount(db.database, bank.tenant.tenant.id, fees.id);
+    const share = { flatRaw: 11n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
+    await setFeeSchedule(db.database, { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'DUSD', ...share });
+    // Two steps in each millisecond; each step makes one or two movements of the payer.
+    for (let step = 0; step < 40; step += 1) {
+      now = instant(START + Math.trunc(step / 2));
+      await act(step);
+    }
+    all = list((await bank.get(path(payer, 'limit=100'))).json.items);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  async function act(step: number): Promise<void> {
+    const asset = ASSETS[step % 3 === 0 ? 0 : 1];
+    if (step < 2 || step % 8 === 0) return bank.fund(payer, { raw: 30n * LEAST + BigInt(step), asset: ASSETS[step % 2]! });
+    if (step % 8 === 3) return adjust(step, asset);
+    if (step % 5 === 4) await bank.sent({ from: person, to: payer, raw: LEAST, description: `back ${step}` });
+    else await bank.sent({ from: payer, to: person, raw: LEAST, asset });
+  }
+
+  async function adjust(step: number, asset: (typeof ASSETS)[number]): Promise<void> {
+    const { database, desk } = api.core;
+    const { resource } = await proposeAdjustment(
+      { database, desk },
+      {
+        tenantId: payer.tenantId,
+        accountId: payer.id,
+        direction: step % 16 === 3 ? 'in' : 'out',
+        amount: { raw: 17n, asset },
+        reference: `adjustment-${step}`,
+        reason: `a slip of step ${step}`,
+        operator: 'one',
+      },
+    );
+    await approveAdjustment({ database, desk }, resource, 'another');
+  }
+
+  /** What the ledger itself has of the account, newest first. */
+  async function ledgerOf(account: Account): Promise<unknown[]> {
+    const rows = await db.database.reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });
+    return rows.reverse().map(({ id, kind, raw, asset, createdAt }) => ({
+      id,
+      kind,
+      amount: { raw: (raw < 0n ? -raw : raw).toString(), asset },
+      created_at: toRfc3339(createdAt),
+    }));
+  }
+
+  const short = ({ id, kind, amount, created_at }: Json): Json => ({ id, kind, amount, created_at });
+
+  it('shows every entry of the account, newest first, with the amount without a sign', async () => {
+    const ledger = await ledgerOf(payer);
+    assert(ledger.length > 40, `${ledger.length} movements`);
+    assert.deepEqual(all.map(short), ledger);
+    const kinds = new Set(all.map(({ kind }) => kind));
+    assert.deepEqual([...kinds].sort(), KINDS.filter((kind) => kind !== 'bonus_in').sort());
+  });
+
+  for (const limit of [1, 2, 3, 10, 25, 99, 100])
+    it(`gives every movement once when it is walked by ${limit}`, async () => {
+      assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
+    });
+
+  it('has 25 on a page where no limit is asked for; next_cursor is null on the last page', async () => {
+    const first = answered(await bank.get(path(payer)), 200).json;
+    assert.deepEqual(Object.keys(first).sort(), ['items', 'next_cursor']);
+    assert.equal(list(first.items).length, 25);
+    const next = answered(await bank.get(path(payer, `cursor=${text(first.next_cursor)}&limit=100`)), 200).json;
+    assert.deepEqual([...list(first.items), ...list(next.items)], all);
+    assert.equal(next.next_cursor, null);
+  });
+
+  const FILTERS: readonly (readonly [name: string, query: string, keep: (movement: Json) => boolean])[] = [
+    ...ASSETS.map(
+      (asset) => [`asset ${asset}`, `asset=${asset}`, (one: Json) => object(one.amount).asset === asset] as const,
+    ),
+    ...KINDS.map((kind) => [`kind ${kind}`, `kind=${kind}`, (one: Json) => one.kind === kind] as const),
+    ['created_at[gte]', `created_at[gte]=${at(7)}`, (one) => text(one.created_at) >= at(7)],
+    ['created_at[lte]', `created_at[lte]=${at(12)}`, (one) => text(one.created_at) <= at(12)],
+    ['created_at[gte] of the first', `created_at[gte]=${at(0)}`, () => true],
+    ['created_at[gte] of the last', `created_at[gte]=${at(19)}`, (one) => text(one.created_at) === at(19)],
+    ['created_at[gte] after the last', `created_at[gte]=${at(20)}`, () => false],
+    ['created_at[lte] of the first', `created_at[lte]=${at(0)}`, (one) => text(one.created_at) === at(0)],
+    ['created_at[lte] before the first', `created_at[lte]=${at(-1)}`, () => false],
+  ];
+
+  for (const [name, query, keep] of FILTERS)
+    it(`filters by ${name}, page after page`, async () => {
+      const expected = all.filter(keep);
+      for (const limit of [3, 100]) assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
+    });
+
+  it('takes every pair of filters, and all four together', async () => {
+    const combined = async (some: readonly (typeof FILTERS)[number][]): Promise<void> => {
+      const query = some.map(([, one]) => one).join('&');
+      const expected = all.filter((one) => some.every(([, , keep]) => keep(one)));
+      assert.deepEqual(await walk(bank, path(payer, `${query}&limit=4`)), expected, query);
+    };
+    const parameter = ([, query]: (typeof FILTERS)[number]): string => query.split('=')[0]!;
+    for (const [index, one] of FILTERS.entries())
+      for (const other of FILTERS.slice(index + 1))
+        if (parameter(one) !== parameter(other)) await combined([one, other]);
+    const [copm, , ...rest] = FILTERS;
+    const bounds = rest.filter(([name]) => name === 'created_at[gte]' || name === 'created_at[lte]');
+    for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
+  });
+
+  it('bounds are inclusive to the millisecond, whatever the time is written like', async () => {
+    const count = async (query: string): Promise<number> => (await walk(bank, path(payer, `${query}&limit=100`))).length;
+    const within = (from: number, to: number): number =>
+      all.filter((one) => text(one.created_at) >= at(from) && text(one.created_at) <= at(to)).length;
+    assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${at(5)}`), within(5, 5));
+    assert(within(5, 5) > 0);
+    const finer = (offset: number): string => at(offset).replace('Z', '000001Z');
+    assert.equal(await count(`created_at[gte]=${finer(5)}&created_at[lte]=${at(6)}`), within(6, 6));
+    assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${finer(5)}`), within(5, 5));
+    const bogota = encodeURIComponent('2032-05-01T07:00:00.005-05:00');
+    assert.equal(await count(`created_at[gte]=${bogota}&created_at[lte]=${bogota}`), within(5, 5));
+    assert.equal(await count(`created_at[gte]=${at(6)}&created_at[lte]=${at(5)}`), 0);
+  });
+
+  it('names the counterparty as others see it: a person abbreviated, a business by its trade name', async () => {
+    const out = all.find(({ kind }) => kind === 'transfer_out');
+    assert.deepEqual(out?.counterparty, {
+      account_id: person.id,
+      tenant: bank.tenant.tenant.id,
+      alias: '$ana',
+      display_name: 'Ana M. P.',
+      type: 'person',
+    });
+    const [seen] = list((await bank.get(path(person, 'kind=transfer_in&limit=1'))).json.items);
+    assert.deepEqual(seen?.counterparty, {
+      account_id: payer.id,
+      tenant: bank.tenant.tenant.id,
+      alias: '$ferreteria',
+      display_name: 'Ferretería Núñez',
+      type: 'business',
+    });
+    const fee = all.find(({ kind }) => kind === 'fee_out');
+    assert.deepEqual(object(fee?.counterparty), {
+      account_id: fees.id,
+      tenant: bank.tenant.tenant.id,
+      alias: null,
+      display_name: 'Fees',
+      type: 'business',
+    });
+  });
+
+  it('has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
+    const system = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
+    for (const kind of ['payin_in', 'adjustment_in', 'adjustment_out'])
+      assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
+  });
+
+  it('is related to what made it, and carries its description', async () => {
+    const [transfer] = list((await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items);
+    const received = all.find(({ related }) => object(related).id === transfer?.id);
+    assert.deepEqual(
+      [received?.kind, received?.related, received?.description, received?.created_at],
+      ['transfer_in', { type: 'transfer', id: transfer?.id }, transfer?.description, transfer?.created_at],
+    );
+    assert.match(text(received?.description), /^back \d+$/);
+    const adjusted = all.find(({ kind }) => kind === 'adjustment_out');
+    assert.deepEqual([object(adjusted?.related).type, text(adjusted?.description).slice(0, 9)], ['adjustment', 'a slip of']);
+    const { database, desk } = api.core;
+    const { resource } = await recordPayIn(
+      { database, desk },
+      {
+        tenantId: person.tenantId,
+        accountId: person.id,
+        amount: { raw: 1n, asset: 'DUSD' },
+        reference: 'wire-1',
+        description: 'Wire 1',
+        operator: 'one',
+      },
+    );
+    const [paidIn] = list((await bank.get(path(person, 'limit=1'))).json.items);
+    assert.deepEqual(
+      [paidIn?.kind, paidIn?.amount, paidIn?.related, paidIn?.description],
+      ['payin_in', { raw: '1', asset: 'DUSD' }, { type: 'payin', id: resource.id }, 'Wire 1'],
+    );
+  });
+
+  it('a fee is related to what was charged, in the same moment, and comes after it', async () => {
+    const fee = all.findIndex(({ kind }) => kind === 'fee_out');
+    const charged = all[fee + 1];
+    assert.equal(charged?.kind, 'transfer_out');
+    for (const field of ['related', 'created_at', 'description']) assert.deepEqual(all[fee]?.[field], charged[field]);
+    assert.deepEqual(all[fee]?.amount, { raw: '11', asset: 'DUSD' });
+    const kinds = new Set((await walk(bank, path(fees))).map(({ kind }) => kind));
+    assert.deepEqual(kinds, new Set(['adjustment_in']));
+  });
+
+  it('gives no movement twice and leaves none of before the walk out, while new ones are made', async () => {
+    const [from, to] = [await bank.account({ funds: { COPM: 100n * LEAST } }), await bank.account()];
+    for (let count = 0; count < 10; count += 1) await bank.sent({ from, to, raw: LEAST });
+    const before = await walk(bank, path(from, 'limit=100'));
+    const seen: Json[] = [];
+    let query = 'limit=2';
+    for (let cursor: unknown = ''; cursor !== null; query = `limit=2&cursor=${String(cursor)}`) {
+      const page = answered(await bank.get(path(from, query)), 200).json;
+      seen.push(...list(page.items));
+      cursor = page.next_cursor;
+      if (cursor === null) break;
+      await bank.sent({ from, to, raw: LEAST });
+    }
+    assert.deepEqual(seen, before);
+  });
+
+  it('refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
+    for (const query of ['kind=fee_in', 'kind=system_in', 'kind=', 'asset=USD', 'limit=101', 'limit=0', 'order=asc'])
+      answered(await bank.get(path(payer, query)), 400, 'invalid_field');
+    const cursor = text((await bank.get(path(payer, 'kind=payin_in&limit=1'))).json.next_cursor);
+    answered(await bank.get(path(payer, `kind=payin_in&cursor=${cursor}`)), 200);
+    for (const [account, query] of [
+      [payer, ''],
+      [payer, 'kind=transfer_in&'],
+      [payer, 'kind=payin_in&asset=COPM&'],
+      [person, 'kind=payin_in&'],
+    ] as const) {
+      const answer = answered(await bank.get(path(account, `${query}cursor=${cursor}`)), 400, 'invalid_field');
+      assert.equal(answer.details?.field, 'cursor');
+    }
+  });
+
+  it('answers 404 for a foreign or missing account alike, and 403 without a role in it', async () => {
+    const stranger = await openBank(api);
+    const missing = answered(await stranger.get(`/v1/accounts/${randomUUID()}/movements`), 404, 'not_found').text;
+    assert.equal(answered(await stranger.get(path(payer)), 404, 'not_found').text, missing);
+    assert.equal(answered(await stranger.get('/v1/accounts/x/movements'), 404, 'not_found').text, missing);
+    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody'));
+    answered(await bank.request('GET', path(payer), { token: nobody }), 403, 'authority_insufficient');
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { idempotencyKeys } from '../../src/db/entities/ledger.js';
+import { transfers } from '../../src/db/entities/operations.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { request } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, makeToken, openDesk } from '../support/world.js';
+
+const ACCOUNTS = 5;
+const FUNDS = 100_000_000_000n;
+/** At least the smallest transfer. */
+const RAW = 100_000n;
+const RESOLVE_MS = 60_000;
+const ASK_AGAIN_MS = 50;
+
+/**
+ * Clients that transfer money over HTTP and, whatever happens to the service, ask again with the same key until they
+ * know. What each of them was told is compared with the ledger at the end.
+ */
+export class Clients {
+  /** Requests that got an answer, and those that had to be asked more than once. */
+  answered = 0;
+  askedAgain = 0;
+  /** Until a key was resolved, and until one request was answered, 503 included. */
+  slowestMs = 0;
+  slowestAnswerMs = 0;
+  private readonly db: TestDatabase;
+  private readonly baseUrl: string;
+  private readonly token: string;
+  private readonly accounts: readonly Account[];
+  private readonly told = new Map<string, string>();
+  private isRunning = true;
+  private running: Promise<unknown> = Promise.resolve();
+
+  private constructor(db: TestDatabase, baseUrl: string, token: string, accounts: readonly Account[]) {
+    this.db = db;
+    this.baseUrl = baseUrl;
+    this.token = token;
+    this.accounts = accounts;
+  }
+
+  /** A tenant with accounts of its own, and so many clients at work. */
+  static async start(db: TestDatabase, baseUrl: string, count: number): Promise<Clients> {
+    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    const tenant = await makeTenant(db.database);
+    const accounts: Account[] = [];
+    for (let index = 0; index < ACCOUNTS; index += 1)
+      accounts.push(await makeAccount(parts, tenant, { funds: { COPM: FUNDS } }));
+    const { text } = await makeToken(db.database, tenant.owner, ['transfers']);
+    const clients = new Clients(db, baseUrl, text, accounts);
+    clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
+    // Looked at in `finish`.
+    clients.running.catch(() => undefined);
+    return clients;
+  }
+
+  private async work(index: number): Promise<void> {
+    for (let round = 0; this.isRunning; round += 1) {
+      const from = this.accounts[(index + round) % ACCOUNTS]!;
+      const to = this.accounts[(index + round + 1 + (round % (ACCOUNTS - 1))) % ACCOUNTS]!;
+      await this.transfer(from, to);
+    }
+  }
+
+  private async transfer(from: Account, to: Account): Promise<void> {
+    const key = randomUUID();
+    const body = {
+      source_account: from.id,
+      destination: { type: 'account', account_id: to.id },
+      amount: { raw: RAW.toString(), asset: 'COPM' },
+    };
+    const began = performance.now();
+    for (let asked = 1; ; asked += 1) {
+      const sent = performance.now();
+      const answer = await request(this.baseUrl, 'POST', '/v1/transfers', { token: this.token, body, key }).catch(
+        () => null,
+      );
+      if (answer !== null) this.slowestAnswerMs = Math.max(this.slowestAnswerMs, performance.now() - sent);
+      if (answer !== null && answer.status !== 503) {
+        assert([200, 201].includes(answer.status), `${answer.status} ${answer.text}`);
+        // 200 to the first request would be a replay of nothing.
+        assert(asked > 1 || answer.status === 201, answer.text);
+        this.told.set(key, String(answer.json.id));
+        this.answered += 1;
+        if (asked > 1) this.askedAgain += 1;
+        this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
+        return;
+      }
+      assert(performance.now() - began < RESOLVE_MS, 'a key was not resolved within 60 s');
+      await sleep(ASK_AGAIN_MS);
+    }
+  }
+
+  /** Lets every client finish, and compares what they were told with the ledger. */
+  async finish(): Promise<string> {
+    this.isRunning = false;
+    await this.running;
+    const { database } = this.db;
+    const { tenantId } = this.accounts[0]!;
+    const keys = (await database.reader.select(idempotencyKeys, { tenantId })).filter((key) =>
+      this.told.has(key.idempotencyKey),
+    );
+    assert.equal(keys.length, this.told.size);
+    for (const { idempotencyKey, resourceId } of keys) assert.equal(resourceId, this.told.get(idempotencyKey));
+    const made = await database.reader.select(transfers, { tenantId });
+    assert.deepEqual(made.map(({ id }) => id).sort(), [...this.told.values()].sort());
+    const balances = await Promise.all(this.accounts.map((account) => balanceOf(database, account.id)));
+    assert.equal(
+      balances.reduce((sum, { available }) => sum + available, 0n),
+      FUNDS * BigInt(ACCOUNTS),
+    );
+    await assertLedgerSound(database);
+    return `${this.answered} transfers, ${this.askedAgain} of them asked again, the slowest known after ${Math.round(this.slowestMs)} ms; none twice, none lost`;
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { startTestApi, type TestAnswer } from '../support/api.js';
+import { answered, LEAST, openBank, text, transferBody } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { type Fate, isCommit, Proxy } from '../support/proxy.js';
+import { assertLedgerSound } from '../support/world.js';
+import { assertEachOnce } from './http-storms.js';
+
+export interface HttpCommitCuts {
+  readonly db: TestDatabase;
+  /** How many COMMITs are cut. */
+  readonly cuts: number;
+  readonly fate: Exclude<Fate, 'pass' | 'stall'>;
+  /** What a request may take; an unknown result is looked for as long. */
+  readonly commandTimeoutMs: number;
+}
+
+const WIDTH = 8;
+
+/**
+ * The connection to MySQL breaks at COMMIT under requests over HTTP. A client is told 201 or 503 and nothing else; 201 is
+ * true for ever, and after a 503 the same key gives the transfer that was made, or makes it then: never a second one.
+ */
+export async function httpCommitCuts({ db, cuts, fate, commandTimeoutMs }: HttpCommitCuts): Promise<string> {
+  const healthy = await startTestApi(db);
+  const proxy = await Proxy.open(db.url);
+  const shaky = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: commandTimeoutMs.toString() });
+  const bank = await openBank(healthy);
+  const [from, to] = [await bank.account({ funds: { COPM: 1_000_000n * LEAST } }), await bank.account()];
+  const body = transferBody({ from, to, raw: LEAST });
+  const { token } = bank;
+  let commit = 0;
+  proxy.fateOf = (data) => (isCommit(data) && (commit += 1) % 2 === 0 ? fate : 'pass');
+  const asked: { key: string; answer: TestAnswer }[] = [];
+  while (proxy.cuts < cuts)
+    await Promise.all(
+      Array.from({ length: WIDTH }, async () => {
+        const key = randomUUID();
+        asked.push({ key, answer: await shaky.request('POST', '/v1/transfers', { token, body, key }) });
+      }),
+    );
+  await shaky.stop();
+  let [unknown, unknownButThere] = [0, 0];
+  const made = await Promise.all(
+    asked.map(async ({ key, answer }) => {
+      if (answer.status !== 201) answered(answer, 503, 'ledger_unavailable');
+      const again = await bank.request('POST', '/v1/transfers', { body, key });
+      if (answer.status === 201) assert.equal(answered(again, 200).text, answer.text);
+      else {
+        unknown += 1;
+        if (again.status === 200) unknownButThere += 1;
+        else answered(again, 201);
+      }
+      return again.json;
+    }),
+  );
+  assert.equal(new Set(made.map(({ id }) => text(id))).size, asked.length);
+  assert.equal(await bank.available(to), LEAST * BigInt(asked.length));
+  if (fate === 'cut_before') assert.equal(unknownButThere, 0);
+  await assertEachOnce(bank, made);
+  await assertLedgerSound(db.database);
+  await Promise.all([proxy.close(), healthy.stop()]);
+  return `${proxy.cuts} COMMITs ${fate} under HTTP, ${asked.length} transfers: ${unknown} unknown (${unknownButThere} had happened), 0 twice, 0 wrong`;
+}

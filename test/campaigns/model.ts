@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { operations, PRELUDE } from '../model/operations.js';
+import { Player } from '../model/player.js';
+import { ModelApi } from '../model/world.js';
+import type { TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+export interface ModelCampaign {
+  readonly db: TestDatabase;
+  /** At least so many operations in all. */
+  readonly operations: number;
+  /** Of one run, in tenants of its own. */
+  readonly longest: number;
+  /** Runs at the same time, each with an API and a seed of its own. */
+  readonly lanes: number;
+  /** Repeats a failed campaign of one lane. */
+  readonly seed?: number;
+}
+
+const RUNS_OF_A_PART = 4;
+/** So that no part of a lane has the seed of another lane's. */
+const SEEDS_OF_A_LANE = 1_000;
+
+/**
+ * Random operations over HTTP beside a reference ledger in memory: every answer and, at the end of each run, everything
+ * that can be read is the same. A difference is told with its seed and the shortest operations that show it.
+ */
+export async function modelCampaign(campaign: ModelCampaign): Promise<string> {
+  const { db, operations: wanted, longest, lanes } = campaign;
+  const seeds = Array.from({ length: lanes }, (_, lane) => (campaign.seed ?? Date.now()) + lane);
+  const done = await Promise.all(seeds.map((seed) => runLane(db, seed, Math.ceil(wanted / lanes), longest)));
+  await assertLedgerSound(db.database);
+  const played = done.reduce((sum, { played: own }) => sum + own, 0);
+  const runs = done.reduce((sum, { runs: own }) => sum + own, 0);
+  return `${played} operations in ${runs} runs beside the reference ledger (seeds ${seeds.join(', ')}): 0 differences`;
+}
+
+async function runLane(
+  db: TestDatabase,
+  seed: number,
+  wanted: number,
+  longest: number,
+): Promise<{ played: number; runs: number }> {
+  const model = await ModelApi.start(db);
+  let [played, runs] = [0, 0];
+  const lengths = { minLength: 1, maxLength: longest, size: 'max' } as const;
+  const property = fc.asyncProperty(fc.array(operations, lengths), async (run) => {
+    runs += 1;
+    const player = new Player(await model.newWorld());
+    for (const operation of [...PRELUDE, ...run]) {
+      await player.play(operation);
+      played += 1;
+    }
+    await player.finish();
+  });
+  try {
+    for (let part = 0; played < wanted; part += 1)
+      await fc.assert(property, { seed: seed + part * SEEDS_OF_A_LANE, numRuns: RUNS_OF_A_PART });
+  } finally {
+    await model.api.stop();
+  }
+  return { played, runs };
+}

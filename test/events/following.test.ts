@@ -1,0 +1,25 @@
+import { followingStorm } from '../campaigns/http-following.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+
+describe('the event log, followed while 64 writers write', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let other: ApiProcess;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    other = await ApiProcess.start(db.url);
+  });
+
+  after(async () => {
+    await other.stop();
+    await api.stop();
+  });
+
+  it('shows every event once and in order, and never one below what was already read', async () => {
+    await followingStorm({ api, others: [other.baseUrl], writers: 64, transfers: 8 });
+  });
+});

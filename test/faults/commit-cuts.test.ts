@@ -1,0 +1,20 @@
+import { httpCommitCuts } from '../campaigns/http-commit-cuts.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+
+/** Short forms; `npm run prove` has the full counts. */
+const CUTS = 6;
+
+describe('when the connection to MySQL breaks at COMMIT, a client is told the truth or 503, and its key moves money once', () => {
+  let db: TestDatabase;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  for (const [fate, how] of [
+    ['cut_before', 'before MySQL sees it'],
+    ['cut_after', 'before its answer comes'],
+    ['cut_racing', 'while it is on its way'],
+  ] as const)
+    it(how, () => httpCommitCuts({ db, cuts: CUTS, fate, commandTimeoutMs: 250 }));
+});

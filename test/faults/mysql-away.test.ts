@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ENDPOINTS, makeTarget, methodOf, type Target } from '../access/matrix-endpoints.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { Proxy } from '../support/proxy.js';
+import { assertLedgerSound } from '../support/world.js';
+
+/** interface.md and quality.md: an answer within 5 s, normal within 10 s of MySQL's return. */
+const ANSWER_MS = 5_000;
+const NORMAL_MS = 10_000;
+
+describe('while MySQL is away', () => {
+  let db: TestDatabase;
+  /** On MySQL itself. */
+  let healthy: TestApi;
+  /** Behind the proxy. */
+  let api: ApiProcess;
+  let proxy: Proxy;
+  let bank: Bank;
+  let target: Target;
+
+  before(async () => {
+    db = await testDatabase();
+    healthy = await startTestApi(db);
+    bank = await openBank(healthy);
+    target = await makeTarget(bank);
+    proxy = await Proxy.open(db.url);
+    api = await ApiProcess.start(proxy.through(db.url));
+  });
+
+  after(async () => {
+    await api.kill();
+    await proxy.close();
+    await healthy.stop();
+  });
+
+  afterEach(async () => {
+    proxy.delayMs = 0;
+    assert(api.isRunning);
+    await assertLedgerSound(db.database);
+  });
+
+  interface Timed {
+    readonly route: string;
+    readonly answer: TestAnswer;
+    readonly ms: number;
+  }
+
+  /** Every endpoint at once, each with a token that the process has never seen, unless one is given. */
+  async function askEverything(known?: string): Promise<Timed[]> {
+    const tokens = await Promise.all(ENDPOINTS.map(() => known ?? bank.issue(bank.tenant.owner)));
+    return Promise.all(
+      ENDPOINTS.map(async (endpoint, index) => {
+        const { path, body } = endpoint.ask(target);
+        const began = performance.now();
+        const answer = await request(api.baseUrl, methodOf(endpoint), path, { token: tokens[index]!, body });
+        return { route: endpoint.route, answer, ms: performance.now() - began };
+      }),
+    );
+  }
+
+  function assertUnavailable({ route, answer, ms }: Timed): void {
+    assert.deepEqual([route, answer.status, answer.code], [route, 503, 'ledger_unavailable'], answer.text);
+    assert.match(answer.text, /only repeating the same request with the same Idempotency-Key tells what happened/);
+    assert.match(answer.headers.get('svc-request-id') ?? '', /^[0-9a-f-]{36}$/);
+    assert(ms < ANSWER_MS, `${route} answered after ${ms} ms`);
+  }
+
+  async function assertNormalSoon(): Promise<void> {
+    const until = performance.now() + NORMAL_MS;
+    for (;;) {
+      const wrong = (await askEverything()).filter(
+        ({ route, answer }) => answer.status !== ENDPOINTS.find((one) => one.route === route)!.status,
+      );
+      if (wrong.length === 0) return;
+      assert(performance.now() < until, wrong.map(({ route, answer }) => `${route} ${answer.status}`).join());
+      for (const one of wrong) assertUnavailable(one);
+      await sleep(50);
+    }
+  }
+
+  const health = async (path: string): Promise<number> => (await fetch(api.adminUrl + path)).status;
+
+  it('and refuses connections, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+    await assertNormalSoon();
+    proxy.refuse();
+    for (const one of await askEverything()) assertUnavailable(one);
+    assert.deepEqual([await health('/livez'), await health('/readyz')], [200, 503]);
+    proxy.allow();
+    await assertNormalSoon();
+    assert.deepEqual([await health('/livez'), await health('/readyz')], [200, 200]);
+  });
+
+  it('and hangs, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+    const { token } = bank;
+    answered(await request(api.baseUrl, 'GET', '/v1/events', { token }), 200);
+    proxy.stall();
+    // Some wait for the token, the others for what they are about: this token was read a moment ago.
+    for (const one of (await Promise.all([askEverything(), askEverything(token)])).flat()) assertUnavailable(one);
+    proxy.resume();
+    await assertNormalSoon();
+  });
+
+  it('and is slow, every endpoint answers within 5 s all the same: right, or 503', async () => {
+    // 1.6 s for each statement: most endpoints need several.
+    proxy.delayMs = 800;
+    for (const one of await askEverything())
+      if (one.answer.status === 503) assertUnavailable(one);
+      else {
+        const { status } = ENDPOINTS.find(({ route }) => route === one.route)!;
+        assert.deepEqual([one.route, one.answer.status], [one.route, status], one.answer.text);
+        assert(one.ms < ANSWER_MS, `${one.route} answered after ${one.ms} ms`);
+      }
+    proxy.delayMs = 0;
+    await assertNormalSoon();
+  });
+
+  it('a token that is no token stays 401, and an unknown path 404: nothing is asked for them', async () => {
+    proxy.refuse();
+    answered(await request(api.baseUrl, 'GET', '/v1/events', { token: 'x' }), 401, 'unauthorized');
+    answered(await request(api.baseUrl, 'GET', '/v1/unknown'), 404, 'not_found');
+    proxy.allow();
+    await assertNormalSoon();
+  });
+
+  it('a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
+    const before = await bank.available(target.other);
+    const keys = Array.from({ length: 20 }, () => randomUUID());
+    const body = transferBody({ from: target.account, to: target.other, raw: LEAST });
+    const send = (key: string): Promise<TestAnswer> =>
+      request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key });
+    answered(await send(randomUUID()), 201);
+    proxy.refuse();
+    for (const answer of await Promise.all(keys.map(send))) answered(answer, 503, 'ledger_unavailable');
+    proxy.allow();
+    const first = await Promise.all(keys.map((key) => untilKnown(() => send(key))));
+    const again = await Promise.all(keys.map(send));
+    for (const [index, answer] of again.entries()) {
+      answered(answer, 200);
+      assert.equal(answer.json.id, first[index]!.json.id);
+    }
+    assert.equal(await bank.available(target.other), before + 21n * LEAST);
+  });
+
+  async function untilKnown(send: () => Promise<TestAnswer>): Promise<TestAnswer> {
+    const until = performance.now() + NORMAL_MS;
+    for (;;) {
+      const answer = await send();
+      if (answer.status !== 503) return answer;
+      assert(performance.now() < until, 'not known within 10 s of the return');
+      await sleep(50);
+    }
+  }
+});

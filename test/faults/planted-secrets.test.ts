@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { VERIFICATION } from '../access/matrix-endpoints.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { Proxy } from '../support/proxy.js';
+import { assertLedgerSound } from '../support/world.js';
+
+describe('what is secret or personal in a request', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let proxy: Proxy;
+  let bank: Bank;
+  const lines: string[] = [];
+  const planted = new Map<string, string>();
+  /** Every error that was answered. */
+  const errors: string[] = [];
+
+  /** A value that occurs nowhere else, to be searched for. */
+  function plant(what: string, prefix = ''): string {
+    const value = `${prefix}${randomBytes(9).toString('hex')}`;
+    planted.set(what, value.slice(prefix.length));
+    return value;
+  }
+
+  function plantPhone(): string {
+    const phone = `300${randomInt(1_000_000, 9_999_999)}`;
+    planted.set(`the phone ${planted.size}`, phone);
+    return phone;
+  }
+
+  before(async () => {
+    db = await testDatabase();
+    proxy = await Proxy.open(db.url);
+    api = await startTestApi(
+      { url: proxy.through(db.url) },
+      { LOG_LEVEL: 'debug', COMMAND_TIMEOUT_MS: '1000' },
+      { log: { write: (line) => void lines.push(line) } },
+    );
+    bank = await openBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+    await proxy.close();
+  });
+
+  const ask = async (...request: Parameters<Bank['request']>): Promise<TestAnswer> => {
+    const answer = await bank.request(...request);
+    if (answer.status >= 400) errors.push(answer.text);
+    return answer;
+  };
+
+  async function goodRequests(): Promise<void> {
+    const name = plant('a name', 'Zoe ');
+    const phone = `+57${plantPhone()}`;
+    const from = await bank.account({ name, phone, funds: { COPM: 100n * LEAST } });
+    const to = await bank.account({ isVerified: false });
+    const description = plant('a description');
+    answered(await ask('POST', '/v1/transfers', { body: transferBody({ from, to, raw: LEAST, description }) }), 201);
+    const declared = { ...VERIFICATION, legal_name: plant('a legal name'), document_number: plant('a document', 'D-') };
+    answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 200);
+    answered(await ask('GET', `/v1/accounts/lookup?phone=${encodeURIComponent(phone)}`), 200);
+    answered(await ask('GET', `/v1/accounts/${from.id}`, { headers: { 'x-note': plant('a header') } }), 200);
+  }
+
+  async function refusedRequests(): Promise<void> {
+    const [from, to] = [await bank.account(), await bank.account()];
+    const body = (what: string): object =>
+      transferBody({ from, to, raw: LEAST, description: plant(`the description of ${what}`) });
+    await ask('POST', '/v1/transfers', { body: body('what has no funds') });
+    const key = randomUUID();
+    await ask('POST', '/v1/transfers', { body: body('a first body'), key });
+    await ask('POST', '/v1/transfers', { body: body('a second body'), key });
+    await ask('POST', '/v1/transfers', { body: `{"description":"${plant('JSON that is cut off')}` });
+    await ask('POST', '/v1/transfers', { body: `${plant('what is no JSON')} {}` });
+    await ask('POST', '/v1/transfers', { body: { ...body('an unknown field'), colour: plant('an unknown value') } });
+    await ask('POST', '/v1/transfers', { body: { source_account: plant('a malformed id') } });
+    await ask('POST', '/v1/transfers', { body: { amount: { raw: plant('an amount'), asset: plant('an asset') } } });
+    await ask('POST', '/v1/transfers', { body: { description: `${plant('a control character')}\u0000` } });
+    await ask('POST', '/v1/transfers', { body: { description: plant('a long text').padEnd(200, 'x') } });
+    await ask('POST', '/v1/transfers', { body: body('a bad key'), key: plant('an idempotency key') });
+    await ask('POST', '/v1/transfers', {
+      body: body('another type'),
+      headers: { 'content-type': `text/${plant('a content type')}` },
+    });
+    await ask('POST', '/v1/transfers', { body: body('a version'), headers: { 'svc-version': plant('a version') } });
+    await ask('POST', '/v1/transfers', { body: plant('what is too large').padEnd(70_000, 'x') });
+    await ask('GET', `/v1/accounts/lookup?phone=${plant('a malformed phone')}`);
+    await ask('GET', `/v1/accounts/lookup?alias=${plant('a malformed alias')}`);
+    await ask('GET', `/v1/transfers?limit=${plant('a limit')}&cursor=${plant('a cursor')}`);
+    await ask('GET', `/v1/transfers/${plant('an id in a path')}`);
+    await ask('GET', `/v1/${plant('a path')}?x=${plant('the query of an unknown path')}`);
+    await ask('DELETE', `/v1/events?x=${plant('the query of a wrong method')}`);
+  }
+
+  async function tokens(): Promise<void> {
+    const token = await bank.issue(bank.tenant.owner, ['read']);
+    planted.set('a token', token.slice(-40));
+    planted.set('the own token', bank.token.slice(-40));
+    await ask('GET', '/v1/events', { token });
+    await ask('POST', '/v1/transfers', { token, body: {} });
+    for (const wrong of [`svc_live_${'a'.repeat(16)}_${plant('a wrong secret')}`, plant('no token'), `svc_test_${plant('a test token')}`])
+      await ask('GET', '/v1/events', { token: wrong });
+    for (const authorization of [`Basic ${plant('basic authorization')}`, plant('a bare header')])
+      errors.push((await api.request('GET', '/v1/events', { headers: { authorization } })).text);
+    await ask('GET', `/v1/events?access_token=${plant('a token in a query')}`);
+  }
+
+  /** What Node's parser refuses, and what ends in the middle. */
+  async function brokenHttp(): Promise<void> {
+    const port = Number(new URL(api.baseUrl).port);
+    for (const what of ['a broken request line', 'a broken header'])
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.on('data', (data) => errors.push(data.toString())).on('close', resolve);
+        socket.end(what.endsWith('line') ? `GET /${plant(what)} nothing\r\n\r\n` : `GET / HTTP/1.1\r\n${plant(what)}\r\n\r\n`);
+      });
+    await new Promise<void>((resolve) => {
+      const sent = httpRequest(`${api.baseUrl}/v1/transfers`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${bank.token}`,
+          'content-type': 'application/json',
+          'content-length': '5000',
+          'idempotency-key': randomUUID(),
+        },
+      });
+      sent.on('error', () => resolve());
+      sent.write(`{"description":"${plant('a body that ends in the middle')}`, () => setTimeout(() => sent.destroy(), 50));
+    });
+  }
+
+  /** Our own faults: statements fail that hold what was sent. */
+  async function faults(): Promise<void> {
+    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account({ isVerified: false })];
+    const body = (what: string): object => transferBody({ from, to, raw: LEAST, description: plant(what) });
+    await db.sql('RENAME TABLE transfers TO gone_transfers, verifications TO gone_verifications');
+    try {
+      answered(await ask('POST', '/v1/transfers', { body: body('the description of a fault') }), 503, 'ledger_unavailable');
+      answered(await ask('GET', '/v1/transfers'), 500, 'internal_error');
+      const declared = { ...VERIFICATION, legal_name: plant('the name of a fault'), document_number: plant('the document of a fault', 'D-') };
+      answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 500, 'internal_error');
+    } finally {
+      await db.sql('RENAME TABLE gone_transfers TO transfers, gone_verifications TO verifications');
+    }
+    proxy.refuse();
+    answered(await ask('POST', '/v1/transfers', { body: body('what MySQL never saw') }), 503, 'ledger_unavailable');
+    answered(await ask('GET', `/v1/accounts/lookup?phone=${plantPhone()}`), 503, 'ledger_unavailable');
+    proxy.allow();
+  }
+
+  it('is in no log line, no metric and no error body, also where we fail', async () => {
+    await goodRequests();
+    await refusedRequests();
+    await tokens();
+    await brokenHttp();
+    await faults();
+    const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
+    assert(planted.size > 40, `${planted.size} values were planted`);
+    assert(lines.length > 40 && errors.length > 25, `${lines.length} lines, ${errors.length} errors`);
+    assert(lines.some((line) => line.includes('a request failed by our fault')));
+    assert.match(metrics, /http_request_duration_seconds_count\{method="POST",route="\/v1\/transfers",status="422"\}/);
+    for (const [where, text] of Object.entries({ log: lines.join(''), metrics, errors: errors.join('\n') })) {
+      const found = [...planted].filter(([, value]) => text.toLowerCase().includes(value.toLowerCase()));
+      assert.deepEqual(found, [], `found in the ${where}`);
+    }
+  });
+
+  it('is not in the database but where it belongs: of a token only its hash', async () => {
+    const dump = await db.sql('SELECT * FROM tokens');
+    const keys = await db.sql('SELECT * FROM idempotency_keys');
+    const text = JSON.stringify([dump, keys].map((rows) => rows.map(readable)));
+    const found = [...planted].filter(([, value]) => text.includes(value));
+    assert.deepEqual(found, []);
+  });
+
+  /** Bytes as text, so that they can be searched. */
+  function readable(row: Readonly<Record<string, unknown>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString('latin1') : String(value)]),
+    );
+  }
+});

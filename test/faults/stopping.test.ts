@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request, startTestApi, type TestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { answered, LEAST, openBank, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const CLIENTS = 16;
+
+describe('a process that is told to stop', () => {
+  let db: TestDatabase;
+  let healthy: TestApi;
+
+  before(async () => {
+    db = await testDatabase();
+    healthy = await startTestApi(db);
+  });
+
+  after(() => healthy.stop());
+
+  it('answers what it has taken in, refuses what comes later, and ends; every answer is true', async () => {
+    const bank = await openBank(healthy);
+    const [from, to] = [await bank.account({ funds: { COPM: 100_000n * LEAST } }), await bank.account()];
+    const body = transferBody({ from, to, raw: LEAST });
+    const api = await ApiProcess.start(db.url);
+    const told = new Map<string, string | null>();
+    const work = async (): Promise<void> => {
+      for (;;) {
+        const key = randomUUID();
+        told.set(key, null);
+        const answer = await request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key }).catch(() => null);
+        if (answer === null) return;
+        // Never 503 while it stops: what was taken in is finished.
+        told.set(key, answered(answer, 201).text);
+      }
+    };
+    const working = Array.from({ length: CLIENTS }, work);
+    await sleep(300);
+    await api.stop();
+    await Promise.all(working);
+    assert(!api.isRunning);
+    const answers = [...told.values()].filter((answer) => answer !== null);
+    assert(answers.length > CLIENTS, `${answers.length} answers`);
+    await Promise.all(
+      Array.from(told, async ([key, answer]) => {
+        const again = await bank.request('POST', '/v1/transfers', { body, key });
+        if (answer === null) assert([200, 201].includes(again.status), again.text);
+        else assert.equal(answered(again, 200).text, answer);
+      }),
+    );
+    assert.equal(await bank.available(to), LEAST * BigInt(told.size));
+    await assertLedgerSound(db.database);
+  });
+});

@@ -1,0 +1,31 @@
+import { FAILPOINTS } from '../../src/core/failpoints.js';
+import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { PrivateMysql } from '../support/private-mysql.js';
+
+/** Short forms; `npm run prove` has the full counts. */
+const CLIENTS = 16;
+
+describe('no money is made, lost or moved twice', () => {
+  let db: TestDatabase;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, clients: CLIENTS })).timeout(60_000);
+
+  for (const failpoint of FAILPOINTS)
+    it(`when the API ends ${failpoint}`, () =>
+      failpointCampaign(db, failpoint, { kills: 1, clients: CLIENTS })).timeout(60_000);
+
+  it('when MySQL is killed under load', async function () {
+    if (!PrivateMysql.isPossible) return this.skip();
+    await killMysqlCampaign({ kills: 1, clients: CLIENTS });
+  }).timeout(60_000);
+
+  it('when MySQL does not answer for a while', async function () {
+    if (!PrivateMysql.isPossible) return this.skip();
+    await frozenMysqlCampaign({ awayMs: 1_500, clients: CLIENTS });
+  }).timeout(60_000);
+});

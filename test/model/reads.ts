@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import type { TestAnswer } from '../support/api.js';
+import { answered, list, object, text, withQuery } from '../support/bank.js';
+import { ACTORS, type ActorName, ASSETS, type Operation, type ReadFilter, type TransferOperation } from './operations.js';
+import {
+  type Expected,
+  FORBIDDEN,
+  type Json,
+  limitsOf,
+  monthEnd,
+  NOT_FOUND,
+  type RefAccount,
+  type RefEntry,
+  type RefEvent,
+  type RefTransfer,
+  time,
+} from './reference-ledger.js';
+import type { ModelWorld } from './world.js';
+
+/** A request that was made before. */
+export interface Sent {
+  readonly wanted: TransferOperation;
+  readonly key: string;
+}
+
+type Read = Extract<Operation, { op: `read ${string}` | 'find by key' }>;
+
+const ALL: Omit<ReadFilter, 'account' | 'actor'> = { asset: null, kind: null, sinceMs: null, limit: 100, isUpward: false };
+
+/** Compares what the service shows with what the reference knows. */
+export class ModelReads {
+  private readonly world: ModelWorld;
+  /** Ids that the service gave to what the reference numbers: each stays, and none is given twice. */
+  private readonly ids = new Map<string, string>();
+
+  constructor(world: ModelWorld) {
+    this.world = world;
+  }
+
+  async read(operation: Read, sent: readonly Sent[]): Promise<void> {
+    const nthOf = <T>(items: readonly T[], nth: number): T | undefined => items[nth % Math.max(1, items.length)];
+    switch (operation.op) {
+      case 'read balances':
+        return this.balances(operation.account, operation.actor);
+      case 'read limits':
+        return this.limits(operation.account, operation.actor);
+      case 'read movements':
+        return this.movements(operation);
+      case 'read transfers':
+        return this.transfers(operation);
+      case 'read events':
+        return this.events(operation);
+      case 'read transfer': {
+        // Also those of the other tenant.
+        const made = ACTORS.flatMap((actor) => this.world.ledger.tenantOf(actor).transfers);
+        return this.transfer(nthOf(made, operation.nth), operation.actor);
+      }
+      case 'read event':
+        return this.event(operation.nth, operation.actor);
+      case 'find by key':
+        return this.byKey(nthOf(sent, operation.nth), operation.actor);
+    }
+  }
+
+  /** All accounts whole, and the whole of each log and list. */
+  async everything(): Promise<void> {
+    for (const [number, account] of this.world.ledger.accounts.entries()) {
+      if (account === null) continue;
+      const actor = ACTORS.find((one) => this.world.ledger.role(one, account) !== null) ?? 'owner';
+      await this.balances(number, actor);
+      await this.limits(number, actor);
+      await this.movements({ ...ALL, account: number, actor });
+    }
+    for (const actor of ACTORS) {
+      await this.transfers({ ...ALL, account: 7, actor });
+      await this.events({ ...ALL, account: 7, actor });
+      await this.events({ ...ALL, account: 7, actor, isUpward: true });
+    }
+  }
+
+  private get(actor: ActorName, path: string): Promise<TestAnswer> {
+    return this.world.ask(actor, 'GET', path);
+  }
+
+  /** The account, or what who has no right in it is answered. */
+  private own(number: number, actor: ActorName): RefAccount | Expected {
+    return this.world.ledger.own(actor, this.world.ledger.accounts[number] ?? null, null);
+  }
+
+  private async balances(number: number, actor: ActorName): Promise<void> {
+    const answer = await this.get(actor, `/v1/accounts/${this.world.idOf(number).id}/balances`);
+    const own = this.own(number, actor);
+    if ('status' in own) return assertSame(answer, own);
+    const balances = ASSETS.map((asset) => {
+      const available = own.balances[asset].toString();
+      return { asset, available, held: '0', total: available };
+    });
+    assertSame(answer, { status: 200, body: { account_id: own.id, balances, as_of: time(this.world.ledger.now) } });
+  }
+
+  private async limits(number: number, actor: ActorName): Promise<void> {
+    const answer = await this.get(actor, `/v1/accounts/${this.world.idOf(number).id}/limits`);
+    const own = this.own(number, actor);
+    if ('status' in own) return assertSame(answer, own);
+    const { ledger } = this.world;
+    const limits = ASSETS.map((asset) => {
+      const { minimum, maximum, month } = limitsOf(own, asset);
+      const used = ledger.usedOf(own, asset).toString();
+      const resetsAt = monthEnd(ledger.now);
+      return {
+        asset,
+        minimum: minimum.toString(),
+        maximum: maximum.toString(),
+        month: { used, limit: month.toString(), resets_at: resetsAt },
+      };
+    });
+    assertSame(answer, { status: 200, body: { account_id: own.id, limits } });
+  }
+
+  private async movements({ account: number, actor, asset, kind, sinceMs, limit }: ReadFilter): Promise<void> {
+    const query = queryOf({ asset, kind, 'created_at[gte]': this.since(sinceMs), limit });
+    const path = `/v1/accounts/${this.world.idOf(number).id}/movements?${query}`;
+    const own = this.own(number, actor);
+    if ('status' in own) return assertSame(await this.get(actor, path), own);
+    const kept = own.entries
+      .map((entry, index) => ({ entry, index }))
+      .filter(
+        ({ entry }) =>
+          (asset === null || entry.asset === asset) &&
+          (kind === null || entry.kind === kind) &&
+          this.isSince(entry.at, sinceMs),
+      )
+      .reverse();
+    const items = await this.walk(actor, path);
+    assert.equal(items.length, kept.length, path);
+    for (const [index, { entry, index: seq }] of kept.entries()) {
+      const { id, ...rest } = items[index]!;
+      this.sameId(`movement ${own.id} ${seq}`, id);
+      assert.deepEqual(rest, movementOf(entry));
+    }
+  }
+
+  private async transfers({ account: number, actor, kind, sinceMs, limit }: ReadFilter): Promise<void> {
+    const source = number < 7 ? this.world.idOf(number).id : null;
+    const status = kind === 'bonus_out' ? 'expired' : kind === null ? null : 'completed';
+    const query = queryOf({ source_account: source, status, 'created_at[gte]': this.since(sinceMs), limit });
+    const kept = this.world.ledger
+      .tenantOf(actor)
+      .transfers.filter(
+        (transfer) =>
+          this.isVisible(transfer, actor) &&
+          (source === null || transfer.source.id === source) &&
+          status !== 'expired' &&
+          this.isSince(transfer.at, sinceMs),
+      )
+      .sort((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
+    assert.deepEqual(
+      await this.walk(actor, `/v1/transfers?${query}`),
+      kept.map(({ json }) => json),
+      query,
+    );
+  }
+
+  private isVisible({ source, destination }: RefTransfer, actor: ActorName): boolean {
+    const { ledger } = this.world;
+    return ledger.role(actor, source) !== null || ledger.role(actor, destination) !== null;
+  }
+
+  private async transfer(made: RefTransfer | undefined, actor: ActorName): Promise<void> {
+    if (made === undefined) return;
+    const answer = await this.get(actor, `/v1/transfers/${text(made.json.id)}`);
+    if (!this.world.ledger.tenantOf(actor).transfers.includes(made)) return assertSame(answer, NOT_FOUND);
+    assertSame(answer, this.isVisible(made, actor) ? { status: 200, body: made.json } : FORBIDDEN);
+  }
+
+  private async byKey(sent: Sent | undefined, actor: ActorName): Promise<void> {
+    if (sent === undefined) return;
+    const made = this.world.ledger
+      .tenantOf(actor)
+      .transfers.filter((transfer) => transfer.key === sent.key && this.isVisible(transfer, actor));
+    assertSame(await this.get(actor, `/v1/transfers?idempotency_key=${sent.key}`), {
+      status: 200,
+      body: { items: made.map(({ json }) => json), next_cursor: null },
+    });
+  }
+
+  private async events({ actor, kind, sinceMs, limit, isUpward }: ReadFilter): Promise<void> {
+    const types: Readonly<Record<string, string>> = { transfer_in: 'account.verified', transfer_out: 'transfer.completed' };
+    const type = types[kind ?? ''] ?? null;
+    const order = isUpward ? 'asc' : null;
+    const query = queryOf({ type, order, 'created_at[gte]': this.since(sinceMs), limit });
+    const { id: tenant, events } = this.world.ledger.tenantOf(actor);
+    const kept = events
+      .map((event, index) => ({ event, sequence: index + 1 }))
+      .filter(({ event }) => (type === null || event.type === type) && this.isSince(event.at, sinceMs));
+    const items = await this.walk(actor, `/v1/events?${query}`, isUpward);
+    if (!isUpward) kept.reverse();
+    assert.equal(items.length, kept.length, query);
+    for (const [index, { event, sequence }] of kept.entries()) {
+      const { id, ...rest } = items[index]!;
+      this.sameId(`event ${tenant} ${sequence}`, id);
+      assert.deepEqual(rest, eventOf(event, sequence));
+    }
+  }
+
+  private async event(nth: number, actor: ActorName): Promise<void> {
+    const { id: tenant, events } = this.world.ledger.tenantOf(actor);
+    const known = [...this.ids].filter(([name]) => name.startsWith('event '));
+    const found = known[nth % Math.max(1, known.length)];
+    if (found === undefined) return;
+    const [, of, sequence] = found[0].split(' ');
+    const answer = await this.get(actor, `/v1/events/${found[1]}`);
+    if (of !== tenant) return assertSame(answer, NOT_FOUND);
+    const number = Number(sequence);
+    assertSame(answer, { status: 200, body: { id: found[1], ...eventOf(events[number - 1]!, number) } });
+  }
+
+  /** Every page; upward until one is empty, since that log has no end. */
+  private async walk(actor: ActorName, path: string, isUpward = false): Promise<Json[]> {
+    const items: Json[] = [];
+    for (let cursor: string | null = null; ; ) {
+      const page: Json = answered(
+        await this.get(actor, cursor === null ? path : withQuery(path, `cursor=${cursor}`)),
+        200,
+      ).json;
+      const own = list(page.items);
+      items.push(...own);
+      if (page.next_cursor === null || (isUpward && own.length === 0)) return items;
+      cursor = text(page.next_cursor);
+    }
+  }
+
+  private since(sinceMs: number | null): string | null {
+    return sinceMs === null ? null : time(this.world.ledger.now - sinceMs);
+  }
+
+  private isSince(at: number, sinceMs: number | null): boolean {
+    return sinceMs === null || at >= this.world.ledger.now - sinceMs;
+  }
+
+  private sameId(name: string, id: unknown): void {
+    const known = this.ids.get(name);
+    if (known !== undefined) return assert.equal(id, known, name);
+    assert(![...this.ids.values()].includes(text(id)), `${name} has an id that was given before`);
+    this.ids.set(name, text(id));
+  }
+}
+
+/** The answer is what the reference says, in everything that it says. */
+export function assertSame(answer: TestAnswer, expected: Expected): void {
+  assert.deepEqual([answer.status, answer.code], [expected.status, expected.code], answer.text);
+  if (expected.details !== undefined) assert.deepEqual(answer.details, expected.details);
+  if (expected.body !== undefined) assert.deepEqual(answer.json, expected.body);
+  assert.equal(answer.headers.get('svc-idempotent-replayed'), expected.replayed === true ? 'true' : null, answer.text);
+}
+
+function movementOf({ kind, raw, asset, counterparty, description, related, at }: RefEntry): Json {
+  return { kind, amount: { raw: raw.toString(), asset }, counterparty, description, related, created_at: time(at) };
+}
+
+function eventOf({ type, object: resource, at }: RefEvent, sequence: number): Json {
+  return { type, api_version: '2026-11-01', created_at: time(at), sequence, data: { object: object(resource) } };
+}
+
+function queryOf(parameters: Readonly<Record<string, string | number | null>>): string {
+  return Object.entries(parameters)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join('&');
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { addMember } from '../../src/access/members.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Member } from '../../src/db/entities/parties.js';
+import type { FundingParts } from '../../src/funding/reference.js';
+import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { openBank } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import type { WantedAccount } from '../support/world.js';
+import type { ActorName } from './operations.js';
+import { type RefAccount, ReferenceLedger } from './reference-ledger.js';
+
+/** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
+const START = Date.parse('2031-01-31T22:00:00.000Z');
+
+/** An API whose clock is the model's. One run at a time uses it. */
+export class ModelApi {
+  readonly api: TestApi;
+  private readonly clock: { now: () => number };
+
+  private constructor(api: TestApi, clock: { now: () => number }) {
+    this.api = api;
+    this.clock = clock;
+  }
+
+  static async start(db: TestDatabase): Promise<ModelApi> {
+    const clock = { now: (): number => START };
+    return new ModelApi(await startTestApi(db, {}, { clock: (): Instant => instant(clock.now()) }), clock);
+  }
+
+  /** New tenants with their accounts, in the service and in the reference. */
+  async newWorld(): Promise<ModelWorld> {
+    this.clock.now = () => START;
+    const network = `net-${randomUUID()}`;
+    const [a, b, stranger] = [
+      await openBank(this.api, { network }),
+      await openBank(this.api, { network }),
+      await openBank(this.api, { network: `${network}x` }),
+    ];
+    const clerk = await addMember(this.api.core.database, systemClock, a.tenant.tenant.id, 'clerk');
+    const open = async (bank: typeof a, wanted: WantedAccount, displayName: string): Promise<RefAccount> => {
+      const { id, tenantId, alias, type, verifiedAt } = await bank.account(wanted);
+      assert(type !== 'system');
+      return {
+        id,
+        tenant: tenantId,
+        type,
+        alias,
+        displayName,
+        verifiedAt,
+        isFrozen: false,
+        clerkRole: null,
+        balances: { COPM: 0n, DUSD: 0n },
+        months: new Map(),
+        entries: [],
+      };
+    };
+    const person = { type: 'person', name: 'Ana María Pérez' } as const;
+    const accounts = [
+      await open(a, { ...person, alias: '$ana' }, 'Ana M. P.'),
+      await open(a, { ...person, isVerified: false }, 'Ana M. P.'),
+      await open(a, { name: 'Tienda Ñ' }, 'Tienda Ñ'),
+      await open(a, { name: 'Bodega', alias: '$bodega' }, 'Bodega'),
+      await open(a, { name: 'Caja', isVerified: false }, 'Caja'),
+      await open(b, { name: 'Vecina', alias: '$vecina' }, 'Vecina'),
+      await open(stranger, { name: 'Nadie' }, 'Nadie'),
+      null,
+    ];
+    const networks = new Map([a, b, stranger].map(({ tenant: { tenant } }) => [tenant.id as string, tenant.network]));
+    const home = { a: a.tenant.tenant.id, b: b.tenant.tenant.id };
+    const ledger = new ReferenceLedger(accounts, networks, home, START);
+    this.clock.now = () => ledger.now;
+    const tokens = { owner: a.token, clerk: await a.issue(clerk), neighbour: b.token };
+    return new ModelWorld(this.api, ledger, clerk, tokens);
+  }
+}
+
+/** The service and the reference beside one another. */
+export class ModelWorld {
+  readonly ledger: ReferenceLedger;
+  readonly clerk: Member;
+  readonly parts: FundingParts;
+  private readonly api: TestApi;
+  private readonly tokens: Readonly<Record<ActorName, string>>;
+  private readonly missing = randomUUID();
+
+  constructor(api: TestApi, ledger: ReferenceLedger, clerk: Member, tokens: Readonly<Record<ActorName, string>>) {
+    this.api = api;
+    this.ledger = ledger;
+    this.clerk = clerk;
+    this.tokens = tokens;
+    this.parts = api.core;
+  }
+
+  ask(actor: ActorName, method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> {
+    return this.api.request(method, path, { token: this.tokens[actor], ...options });
+  }
+
+  /** An account that there is. */
+  account(number: number): RefAccount {
+    const account = this.ledger.accounts[number];
+    assert(account !== null && account !== undefined);
+    return account;
+  }
+
+  /** The id under which a request names it. */
+  idOf(number: number): { readonly id: never } {
+    return { id: (this.ledger.accounts[number]?.id ?? this.missing) as never };
+  }
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { FAILPOINTS } from '../../src/core/failpoints.js';
+import { commitCutCampaign } from '../campaigns/commit-cuts.js';
+import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
+import { racingCampaign } from '../campaigns/racing.js';
+import { sameKeyCampaign } from '../campaigns/same-key.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+
+/**
+ * The long proofs, with the counts of docs: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
+ * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
+ */
+const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
+  'same-key': (db) =>
+    twoProcesses(db, async (databases) => [await sameKeyCampaign({ databases, rounds: 100, width: 100 })]),
+  racing: (db) =>
+    twoProcesses(db, async (databases) => [await racingCampaign({ databases, transfers: 50_000, clients: 64 })]),
+  'commit-cuts': async (db) => [
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_before', commandTimeoutMs: 1_000 }),
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
+    await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
+  ],
+  'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
+  failpoints: async (db) => {
+    const summaries: string[] = [];
+    for (const failpoint of FAILPOINTS)
+      summaries.push(await failpointCampaign(db, failpoint, { kills: 10, clients: 64 }));
+    return summaries;
+  },
+  'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
+  'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
+};
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const RECORD = join(ROOT, 'docs/proof.md');
+const HEAD =
+  '# Proofs\n\nWhat `npm run prove` found, newest last. Each line is the summary of one campaign with its full counts.\n';
+
+async function twoProcesses(
+  db: TestDatabase,
+  work: (databases: Parameters<typeof sameKeyCampaign>[0]['databases']) => Promise<string[]>,
+): Promise<string[]> {
+  const second = openDatabase(db.url);
+  try {
+    return await work([db.database, second]);
+  } finally {
+    await second.close();
+  }
+}
+
+/** Where and with what the proof was made. */
+async function circumstances(db: TestDatabase): Promise<string> {
+  const [row] = await db.sql('SELECT VERSION() AS version');
+  const commit = git(['rev-parse', '--short', 'HEAD']);
+  const isChanged = git(['status', '--porcelain']) !== '';
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return [
+    new Date().toISOString().slice(0, 16).replace('T', ' '),
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
+    `Node ${process.versions.node}`,
+    `database ${String(row?.version)}`,
+    `commit ${commit}${isChanged ? ' with changes' : ''}`,
+  ].join(', ');
+}
+
+function git(args: readonly string[]): string {
+  try {
+    return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+function record(text: string): void {
+  if (!existsSync(RECORD)) {
+    mkdirSync(dirname(RECORD), { recursive: true });
+    writeFileSync(RECORD, HEAD);
+  }
+  appendFileSync(RECORD, text);
+}
+
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.filter((name) => PROOFS[name] === undefined);
+  if (unknown.length > 0) {
+    process.stderr.write(`There is no proof ${unknown.join(', ')}. There are: ${Object.keys(PROOFS).join(', ')}\n`);
+    return 2;
+  }
+  const db = await testDatabase();
+  const where = await circumstances(db);
+  for (const name of names.length === 0 ? Object.keys(PROOFS) : names) {
+    process.stdout.write(`${name} …\n`);
+    const began = performance.now();
+    const summaries = await PROOFS[name]!(db);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
+    record(`\n## ${name}\n\n${where}; ${seconds} s\n\n${summaries.map((summary) => `- ${summary}\n`).join('')}`);
+  }
+  return 0;
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (failure) {
+  process.stderr.write(`failed: ${failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)}\n`);
+  process.exit(1);
+}

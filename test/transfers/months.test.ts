@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type Instant, instant } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const MAXIMUM = 1_200_000_000n;
+const MONTH = 5_000_000_000n;
+
+describe("the month's allowance", () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let receiver: Account;
+  let now: Instant;
+
+  const at = (time: string): void => void (now = instant(Date.parse(time)));
+
+  before(async () => {
+    db = await testDatabase();
+    // Accounts open by the wall clock, and nothing is dated before them.
+    at('2031-01-15T12:00:00.000Z');
+    api = await startTestApi(db, {}, { clock: () => now });
+    bank = await openBank(api);
+  });
+
+  after(() => api.stop());
+
+  beforeEach(async () => {
+    at('2031-01-15T12:00:00.000Z');
+    // Of each test's own: what is posted to an account is never dated before the last posting to it.
+    receiver = await bank.account();
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const person = (funds: bigint, own = bank): Promise<Account> =>
+    own.account({ type: 'person', funds: { COPM: funds, DUSD: funds } });
+
+  /** Uses the month up, to `rest`. */
+  async function useAllBut(rest: bigint, payer: Account, own = bank, to = receiver): Promise<void> {
+    for (let left = MONTH - rest; left > 0n; left -= MAXIMUM)
+      await own.sent({ from: payer, to, raw: left < MAXIMUM ? left : MAXIMUM });
+  }
+
+  it('is used to the last unit; one more is 422 monthly_limit_exceeded {used, limit, resets_at}', async () => {
+    const payer = await person(2n * MONTH);
+    await useAllBut(LEAST, payer);
+    const refused = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }),
+      422,
+      'monthly_limit_exceeded',
+    );
+    assert.deepEqual(refused.details, {
+      used: (MONTH - LEAST).toString(),
+      limit: MONTH.toString(),
+      resets_at: '2031-02-01T05:00:00.000Z',
+    });
+    await bank.sent({ from: payer, to: receiver, raw: LEAST });
+    const full = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    assert.equal(full.details?.used, MONTH.toString());
+  });
+
+  it('renews at the first instant of the month in Bogotá, which is 05:00 UTC', async () => {
+    const payer = await person(10n * MONTH);
+    at('2031-02-01T04:59:59.999Z');
+    await useAllBut(0n, payer);
+    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    assert.equal(refused.details?.resets_at, '2031-02-01T05:00:00.000Z');
+    at('2031-02-01T05:00:00.000Z');
+    await useAllBut(0n, payer);
+    const next = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    assert.equal(next.details?.resets_at, '2031-03-01T05:00:00.000Z');
+    const months = await db.sql(
+      `SELECT month, used FROM month_totals WHERE account_id=${idLiteral(payer.id)} AND asset='COPM' ORDER BY month`,
+    );
+    assert.deepEqual(months, [
+      { month: '2031-01', used: MONTH.toString() },
+      { month: '2031-02', used: MONTH.toString() },
+    ]);
+  });
+
+  for (const [timeZone, last, first] of [
+    ['Pacific/Kiritimati', '2031-01-31T09:59:59.999Z', '2031-01-31T10:00:00.000Z'],
+    ['Pacific/Pago_Pago', '2031-02-01T10:59:59.999Z', '2031-02-01T11:00:00.000Z'],
+    // Summer time begins within the month: the end is not the beginning plus whole days.
+    ['Europe/Madrid', '2031-03-31T21:59:59.999Z', '2031-03-31T22:00:00.000Z'],
+  ] as const)
+    it(`is that of the tenant's time zone: in ${timeZone} it renews at ${first}`, async () => {
+      const own = await openBank(api, { timeZone });
+      const [payer, to] = [await person(10n * MONTH, own), await own.account()];
+      at(last);
+      await useAllBut(0n, payer, own, to);
+      const refused = answered(await own.send({ from: payer, to, raw: LEAST }), 422, 'monthly_limit_exceeded');
+      assert.equal(refused.details?.resets_at, first);
+      at(first);
+      await own.sent({ from: payer, to, raw: LEAST });
+    });
+
+  it('stays used when the clock runs back over the edge of a month', async () => {
+    const payer = await person(10n * MONTH);
+    at('2031-02-01T05:00:00.000Z');
+    await useAllBut(0n, payer);
+    at('2031-02-01T04:59:59.000Z');
+    // The account's last command was in February, so is this one.
+    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    assert.equal(refused.details?.resets_at, '2031-03-01T05:00:00.000Z');
+  });
+
+  it('is one for each asset and each account', async () => {
+    const [payer, other] = [await person(10n * MONTH), await person(10n * MONTH)];
+    await useAllBut(0n, payer);
+    await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
+    await bank.sent({ from: other, to: receiver, raw: LEAST });
+    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+  });
+
+  it('counts what leaves, not what comes in', async () => {
+    const payer = await person(MONTH);
+    const person2 = await person(LEAST);
+    await useAllBut(0n, payer, bank, person2);
+    await bank.sent({ from: person2, to: payer, raw: MAXIMUM });
+    const refused = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+    assert.equal(refused.details?.used, MONTH.toString());
+  });
+
+  it('is not passed by one unit when 64 send at the same time', async () => {
+    const payer = await person(10n * MONTH);
+    const raw = MONTH / 50n;
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, () => bank.send({ from: payer, to: receiver, raw }, { key: randomUUID() })),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    assert.equal(made.length, 50);
+    for (const answer of answers)
+      if (!made.includes(answer)) {
+        answered(answer, 422, 'monthly_limit_exceeded');
+        assert.equal(answer.details?.used, MONTH.toString());
+      }
+    answered(await bank.send({ from: payer, to: receiver, raw: LEAST }), 422, 'monthly_limit_exceeded');
+  });
+
+  it('is not passed by one unit by 64 senders of uneven amounts, and what was refused would have passed it', async () => {
+    const payer = await person(10n * MONTH);
+    const wanted = Array.from({ length: 64 }, (_, index) => LEAST + BigInt(index) * 7_919_333n);
+    let used = 0n;
+    const refused: bigint[] = [];
+    await Promise.all(
+      wanted.map(async (raw) => {
+        const answer = await bank.send({ from: payer, to: receiver, raw });
+        if (answer.status === 201) used += raw;
+        else {
+          answered(answer, 422, 'monthly_limit_exceeded');
+          assert(BigInt(String(answer.details?.used)) + raw > MONTH);
+          refused.push(raw);
+        }
+      }),
+    );
+    assert(used <= MONTH && refused.length > 0);
+    for (const raw of refused) assert(used + raw > MONTH, `${raw} was refused with ${MONTH - used} left`);
+  });
+});

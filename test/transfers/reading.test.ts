@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole } from '../../src/access/members.js';
+import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, list, openBank, text, walk, withQuery } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const START = Date.parse('2032-05-01T12:00:00.000Z');
+
+describe('GET /v1/transfers', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let accounts: Account[];
+  let now: Instant;
+  /** Newest first: 30 transfers, three in each millisecond. */
+  let made: Json[];
+  const keys = new Map<string, string>();
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(START);
+    api = await startTestApi(db, {}, { clock: () => now });
+    bank = await openBank(api);
+    accounts = [];
+    for (let index = 0; index < 3; index += 1) accounts.push(await bank.account({ funds: { COPM: 1_000n * LEAST } }));
+    made = [];
+    for (let index = 0; index < 30; index += 1) {
+      now = instant(START + Math.trunc(index / 3));
+      const key = randomUUID();
+      const transfer = await bank.sent(
+        { from: accounts[index % 3]!, to: accounts[(index + 1) % 3]!, raw: LEAST + BigInt(index) },
+        { key },
+      );
+      keys.set(key, text(transfer.id));
+      made.unshift(transfer);
+    }
+    await assertLedgerSound(db.database);
+  });
+
+  after(() => api.stop());
+
+  const at = (offset: number): string => toRfc3339(instant(START + offset));
+  const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
+
+  it('lists newest first; next_cursor is null on the last page', async () => {
+    const { json } = answered(await bank.get('/v1/transfers?limit=30'), 200);
+    assert.deepEqual(Object.keys(json).sort(), ['items', 'next_cursor']);
+    assert.equal(json.next_cursor, null);
+    assert.deepEqual(json.items, sorted(made));
+  });
+
+  /** Newest first; within a millisecond by id. */
+  function sorted(transfers: readonly Json[]): Json[] {
+    const order = ({ created_at: created, id }: Json): string => `${text(created)} ${text(id)}`;
+    return [...transfers].sort((a, b) => (order(a) < order(b) ? 1 : -1));
+  }
+
+  it('has 25 on a page where no limit is asked for, 1 to 100 where one is', async () => {
+    assert.equal(list((await bank.get('/v1/transfers')).json.items).length, 25);
+    for (const limit of [1, 7, 100])
+      assert.equal(list((await bank.get(`/v1/transfers?limit=${limit}`)).json.items).length, Math.min(limit, 30));
+    for (const limit of ['0', '101', '-1', '1.0', '1e1', '', 'all', '٣', '007'])
+      answered(await bank.get(`/v1/transfers?limit=${encodeURIComponent(limit)}`), 400, 'invalid_field');
+  });
+
+  for (const limit of [1, 2, 7, 10, 15, 29, 30])
+    it(`gives every transfer once when it is walked by ${limit}`, async () => {
+      assert.deepEqual(await walk(bank, `/v1/transfers?limit=${limit}`), sorted(made));
+    });
+
+  it('takes another limit on the way', async () => {
+    const first = answered(await bank.get('/v1/transfers?limit=4'), 200).json;
+    const rest = await walk(bank, `/v1/transfers?limit=9&cursor=${text(first.next_cursor)}`).catch(() => null);
+    // The walk asks with its own cursor beside the first one, which is repeated.
+    assert.equal(rest, null);
+    const next = answered(await bank.get(`/v1/transfers?limit=26&cursor=${text(first.next_cursor)}`), 200).json;
+    assert.deepEqual([...list(first.items), ...list(next.items)], sorted(made));
+  });
+
+  it('filters by source_account', async () => {
+    for (const { id } of accounts) {
+      const own = made.filter((transfer) => transfer.source_account === id);
+      assert.equal(own.length, 10);
+      for (const limit of [3, 100])
+        assert.deepEqual(await walk(bank, `/v1/transfers?source_account=${id}&limit=${limit}`), sorted(own));
+    }
+    const upper = accounts[0]!.id.toUpperCase();
+    assert.equal(list((await bank.get(`/v1/transfers?source_account=${upper}`)).json.items).length, 10);
+  });
+
+  it('filters by status', async () => {
+    assert.deepEqual(await walk(bank, '/v1/transfers?status=completed&limit=7'), sorted(made));
+    for (const status of ['pending_approval', 'rejected', 'expired'])
+      assert.deepEqual(answered(await bank.get(`/v1/transfers?status=${status}`), 200).json.items, []);
+  });
+
+  it('filters by inclusive bounds of created_at, to the millisecond', async () => {
+    for (const [from, to, count] of [
+      [0, 9, 30],
+      [3, 3, 3],
+      [4, 6, 9],
+      [9, 20, 3],
+      [10, 20, 0],
+      [5, 4, 0],
+    ] as const) {
+      const query = `created_at[gte]=${at(from)}&created_at[lte]=${at(to)}`;
+      const items = await walk(bank, `/v1/transfers?${query}&limit=4`);
+      const expected = made.filter(({ created_at: created }) => text(created) >= at(from) && text(created) <= at(to));
+      assert.deepEqual([items.length, ids(items)], [count, ids(sorted(expected))]);
+    }
+    // Half a millisecond outside a stored one leaves it out, on either side.
+    const finer = (offset: number): string => at(offset).replace('Z', '5Z');
+    assert.equal(list((await bank.get(`/v1/transfers?created_at[gte]=${finer(8)}`)).json.items).length, 3);
+    assert.equal(list((await bank.get(`/v1/transfers?created_at[lte]=${finer(0)}`)).json.items).length, 3);
+    // The same moment in another offset.
+    const query = `created_at[gte]=${encodeURIComponent('2032-05-01T07:00:00.009-05:00')}`;
+    assert.equal(list((await bank.get(`/v1/transfers?${query}`)).json.items).length, 3);
+  });
+
+  it('takes filters together', async () => {
+    const { id } = accounts[1]!;
+    const query = `source_account=${id}&status=completed&created_at[gte]=${at(2)}&created_at[lte]=${at(7)}`;
+    const expected = made.filter(
+      ({ source_account: source, created_at: created }) =>
+        source === id && text(created) >= at(2) && text(created) <= at(7),
+    );
+    assert.deepEqual(await walk(bank, `/v1/transfers?${query}&limit=2`), sorted(expected));
+    assert.deepEqual(
+      answered(await bank.get(`/v1/transfers?${query.replace('completed', 'expired')}`), 200).json.items,
+      [],
+    );
+  });
+
+  it('finds what an idempotency key made, and nothing for one that made nothing', async () => {
+    for (const [key, id] of keys)
+      assert.deepEqual(ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)), [id]);
+    const [[key, id]] = [...keys] as [[string, string]];
+    const found = (await bank.get(`/v1/transfers?idempotency_key=${key.toUpperCase()}`)).json;
+    assert.deepEqual([ids(list(found.items)), found.next_cursor], [[id], null]);
+    for (const other of [`idempotency_key=${randomUUID()}`, `idempotency_key=${key}&status=expired`])
+      assert.deepEqual(answered(await bank.get(`/v1/transfers?${other}`), 200).json.items, []);
+    const stranger = await openBank(api);
+    assert.deepEqual((await stranger.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
+  });
+
+  it('refuses an unknown, repeated or malformed parameter', async () => {
+    for (const query of [
+      'colour=red',
+      'limit=5&limit=5',
+      'status=done',
+      'source_account=x',
+      'idempotency_key=x',
+      'created_at[gte]=2032-05-01',
+      'created_at[gte]=2032-05-01T12:00:00',
+      'created_at[gte]=2032-02-30T12:00:00Z',
+      'created_at[lt]=2032-05-01T12:00:00Z',
+      'created_at=2032-05-01T12:00:00Z',
+      'status=%ff',
+      '__proto__=x',
+    ])
+      answered(await bank.get(`/v1/transfers?${query}`), 400, 'invalid_field');
+  });
+
+  it('refuses a cursor of another tenant, of other filters, of another list, without its filters, or edited', async () => {
+    const query = `source_account=${accounts[0]!.id}&limit=2`;
+    const cursor = text((await bank.get(`/v1/transfers?${query}`)).json.next_cursor);
+    answered(await bank.get(`/v1/transfers?${query}&cursor=${cursor}`), 200);
+    const stranger = await openBank(api);
+    const refused: readonly (readonly [Bank, string])[] = [
+      [stranger, `/v1/transfers?${query}`],
+      [bank, '/v1/transfers?limit=2'],
+      [bank, `/v1/transfers?source_account=${accounts[1]!.id}`],
+      [bank, `/v1/transfers?${query}&status=completed`],
+      [bank, `/v1/transfers?${query}&created_at[gte]=${at(0)}`],
+      [bank, `/v1/accounts/${accounts[0]!.id}/movements?limit=2`],
+      [bank, '/v1/events?limit=2'],
+    ];
+    for (const [whose, path] of refused) {
+      const answer = answered(await whose.get(withQuery(path, `cursor=${cursor}`)), 400, 'invalid_field');
+      assert.equal(answer.details?.field, 'cursor');
+    }
+    for (const edited of ['', 'x', cursor.slice(1), `${cursor}A`, cursor.toLowerCase(), `${cursor}%3D`])
+      answered(await bank.get(`/v1/transfers?${query}&cursor=${edited}`), 400, 'invalid_field');
+  });
+
+  it('gives no transfer twice and leaves none of before the walk out, while new ones are made', async () => {
+    const own = await openBank(api);
+    const [from, to] = [await own.account({ funds: { COPM: 1_000n * LEAST } }), await own.account()];
+    const old = [];
+    for (let index = 0; index < 20; index += 1) old.push(await own.sent({ from, to, raw: LEAST }));
+    const seen: Json[] = [];
+    let cursor: unknown = null;
+    do {
+      const page = await own.get(cursor === null ? '/v1/transfers?limit=3' : `/v1/transfers?limit=3&cursor=${text(cursor)}`);
+      seen.push(...list(answered(page, 200).json.items));
+      cursor = page.json.next_cursor;
+      await own.sent({ from, to, raw: LEAST });
+    } while (cursor !== null);
+    assert.deepEqual(ids(seen).sort(), ids(old).sort());
+  });
+
+  it("leaves out what the member has no role in: a role in source or destination shows a transfer", async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'reader');
+    const token = await bank.issue(member, ['read']);
+    const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };
+    assert.deepEqual(await walk(reader, '/v1/transfers'), []);
+    const { id } = accounts[0]!;
+    await grantRole(db.database, member, id, 'viewer');
+    const visible = made.filter(
+      (transfer) =>
+        transfer.source_account === id || (transfer.destination as { account_id: string }).account_id === id,
+    );
+    assert.equal(visible.length, 20);
+    assert.deepEqual(await walk(reader, '/v1/transfers?limit=6'), sorted(visible));
+    const hidden = made.find((transfer) => !visible.includes(transfer))!;
+    answered(await reader.get(`/v1/transfers/${text(hidden.id)}`), 403, 'authority_insufficient');
+    assert.deepEqual(answered(await reader.get(`/v1/transfers/${text(visible[0]!.id)}`), 200).json, visible[0]);
+    const key = [...keys].find(([, made]) => made === hidden.id)![0];
+    assert.deepEqual((await reader.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
+  });
+
+  describe('/{id}', () => {
+    it('answers the transfer as it was created', async () => {
+      for (const transfer of made.slice(0, 5)) {
+        const id = text(transfer.id);
+        assert.deepEqual(answered(await bank.get(`/v1/transfers/${id}`), 200).json, transfer);
+        assert.deepEqual(answered(await bank.get(`/v1/transfers/${id.toUpperCase()}`), 200).json, transfer);
+      }
+    });
+
+    it('answers 404 for one of another tenant, one that is missing, and what is no id, all alike', async () => {
+      const stranger = await openBank(api);
+      const missing = answered(await stranger.get(`/v1/transfers/${randomUUID()}`), 404, 'not_found').text;
+      for (const id of [text(made[0]!.id), 'x', `${text(made[0]!.id)}0`, '%20', accounts[0]!.id])
+        assert.equal(answered(await stranger.get(`/v1/transfers/${id}`), 404, 'not_found').text, missing);
+    });
+
+    it('takes no query', async () => {
+      answered(await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`), 400, 'invalid_field');
+    });
+  });
+});

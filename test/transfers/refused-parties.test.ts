@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole } from '../../src/access/members.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { ROLES } from '../../src/core/permissions.js';
+import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, openBank, setStatus } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+describe('POST /v1/transfers: who may pay from where to where', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let stranger: Bank;
+  let payer: Account;
+  let receiver: Account;
+  let foreign: Account;
+  let systemIds: Uuid[];
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    const network = `net-${randomUUID()}`;
+    bank = await openBank(api, { network });
+    stranger = await openBank(api, { network: `${network}x` });
+    payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+    receiver = await bank.account();
+    foreign = await stranger.account({ funds: { COPM: 100n * LEAST } });
+    const tenantId = bank.tenant.tenant.id;
+    systemIds = await Promise.all(
+      SYSTEM_ROLES.map(async (systemRole) => (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id),
+    );
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  afterEach(async () => {
+    assert.deepEqual([await bank.available(payer), await stranger.available(foreign)], [100n * LEAST, 100n * LEAST]);
+  });
+
+  /** Everything that a client can see of an answer, but for what differs in every answer. */
+  function visible({ status, headers, text }: TestAnswer): unknown {
+    const own = ['svc-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset'];
+    return { status, text, headers: [...headers].filter(([name]) => !own.includes(name)) };
+  }
+
+  const random = (): { id: Uuid } => ({ id: asUuid(randomUUID()) });
+
+  it('answers every account that cannot be reached 404, to the byte as one that does not exist', async () => {
+    const closed = await bank.account();
+    await setStatus(db, closed, 'closed');
+    const missing = visible(answered(await bank.send({ from: payer, to: random(), raw: LEAST }), 404, 'not_found'));
+    const unreachable = [foreign, closed, ...systemIds.map((id) => ({ id })), { id: bank.tenant.tenant.id }];
+    for (const to of unreachable)
+      assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
+    for (const from of [random(), foreign, ...systemIds.map((id) => ({ id }))])
+      assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
+  });
+
+  it('answers 404 for a tenant of no network, though the other has none either', async () => {
+    const [one, other] = [await openBank(api), await openBank(api)];
+    const from = await one.account({ funds: { COPM: LEAST } });
+    answered(await one.send({ from, to: await other.account(), raw: LEAST }), 404, 'not_found');
+  });
+
+  it('answers 404 before 403: a foreign account tells nothing of roles', async () => {
+    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID()));
+    answered(await bank.send({ from: payer, to: foreign, raw: LEAST }, { token: nobody }), 404, 'not_found');
+    answered(await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }), 404, 'not_found');
+  });
+
+  it('answers 403 before 422: without the right nothing is told of limits and funds', async () => {
+    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID()));
+    for (const raw of [0n, LEAST, 10n ** 18n])
+      answered(
+        await bank.send({ from: payer, to: receiver, raw }, { token: nobody }),
+        403,
+        'authority_insufficient',
+      );
+  });
+
+  it('lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID());
+    const token = await bank.issue(member);
+    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
+    const status = async (): Promise<number> => (await bank.send({ from, to, raw: LEAST }, { token })).status;
+    await grantRole(db.database, member, to.id, 'owner');
+    assert.equal(await status(), 403);
+    const allowed: Record<string, number> = {};
+    for (const role of ROLES) {
+      await grantRole(db.database, member, from.id, role);
+      allowed[role] = await status();
+    }
+    assert.deepEqual(allowed, { viewer: 403, operator: 201, approver: 403, admin: 201, owner: 201 });
+  });
+
+  it('leaves no key behind a 400, a 403, a 404 or a 409: the same key acts when its cause is gone', async () => {
+    const own = await openBank(api);
+    const member = await addMember(db.database, systemClock, own.tenant.tenant.id, 'clerk');
+    const token = await own.issue(member);
+    const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
+    const key = randomUUID();
+    await setStatus(db, to, 'closed');
+    answered(await own.send({ from, to, raw: 'x' }, { key, token }), 400, 'invalid_field');
+    answered(await own.send({ from, to, raw: LEAST }, { key, token }), 404, 'not_found');
+    await setStatus(db, to, 'active');
+    answered(await own.send({ from, to, raw: LEAST }, { key, token }), 403, 'authority_insufficient');
+    // Another body under the key: still nothing is bound to it.
+    answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 403, 'authority_insufficient');
+    await grantRole(db.database, member, from.id, 'operator');
+    const made = answered(await own.send({ from, to, raw: LEAST }, { key, token }), 201);
+    answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 409, 'idempotency_key_reused');
+    assert.equal(answered(await own.send({ from, to, raw: LEAST }, { key, token }), 200).json.id, made.json.id);
+  });
+
+  it('answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
+    const own = await openBank(api);
+    const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
+    const key = randomUUID();
+    answered(await own.send({ from, to, raw: LEAST }, { key }), 201);
+    const nobody = await own.issue(await addMember(db.database, systemClock, own.tenant.tenant.id, 'nobody'));
+    answered(await own.send({ from, to, raw: LEAST }, { key, token: nobody }), 200);
+    answered(await own.send({ from, to: foreign, raw: LEAST }, { key }), 409, 'idempotency_key_reused');
+    // But not before the scope.
+    const reader = await own.issue(own.tenant.owner, ['read']);
+    answered(await own.send({ from, to, raw: LEAST }, { key, token: reader }), 401, 'insufficient_scope');
+  });
+});

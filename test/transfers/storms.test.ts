@@ -1,0 +1,52 @@
+import { drainStorm, mutualStorm, sameBodyStorm, twoBodiesStorm } from '../campaigns/http-storms.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+
+/** Short forms; `npm run prove` has the full counts. */
+const ROUNDS = 4;
+const CLIENTS = 64;
+
+describe('POST /v1/transfers, at the same time', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let other: ApiProcess;
+  let storm: { api: TestApi; others: string[] };
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    other = await ApiProcess.start(db.url);
+    storm = { api, others: [other.baseUrl] };
+  });
+
+  after(async () => {
+    await other.stop();
+    await api.stop();
+  });
+
+  it('100 times with one key acts once, and all get the same transfer', async () => {
+    await sameBodyStorm({ api, rounds: ROUNDS, width: 100 });
+  });
+
+  it('100 times with one key over two processes acts once, and all get the same transfer', async () => {
+    await sameBodyStorm({ ...storm, rounds: ROUNDS, width: 100 });
+  });
+
+  it('with one key and two bodies does one of them once, and answers the other 409', async () => {
+    await twoBodiesStorm({ api, rounds: ROUNDS, width: 100 });
+    await twoBodiesStorm({ ...storm, rounds: ROUNDS, width: 100 });
+  });
+
+  it('64 clients that drain one account succeed exactly as often as its funds allow', async () => {
+    await drainStorm({ api, clients: CLIENTS, transfers: 300, feeRaw: 0n });
+  });
+
+  it('64 clients that drain one account over two processes, fee included, succeed exactly as often', async () => {
+    await drainStorm({ ...storm, clients: CLIENTS, transfers: 300, feeRaw: 333n });
+  });
+
+  it('everybody pays everybody over two processes, and no request is answered by a deadlock', async () => {
+    await mutualStorm({ ...storm, clients: CLIENTS, rounds: 6 });
+  });
+});
