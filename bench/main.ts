@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Bench } from './bench.js';
-import { readOptions, USAGE } from './options.js';
+import { type Options, readOptions, USAGE } from './options.js';
 import { describeMachine } from './report/machine.js';
 import { printProfiles } from './report/profiles.js';
 import { isAllMet, markdownTable, type RowResult, writeResults } from './report/results.js';
@@ -16,8 +16,7 @@ async function main(): Promise<boolean> {
   const serverUrl = process.env.BENCH_MYSQL_ADMIN_URL;
   if (serverUrl === undefined || serverUrl === '')
     throw new Error('BENCH_MYSQL_ADMIN_URL is not set: run the benchmarks by npm run bench');
-  const options = readOptions(process.argv.slice(2));
-  const chosen = chooseRows(options.rows);
+  const { options, chosen } = readArgumentsOrExit();
   const date = new Date().toISOString();
   const machine = await describeMachine(serverUrl);
   const profileFolder = `${RESULTS}profiles/${date.replaceAll(':', '-')}`;
@@ -30,6 +29,16 @@ async function main(): Promise<boolean> {
   if (options.isProfiled) printProfiles(profileFolder);
   say(`All figures: ${path}`);
   return isAllMet(results);
+}
+
+function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
+  try {
+    const options = readOptions(process.argv.slice(2));
+    return { options, chosen: chooseRows(options.rows) };
+  } catch (fault) {
+    say(`${fault instanceof Error ? fault.message : String(fault)}\n\n${USAGE}`);
+    process.exit(2);
+  }
 }
 
 /** A row that fails does not keep the others from being measured. */
@@ -47,11 +56,13 @@ async function runRow(row: Row, bench: Bench): Promise<RowResult> {
   }
 }
 
+// Ended from outside, it takes along what it has started (api-process.ts).
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
+
 main().then(
   (isMet) => process.exit(isMet ? 0 : 1),
   (fault: unknown) => {
-    say(fault instanceof Error ? fault.message : String(fault));
-    say(`\n${USAGE}`);
+    say(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
     process.exit(2);
   },
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigError, readOpsConfig } from '../src/config.js';
-import { buildOpsParts } from '../src/ops/context.js';
+import { buildOpsParts, encryptionKeysOf } from '../src/ops/context.js';
 import { explain } from '../src/ops/failures.js';
 import { makeDemoWorld } from './demo/world.js';
 import { TokenFile } from './demo/token-file.js';
@@ -19,9 +19,16 @@ async function main(): Promise<void> {
   const given = environment.safeParse(process.env);
   if (!given.success)
     throw new ConfigError('DEMO_TOKENS_FILE is not set (the file that keeps the tokens of the demo world)');
-  const parts = buildOpsParts(readOpsConfig(), say);
+  const config = readOpsConfig();
+  const encryptionKeys = encryptionKeysOf(config);
+  const parts = buildOpsParts(config, say);
   try {
-    const world = await makeDemoWorld({ ...parts, say, tokenFile: new TokenFile(given.data.DEMO_TOKENS_FILE) });
+    const world = await makeDemoWorld({
+      ...parts,
+      encryptionKeys,
+      say,
+      tokenFile: new TokenFile(given.data.DEMO_TOKENS_FILE),
+    });
     process.stdout.write(`${JSON.stringify(world)}\n`);
   } finally {
     await parts.desk.drained();

@@ -86,6 +86,7 @@ export const OPS_VARIABLES = {
   DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
   DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
   FAILPOINT: VARIABLES.FAILPOINT,
+  ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 

@@ -8,6 +8,7 @@ import * as column from '../../src/db/columns.js';
 import { Database } from '../../src/db/database.js';
 import { members } from '../../src/db/entities/parties.js';
 import { migrate } from '../../src/db/migrate.js';
+import { operatorActor } from '../../src/access/audit-log.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { fillLedger } from './fill.js';
 import { settle } from './settle.js';
@@ -114,12 +115,8 @@ async function readParties(
   try {
     const member = await database.reader.find(members, { name: 'bench' });
     if (member === undefined) throw new Error('the ledger has no member');
-    const { text } = await issueToken(database, systemClock, member, {
-      name: 'bench',
-      scopes: SCOPES,
-      expiresAt: null,
-      cidrs: [],
-    });
+    const wanted = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
+    const { text } = await issueToken(database, systemClock, member, wanted, operatorActor('bench'));
     const rows = await database.reader.query("SELECT id, type='system' AS is_system, seq FROM accounts ORDER BY id");
     const own = rows.filter((row) => row.is_system === 0 || row.is_system === '0');
     return {

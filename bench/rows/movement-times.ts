@@ -22,49 +22,40 @@ export interface PageTimes {
 const PAUSE_MS = 50;
 
 /**
- * How long MySQL itself takes for a page: while the load runs, the statements of random pages are also sent over a connection
- * of its own on which the server keeps the duration of each. They are those that the service's own functions send.
+ * How long MySQL itself takes for a page: as long as `work` lasts, the statements of random pages are also sent over a
+ * connection of its own on which the server keeps the duration of each. They are those that the service's functions send.
  */
-export class DatabaseTimes {
-  private readonly sampling: Promise<PageTimes>;
-  private isOver = false;
+export async function withPageTimes<T>(
+  ledger: Ledger,
+  pages: readonly Page[],
+  work: Promise<T>,
+): Promise<{ readonly done: T; readonly times: PageTimes }> {
+  let isOver = false;
+  const working = work.finally(() => (isOver = true));
+  const [done, times] = await Promise.all([working, sampleUntil(() => isOver, ledger, pages)]);
+  return { done, times };
+}
 
-  private constructor(ledger: Ledger, pages: readonly Page[]) {
-    this.sampling = this.sample(ledger, pages);
-    // Heard of in `end`.
-    this.sampling.catch(() => undefined);
-  }
-
-  static begin(ledger: Ledger, pages: readonly Page[]): DatabaseTimes {
-    return new DatabaseTimes(ledger, pages);
-  }
-
-  end(): Promise<PageTimes> {
-    this.isOver = true;
-    return this.sampling;
-  }
-
-  private async sample(ledger: Ledger, pages: readonly Page[]): Promise<PageTimes> {
-    const random = new Random(7);
-    const connection = await openBare(ledger.url, 'reads');
-    const server: number[] = [];
-    const roundTrips: number[] = [];
-    try {
-      await connection.query('SET SESSION profiling=1');
-      while (!this.isOver) {
-        const statements = await statementsOf(connection, ledger, random.pick(pages));
-        const before = await lastProfiled(connection);
-        const sentAt = performance.now();
-        for (const sql of statements) await connection.query(sql);
-        roundTrips.push(performance.now() - sentAt);
-        server.push(await profiledSince(connection, before));
-        await sleep(PAUSE_MS);
-      }
-    } finally {
-      await connection.end();
+async function sampleUntil(isOver: () => boolean, ledger: Ledger, pages: readonly Page[]): Promise<PageTimes> {
+  const random = new Random(7);
+  const connection = await openBare(ledger.url, 'reads');
+  const server: number[] = [];
+  const roundTrips: number[] = [];
+  try {
+    await connection.query('SET SESSION profiling=1');
+    while (!isOver()) {
+      const statements = await statementsOf(connection, ledger, random.pick(pages));
+      const before = await lastProfiled(connection);
+      const sentAt = performance.now();
+      for (const sql of statements) await connection.query(sql);
+      roundTrips.push(performance.now() - sentAt);
+      server.push(await profiledSince(connection, before));
+      await sleep(PAUSE_MS);
     }
-    return { server: latencyOf(server), roundTrips: latencyOf(roundTrips) };
+  } finally {
+    await connection.end();
   }
+  return { server: latencyOf(server), roundTrips: latencyOf(roundTrips) };
 }
 
 /** What the service sends for the page, its check of the caller's role included. */

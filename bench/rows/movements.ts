@@ -11,7 +11,7 @@ import { latencyWords, ms } from '../report/words.js';
 import { atMost, type Measured, type Row, RowFailed } from '../row.js';
 import { CURSOR_KEY, type ApiProcess } from '../service/api-process.js';
 import { readHistory, type HistoryFacts } from './movement-history.js';
-import { DatabaseTimes } from './movement-times.js';
+import { withPageTimes } from './movement-times.js';
 
 const ENTRIES = 1_500_000;
 const QUICK_ENTRIES = 200_000;
@@ -44,16 +44,15 @@ async function measure(bench: Bench): Promise<Measured> {
   const entries = bench.options.isQuick ? QUICK_ENTRIES : ENTRIES;
   const ledger = await bench.ledger(busyLedger(bench.options.isQuick ? 'busy_quick' : 'busy', entries));
   const pages = pagesOf(ledger, await readHistory(ledger));
-  const { run, times } = await bench.withApi(ledger, async (api) => {
+  const { done: run, times } = await bench.withApi(ledger, async (api) => {
     await checkPages(api, ledger, pages);
-    const sampling = DatabaseTimes.begin(ledger, pages);
-    const done = await bench.run(api, ledger, {
+    const load = bench.run(api, ledger, {
       connections: CONNECTIONS,
       perSecond: PER_SECOND,
       expectedStatus: 200,
       requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
     });
-    return { run: done, times: await sampling.end() };
+    return withPageTimes(ledger, pages, load);
   });
   const { latency, byLabel } = run.load;
   const depths = DEPTHS.map((depth) => byLabel[depthLabel(depth)]).filter((one) => one !== undefined);

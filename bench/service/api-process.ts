@@ -54,7 +54,9 @@ export class ApiProcess {
       stdio: ['ignore', log, log],
       env: { ...process.env, ...settings(url, port, adminPort) },
     });
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = (): boolean => child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     while (!(await answersOk(`http://127.0.0.1:${adminPort}/readyz`))) {
       if (child.exitCode !== null || performance.now() - began > START_MS)
         throw new RowFailed(`the API process did not start; see ${LOG}`);

@@ -1,6 +1,7 @@
 import type { Asset } from '../../src/core/amount.js';
 import type { Role, Scope } from '../../src/core/permissions.js';
 import { SCOPES } from '../../src/core/permissions.js';
+import type { Verification } from '../../src/db/entities/identity.js';
 import type { FeeOperation } from '../../src/db/entities/parties.js';
 
 /** What the demo world holds. Scripts depend on its names: they stay as they are. */
@@ -11,9 +12,15 @@ export interface AccountPlan {
   readonly name: string;
   readonly alias: string | null;
   readonly phone: string | null;
-  readonly isVerified: boolean;
+  /** What is declared of the account's holder; null: it stays unverified. */
+  readonly declared: DeclarationPlan | null;
   /** Comes in as pay-ins, in the asset's smallest unit. */
   readonly funds: Readonly<Partial<Record<Asset, bigint>>>;
+}
+
+export interface DeclarationPlan {
+  readonly documentType: Verification['documentType'];
+  readonly documentNumber: string;
 }
 
 export interface TokenPlan {
@@ -38,12 +45,15 @@ export interface TenantPlan {
   readonly fees: { readonly account: string; readonly schedules: readonly FeePlan[] } | null;
 }
 
+/** Invented, as everybody here is. */
 function business(name: string, alias: string | null, funds: AccountPlan['funds']): AccountPlan {
-  return { type: 'business', name, alias, phone: null, isVerified: true, funds };
+  const declared = { documentType: 'NIT', documentNumber: '900555001-1' } as const;
+  return { type: 'business', name, alias, phone: null, declared, funds };
 }
 
 function person(name: string, alias: string, phone: string, funds: AccountPlan['funds']): AccountPlan {
-  return { type: 'person', name, alias, phone, isVerified: true, funds };
+  const declared = { documentType: 'CC', documentNumber: `10${phone.slice(-8)}` } as const;
+  return { type: 'person', name, alias, phone, declared, funds };
 }
 
 const TREASURY_FUNDS = { COPM: 50_000_000_000n, DUSD: 5_000_000_000n };
@@ -57,7 +67,7 @@ const acme: TenantPlan = {
     treasury: business('Acme Treasury', '$acme-treasury', TREASURY_FUNDS),
     ana: person('Ana María Pérez', '$ana', '+573001112233', { COPM: 500_000_000n, DUSD: 500_000_000n }),
     bruno: person('Bruno Castro Díaz', '$bruno', '+573001112234', {}),
-    carla: { ...person('Carla Gómez', '$carla', '+573001112235', { COPM: 100_000_000n }), isVerified: false },
+    carla: { ...person('Carla Gómez', '$carla', '+573001112235', { COPM: 100_000_000n }), declared: null },
     guarded: business('Acme Guarded', '$acme-guarded', { COPM: 5_000_000_000n }),
     fees: business('Acme Fees', null, {}),
   },

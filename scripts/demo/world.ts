@@ -1,4 +1,4 @@
-import { sameBytes } from '../../src/core/fingerprint.js';
+import { type Keyring, sameBytes } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Asset, ASSETS } from '../../src/core/amount.js';
 import {
@@ -12,6 +12,7 @@ import {
   tenants,
   tokens,
 } from '../../src/db/entities/parties.js';
+import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashOfToken, keyIdOf } from '../../src/access/token-format.js';
@@ -19,7 +20,7 @@ import { issueToken, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/display-name.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { openAccount } from '../../src/accounts/opening.js';
-import { verifyAccount } from '../../src/accounts/status.js';
+import { declareVerificationFor } from '../../src/accounts/verification.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import type { OpsParts } from '../../src/ops/context.js';
 import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
@@ -30,6 +31,7 @@ import type { TokenFile } from './token-file.js';
  * there, so a start that was cut off is completed by the next, and what people have changed since stays as it is.
  */
 export interface DemoParts extends OpsParts {
+  readonly encryptionKeys: Keyring;
   readonly say: (text: string) => void;
   readonly tokenFile: TokenFile;
 }
@@ -49,6 +51,7 @@ export interface DemoAccount {
 }
 
 const OPERATOR = 'demo';
+const ACTOR = operatorActor(OPERATOR);
 
 export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
@@ -75,7 +78,7 @@ async function tenantOf({ database, clock, say }: DemoParts, name: string, plan:
   const known = await database.reader.find(tenants, { name });
   if (known !== undefined) return known;
   say(`making the tenant ${name}`);
-  return addTenant(database, clock, { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE });
+  return addTenant(database, clock, { name, network: plan.network, timeZone: DEFAULT_TIME_ZONE }, ACTOR);
 }
 
 async function membersOf(
@@ -85,7 +88,7 @@ async function membersOf(
 ): Promise<ReadonlyMap<string, Member>> {
   const known = new Map((await database.reader.select(members, { tenantId })).map((member) => [member.name, member]));
   for (const name of Object.keys(plan.members))
-    if (!known.has(name)) known.set(name, await addMember(database, clock, tenantId, name));
+    if (!known.has(name)) known.set(name, await addMember(database, clock, tenantId, name, ACTOR));
   return known;
 }
 
@@ -102,10 +105,13 @@ async function accountOf(parts: DemoParts, tenant: Tenant, plan: AccountPlan, ke
   if (account === undefined) {
     say(`opening ${name}`);
     const { alias, phone } = plan;
-    account = await openAccount(database, clock, { tenantId: tenant.id, type, name, alias, phone, grants: [] });
+    const wanted = { tenantId: tenant.id, type, name, alias, phone, grants: [] };
+    account = await openAccount(database, clock, wanted, ACTOR);
   }
-  if (plan.isVerified && account.verifiedAt === null && account.status !== 'closed')
-    account = (await verifyAccount(database, clock, account.id)).account;
+  if (plan.declared !== null && account.verifiedAt === null && account.status !== 'closed') {
+    const declared = { ...plan.declared, type, legalName: name, country: 'CO', declaredAt: null };
+    await declareVerificationFor(parts, account.id, declared, ACTOR);
+  }
   for (const asset of ASSETS) await payIn(parts, account, asset, plan.funds[asset], key);
   return account;
 }
@@ -126,7 +132,7 @@ async function payIn(
 
 /** Adds missing roles alone: one that people have changed stays. */
 async function grantRoles(
-  { database }: DemoParts,
+  { database, clock }: DemoParts,
   plan: TenantPlan,
   people: ReadonlyMap<string, Member>,
   own: readonly Account[],
@@ -136,23 +142,24 @@ async function grantRoles(
   for (const [name, role] of Object.entries(plan.members)) {
     const member = people.get(name);
     if (member === undefined) continue;
-    for (const { id } of own) if (!has.has(`${id}|${member.id}`)) await grantRole(database, member, id, role);
+    for (const { id } of own)
+      if (!has.has(`${id}|${member.id}`)) await grantRole(database, clock, member, id, role, ACTOR);
   }
 }
 
 async function setFees(
-  { database }: DemoParts,
+  { database, clock }: DemoParts,
   { id: tenantId, feeAccountId }: Tenant,
   { fees }: TenantPlan,
   own: ReadonlyMap<string, Account>,
 ): Promise<void> {
   const account = fees === null ? undefined : own.get(fees.account);
   if (fees === null || account === undefined) return;
-  if (feeAccountId === null) await setFeeAccount(database, tenantId, account.id);
+  if (feeAccountId === null) await setFeeAccount(database, clock, tenantId, account.id, ACTOR);
   for (const schedule of fees.schedules) {
     const { operation, asset } = schedule;
     const known = await database.reader.find(feeSchedules, { tenantId, operation, asset });
-    if (known === undefined) await setFeeSchedule(database, { ...schedule, tenantId, flatRaw: 0n });
+    if (known === undefined) await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
   }
 }
 
@@ -190,8 +197,8 @@ async function replaceToken(
 ): Promise<string> {
   const ofDemo = { name: `demo ${name}`, scopes: wanted.scopes, expiresAt: null, cidrs: [] };
   for (const old of await database.reader.select(tokens, { tenantId, name: ofDemo.name, revokedAt: null }))
-    await revokeToken(database, clock, old.keyId);
-  return (await issueToken(database, clock, member, ofDemo)).text;
+    await revokeToken(database, clock, old.keyId, ACTOR);
+  return (await issueToken(database, clock, member, ofDemo, ACTOR)).text;
 }
 
 function shown({ id, alias, phone, type, name }: Account): DemoAccount {

@@ -30,11 +30,28 @@ export interface Act {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** Records the act in the transaction that does it: neither is there without the other. */
-export async function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
+/** Records the acts in the transaction that does them: neither is there without the other. */
+export async function recordActs(
+  transaction: Transaction,
+  actor: Actor,
+  at: Instant,
+  acts: readonly Act[],
+): Promise<void> {
+  if (acts.length === 0) return;
+  const rows = acts.map((act) => auditRow(newId(), actor, at, act));
+  await transaction.execute(insertSql(auditLog, rows));
+}
+
+/** The same for one act. */
+export function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
+  return recordActs(transaction, actor, at, [act]);
+}
+
+/** The act as a row, for those who write it themselves: the posting desk. */
+export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRow {
   const { tenantId, action, subjectType, subjectId, details = {} } = act;
-  const row: AuditRow = {
-    id: newId(),
+  return {
+    id,
     tenantId,
     at,
     channel: actor.channel,
@@ -44,7 +61,12 @@ export async function recordAct(transaction: Transaction, actor: Actor, at: Inst
     subjectId,
     details: JSON.stringify(details),
   };
-  await transaction.execute(insertSql(auditLog, [row]));
+}
+
+export type ActDetails = NonNullable<Act['details']>;
+
+export function parseDetails({ details }: AuditRow): ActDetails {
+  return JSON.parse(details) as ActDetails;
 }
 
 export interface ActFilter {

@@ -9,14 +9,24 @@ import { accounts, type Member, memberRoles, members } from '../db/entities/part
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js';
 
 const MAX_NAME = 80;
 
 /** Adds a person or program that acts for the tenant, without any role yet. Throws ApiError invalid_field (taken names too). */
-export async function addMember(database: Database, clock: Clock, tenantId: Uuid, name: string): Promise<Member> {
+export async function addMember(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  name: string,
+  actor: Actor,
+): Promise<Member> {
   const member: Member = { id: newId(), tenantId, name: checkedText('name', name, MAX_NAME), createdAt: clock() };
   try {
-    await transact(database, (transaction) => transaction.execute(insertSql(members, [member])));
+    await transact(database, async (transaction) => {
+      await transaction.execute(insertSql(members, [member]));
+      await recordAct(transaction, actor, member.createdAt, memberAct(member, 'member.add'));
+    });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)
       throw new ApiError({
@@ -29,16 +39,33 @@ export async function addMember(database: Database, clock: Clock, tenantId: Uuid
 }
 
 /** Gives the member this role in one account of its tenant, in place of any other. Throws ApiError not_found. */
-export async function grantRole(database: Database, member: Member, accountId: Uuid, role: Role): Promise<void> {
+export async function grantRole(
+  database: Database,
+  clock: Clock,
+  member: Member,
+  accountId: Uuid,
+  role: Role,
+  actor: Actor,
+): Promise<void> {
   await transact(database, async (transaction) => {
     const account = await transaction.find(accounts, { id: accountId, tenantId: member.tenantId });
     if (account === undefined || account.type === 'system') throw notFound();
+    const before = await transaction.find(memberRoles, { accountId, memberId: member.id }, { forUpdate: true });
+    if (before?.role === role) return;
     await transaction.execute(upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']));
+    const details = { account_id: accountId, role, previous: before?.role ?? null };
+    await recordAct(transaction, actor, clock(), memberAct(member, 'role.grant', details));
   });
 }
 
 /** Gives the member this role in every account that its tenant has now. Answers in how many. */
-export async function grantRoleEverywhere(database: Database, member: Member, role: Role): Promise<number> {
+export async function grantRoleEverywhere(
+  database: Database,
+  clock: Clock,
+  member: Member,
+  role: Role,
+  actor: Actor,
+): Promise<number> {
   const tenantId = literal(members, 'tenantId', member.tenantId);
   const own = `FROM accounts WHERE tenant_id=${tenantId} AND type<>'system'`;
   const memberId = literal(memberRoles, 'memberId', member.id);
@@ -49,17 +76,33 @@ export async function grantRoleEverywhere(database: Database, member: Member, ro
        ON DUPLICATE KEY UPDATE role=VALUES(role)`,
     );
     const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
-    return column.integer.parse(counted?.own);
+    const count = column.integer.parse(counted?.own);
+    await recordAct(transaction, actor, clock(), memberAct(member, 'role.grant_everywhere', { role, accounts: count }));
+    return count;
   });
 }
 
 /** Takes the member's role away: in one account, or (null) in every one. Answers in how many it had one. */
-export async function removeRole(database: Database, member: Member, accountId: Uuid | null): Promise<number> {
+export async function removeRole(
+  database: Database,
+  clock: Clock,
+  member: Member,
+  accountId: Uuid | null,
+  actor: Actor,
+): Promise<number> {
   const where = accountId === null ? '' : ` AND account_id=${literal(memberRoles, 'accountId', accountId)}`;
   const memberId = literal(memberRoles, 'memberId', member.id);
-  return transact(database, (transaction) =>
-    transaction.execute(`DELETE FROM member_roles WHERE member_id=${memberId}${where}`),
-  );
+  return transact(database, async (transaction) => {
+    const removed = await transaction.execute(`DELETE FROM member_roles WHERE member_id=${memberId}${where}`);
+    if (removed === 0) return 0;
+    const details = { account_id: accountId, accounts: removed };
+    await recordAct(transaction, actor, clock(), memberAct(member, 'role.remove', details));
+    return removed;
+  });
+}
+
+function memberAct({ id, tenantId }: Member, action: string, details: ActDetails = {}): Act {
+  return { tenantId, action, subjectType: 'member', subjectId: id, details };
 }
 
 export interface MemberWithRoles {

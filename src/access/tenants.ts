@@ -10,6 +10,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
+import { type Actor, recordAct } from './audit-log.js';
 
 export interface NewTenant {
   /** 1 to 80 characters, unique. */
@@ -29,7 +30,7 @@ const MAX_TIME_ZONE = 64;
  * Makes a tenant with all that it needs to move money: its system accounts and its event counter. Throws ApiError
  * invalid_field (a name that is taken included), and what withTransaction throws.
  */
-export async function addTenant(database: Database, clock: Clock, wanted: NewTenant): Promise<Tenant> {
+export async function addTenant(database: Database, clock: Clock, wanted: NewTenant, actor: Actor): Promise<Tenant> {
   const createdAt = clock();
   const tenant: Tenant = { ...checkedTenant(wanted), id: newId(), feeAccountId: null, createdAt };
   try {
@@ -40,6 +41,10 @@ export async function addTenant(database: Database, clock: Clock, wanted: NewTen
       await transaction.execute(
         insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt }]),
       );
+      const { id: tenantId, network, timeZone } = tenant;
+      const details = { network, time_zone: timeZone };
+      const act = { tenantId, action: 'tenant.add', subjectType: 'tenant', subjectId: tenantId, details };
+      await recordAct(transaction, actor, createdAt, act);
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)

@@ -1,13 +1,14 @@
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import { type Scope, SCOPES } from '../core/permissions.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { normaliseRange } from './address-ranges.js';
+import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
 import { hashOfToken, newToken } from './token-format.js';
 
 export interface WantedToken {
@@ -36,26 +37,31 @@ export async function issueToken(
   clock: Clock,
   member: Member,
   wanted: WantedToken,
+  actor: Actor,
 ): Promise<IssuedToken> {
-  const { keyId, text } = newToken();
   const createdAt = clock();
   if (wanted.scopes.length === 0) throw new ApiError(invalidField('scopes', 'empty'));
   if (wanted.expiresAt !== null && wanted.expiresAt <= createdAt)
     throw new ApiError(invalidField('expires_at', 'in_the_past'));
-  const token: Token = {
-    keyId,
+  const issued = makeToken({
     tenantId: member.tenantId,
     memberId: member.id,
     name: checkedText('name', wanted.name, MAX_NAME),
-    secretHash: hashOfToken(text),
     scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)),
     cidrs: checkedRanges(wanted.cidrs),
     expiresAt: wanted.expiresAt,
-    revokedAt: null,
     createdAt,
-  };
-  await transact(database, (transaction) => transaction.execute(insertSql(tokens, [token])));
-  return { token, text };
+  });
+  await transact(database, async (transaction) => {
+    await transaction.execute(insertSql(tokens, [issued.token]));
+    await recordAct(transaction, actor, createdAt, issueAct(issued.token));
+  });
+  return issued;
+}
+
+function makeToken(wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt'>): IssuedToken {
+  const { keyId, text } = newToken();
+  return { token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null }, text };
 }
 
 function checkedRanges(cidrs: readonly string[]): string {
@@ -78,13 +84,80 @@ export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
  * Ends a token for ever: no request that arrives a second after this is let in. Revoking it again changes nothing.
  * Throws ApiError not_found.
  */
-export async function revokeToken(database: Database, clock: Clock, keyId: string): Promise<Token> {
+export async function revokeToken(database: Database, clock: Clock, keyId: string, actor: Actor): Promise<Token> {
   return transact(database, async (transaction) => {
-    const token = await transaction.find(tokens, { keyId }, { forUpdate: true });
-    if (token === undefined) throw notFound();
+    const token = await lockToken(transaction, keyId);
     if (token.revokedAt !== null) return token;
     const revokedAt = clock();
     await transaction.execute(updateSql(tokens, { revokedAt }, { keyId }));
+    await recordAct(transaction, actor, revokedAt, tokenAct(token, 'token.revoke'));
     return { ...token, revokedAt };
   });
+}
+
+export interface RotatedToken extends IssuedToken {
+  /** The one that it replaces: revoked, or with the end of its grace as its expiry. */
+  readonly old: Token;
+}
+
+/**
+ * A new token in place of this one: same member, name, scopes, expiry and address ranges. The old one is revoked at
+ * once, or with a grace ends after it. Throws ApiError not_found, invalid_state (it is revoked or has expired).
+ */
+export async function rotateToken(
+  database: Database,
+  clock: Clock,
+  keyId: string,
+  graceMs: number,
+  actor: Actor,
+): Promise<RotatedToken> {
+  return transact(database, async (transaction) => {
+    const known = await lockToken(transaction, keyId);
+    const now = clock();
+    const state = known.revokedAt !== null ? 'revoked' : hasExpired(known, now) ? 'expired' : 'live';
+    if (state !== 'live')
+      throw new ApiError({
+        code: 'invalid_state',
+        message: `the token is ${state}: issue a new one`,
+        details: { current: state, allowed: ['live'] },
+      });
+    const end = endOf(known, now, graceMs);
+    await transaction.execute(updateSql<Token>(tokens, end, { keyId }));
+    const issued = makeToken({ ...known, createdAt: now });
+    await transaction.execute(insertSql(tokens, [issued.token]));
+    const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
+    await recordActs(transaction, actor, now, [issueAct(issued.token), tokenAct(known, 'token.rotate', details)]);
+    return { ...issued, old: { ...known, ...end } };
+  });
+}
+
+function hasExpired({ expiresAt }: Token, now: Instant): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/** A grace never makes a token live longer than it would have. */
+function endOf({ expiresAt }: Token, now: Instant, graceMs: number): Pick<Token, 'revokedAt' | 'expiresAt'> {
+  if (graceMs === 0) return { revokedAt: now, expiresAt };
+  const graceEnd = instant(now + graceMs);
+  return { revokedAt: null, expiresAt: expiresAt !== null && expiresAt < graceEnd ? expiresAt : graceEnd };
+}
+
+async function lockToken(transaction: Transaction, keyId: string): Promise<Token> {
+  const token = await transaction.find(tokens, { keyId }, { forUpdate: true });
+  if (token === undefined) throw notFound();
+  return token;
+}
+
+function issueAct(token: Token): Act {
+  const { memberId, scopes, cidrs, expiresAt } = token;
+  return tokenAct(token, 'token.issue', {
+    member_id: memberId,
+    scopes: scopes.join(','),
+    cidrs,
+    expires_at: expiresAt === null ? null : toRfc3339(expiresAt),
+  });
+}
+
+function tokenAct({ tenantId, keyId }: Token, action: string, details: ActDetails = {}): Act {
+  return { tenantId, action, subjectType: 'token', subjectId: keyId, details };
 }

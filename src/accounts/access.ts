@@ -25,7 +25,7 @@ export function assertAllowed(operation: Operation, row: StoredRow | undefined):
   assertRole(operation, role.parse(row.caller_role) ?? undefined);
 }
 
-export function assertRole(operation: Operation, has: Role | undefined): void {
+function assertRole(operation: Operation, has: Role | undefined): void {
   if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
@@ -45,15 +45,22 @@ export async function assertAccountAllowed(
  * The caller's account, locked, for a change that only its admins and owners may make. Throws not_found,
  * authority_insufficient, invalid_state (closed).
  */
-export async function lockManagedAccount(
-  transaction: Transaction,
-  caller: Caller,
-  accountId: Uuid,
-): Promise<Account> {
-  const { tenantId, memberId } = caller;
-  const account = await transaction.find(accounts, { id: accountId, tenantId }, { forUpdate: true });
+export async function lockManagedAccount(transaction: Transaction, caller: Caller, accountId: Uuid): Promise<Account> {
+  // Before the lock: a foreign account's row is never waited for, and time tells nothing of it.
+  await assertAccountAllowed(transaction, 'manageAccount', caller, accountId);
+  return lockOpenAccount(transaction, accountId);
+}
+
+/** Any account but a system one, locked: for operators. Throws not_found. */
+export async function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
+  const account = await transaction.find(accounts, { id }, { forUpdate: true });
   if (account === undefined || account.type === 'system') throw notFound();
-  assertRole('manageAccount', (await transaction.find(memberRoles, { accountId, memberId }))?.role);
+  return account;
+}
+
+/** The same. Throws invalid_state too where it is closed. */
+export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promise<Account> {
+  const account = await lockAccount(transaction, id);
   if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
   return account;
 }

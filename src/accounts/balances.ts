@@ -26,12 +26,14 @@ export async function readBalances(
   const rows = stored.map((row) => parseRow(balances, row));
   return {
     account_id: accountId,
-    balances: ASSETS.flatMap((asset) => rows.filter((row) => row.asset === asset)).map(({ asset, available, held }) => ({
-      asset,
-      available: available.toString(),
-      held: held.toString(),
-      total: (available + held).toString(),
-    })),
+    balances: ASSETS.flatMap((asset) => rows.filter((row) => row.asset === asset)).map(
+      ({ asset, available, held }) => ({
+        asset,
+        available: available.toString(),
+        held: held.toString(),
+        total: (available + held).toString(),
+      }),
+    ),
     as_of: toRfc3339(asOf),
   };
 }

@@ -1,5 +1,5 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
-import { ApiError, notFound, type Refusal } from '../core/errors.js';
+import { recordAct } from '../access/audit-log.js';
+import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
@@ -7,26 +7,32 @@ import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { lockAccount } from './access.js';
 import { dropAlias } from './alias.js';
-import type { Changed } from './status.js';
+import { type Changed, checkedReason, type Decided } from './status.js';
 
 /**
  * Closes an account for good and releases its alias and its phone. It must be empty, with nothing held, and not be the
- * fee account of its tenant. Throws ApiError not_found, invalid_state. (decisions.md, Accounts)
+ * fee account of its tenant. Throws ApiError not_found, invalid_state, invalid_field. (decisions.md, Accounts)
  */
-export function closeAccount(database: Database, clock: Clock, id: Uuid, actor: Actor): Promise<Changed> {
+export async function closeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+  const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
-    const account = await transaction.find(accounts, { id }, { forUpdate: true });
-    if (account === undefined || account.type === 'system') throw notFound();
+    const account = await lockAccount(transaction, id);
     if (account.status === 'closed') return { account, changed: false };
     const obstacle = await obstacleTo(transaction, account);
     if (obstacle !== null) throw new ApiError(obstacle);
     const now = clock();
-    await dropAlias(transaction, account, actor, now);
+    await dropAlias(transaction, account, decided.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
     await transaction.execute(updateSql<Account>(accounts, set, { id }));
-    const act = { tenantId: account.tenantId, action: 'account.close', subjectType: 'account', subjectId: id };
-    await recordAct(transaction, actor, now, act);
+    await recordAct(transaction, decided.actor, now, {
+      tenantId: account.tenantId,
+      action: 'account.close',
+      subjectType: 'account',
+      subjectId: id,
+      details: { reason },
+    });
     return { account: { ...account, ...set }, changed: true };
   });
 }
@@ -36,8 +42,8 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
   const own = await transaction.select(balances, { accountId: account.id });
   if (own.some((balance) => balance.held !== 0n)) return inTheWay('funds_held', 'funds are held for what is pending');
   if (own.some((balance) => balance.available !== 0n)) return inTheWay('not_empty', 'its balances are not zero');
-  const users = await transaction.select(tenants, { feeAccountId: account.id });
-  return users.length > 0 ? inTheWay('fee_account', 'fees of its tenant go into it') : null;
+  const tenant = await transaction.find(tenants, { id: account.tenantId });
+  return tenant?.feeAccountId === account.id ? inTheWay('fee_account', 'fees of its tenant go into it') : null;
 }
 
 function inTheWay(current: string, why: string): Refusal {

@@ -1,18 +1,13 @@
+import { type Act, type Actor, recordAct } from '../access/audit-log.js';
 import { type Asset, MAX_RAW } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
-import {
-  type Account,
-  accounts,
-  type FeeOperation,
-  type FeeScheduleRow,
-  feeSchedules,
-  tenants,
-} from '../db/entities/parties.js';
+import { type Account, type FeeOperation, type FeeScheduleRow, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { ACCOUNT_CLOSED } from './rules.js';
+import { lockOpenAccount } from './access.js';
 
 /** What a tenant charges, and into which account. (decisions.md, Limits and fees) */
 
@@ -20,19 +15,36 @@ import { ACCOUNT_CLOSED } from './rules.js';
 const MAX_BASIS_POINTS = 10_000n;
 
 /** Fees of the tenant go into this account from now on. Throws ApiError not_found, invalid_state (closed). */
-export async function setFeeAccount(database: Database, tenantId: Uuid, accountId: Uuid): Promise<Account> {
+export async function setFeeAccount(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  accountId: Uuid,
+  actor: Actor,
+): Promise<Account> {
   return transact(database, async (transaction) => {
     // Locked, so that it is not closed meanwhile.
-    const account = await transaction.find(accounts, { id: accountId, tenantId }, { forUpdate: true });
-    if (account === undefined || account.type === 'system') throw notFound();
-    if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
+    const account = await lockOpenAccount(transaction, accountId);
+    if (account.tenantId !== tenantId) throw notFound();
+    const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    const previous = tenant?.feeAccountId ?? null;
+    if (previous === accountId) return account;
     await transaction.execute(updateSql(tenants, { feeAccountId: accountId }, { id: tenantId }));
+    await recordAct(transaction, actor, clock(), {
+      ...actOn(tenantId, 'tenant.set_fee_account'),
+      details: { account_id: accountId, previous },
+    });
     return account;
   });
 }
 
 /** Sets the one schedule of an operation and asset. The tenant needs a fee account. Throws ApiError invalid_field, not_found, invalid_state. */
-export async function setFeeSchedule(database: Database, schedule: FeeScheduleRow): Promise<void> {
+export async function setFeeSchedule(
+  database: Database,
+  clock: Clock,
+  schedule: FeeScheduleRow,
+  actor: Actor,
+): Promise<void> {
   assertSchedule(schedule);
   await transact(database, async (transaction) => {
     const tenant = await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true });
@@ -44,6 +56,18 @@ export async function setFeeSchedule(database: Database, schedule: FeeScheduleRo
         details: { current: 'no_fee_account', allowed: ['fee_account'] },
       });
     await transaction.execute(upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']));
+    const { operation, asset, flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+    await recordAct(transaction, actor, clock(), {
+      ...actOn(schedule.tenantId, 'fees.set'),
+      details: {
+        operation,
+        asset,
+        flat: flatRaw.toString(),
+        basis_points: basisPoints.toString(),
+        floor: floorRaw.toString(),
+        cap: capRaw?.toString() ?? null,
+      },
+    });
   });
 }
 
@@ -60,17 +84,25 @@ function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleR
 /** False when there was none. */
 export async function removeFeeSchedule(
   database: Database,
-  tenantId: Uuid,
-  operation: FeeOperation,
-  asset: Asset,
+  clock: Clock,
+  of: { readonly tenantId: Uuid; readonly operation: FeeOperation; readonly asset: Asset },
+  actor: Actor,
 ): Promise<boolean> {
-  const removed = await transact(database, (transaction) =>
-    transaction.execute(
+  const { tenantId, operation, asset } = of;
+  return transact(database, async (transaction) => {
+    const removed = await transaction.execute(
       `DELETE FROM fee_schedules WHERE tenant_id=${literal(feeSchedules, 'tenantId', tenantId)}
        AND operation=${literal(feeSchedules, 'operation', operation)} AND asset=${literal(feeSchedules, 'asset', asset)}`,
-    ),
-  );
-  return removed > 0;
+    );
+    if (removed === 0) return false;
+    const details = { operation, asset };
+    await recordAct(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
+    return true;
+  });
+}
+
+function actOn(tenantId: Uuid, action: string): Pick<Act, 'tenantId' | 'action' | 'subjectType' | 'subjectId'> {
+  return { tenantId, action, subjectType: 'tenant', subjectId: tenantId };
 }
 
 export function listFeeSchedules(reader: Reader, tenantId: Uuid): Promise<FeeScheduleRow[]> {

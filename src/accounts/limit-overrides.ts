@@ -1,44 +1,62 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Act, type Actor, recordAct } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import type { Database, Transaction } from '../db/database.js';
+import type { Database } from '../db/database.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
-import { type Account, accounts } from '../db/entities/parties.js';
 import { literal, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
 
 /** Limits of single accounts, set by operators. The account's row is the lock: no posting decides by what they were before. */
 
-/** Null: the limit of the account's type. Throws ApiError not_found, invalid_field (a minimum over the maximum). */
+export interface LimitChange {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  /** Null: the limit of the account's type. Undefined: as it is. */
+  readonly minimum?: bigint | null | undefined;
+  readonly maximum?: bigint | null | undefined;
+  /** May be zero: nothing leaves the account. */
+  readonly month?: bigint | null | undefined;
+}
+
+/** Throws ApiError not_found, invalid_field (a minimum of zero, or over the maximum). */
 export async function setAccountLimits(
   database: Database,
   clock: Clock,
-  limits: AccountLimits,
+  change: LimitChange,
   actor: Actor,
 ): Promise<AccountLimits> {
+  const { accountId, asset } = change;
   return transact(database, async (transaction) => {
-    const account = await lockAccount(transaction, limits.accountId);
-    const { minimum, maximum } = limitsOf(account, limits.asset, limits);
+    const account = await lockAccount(transaction, accountId);
+    const before = await transaction.find(accountLimits, { accountId, asset });
+    const own: AccountLimits = {
+      accountId,
+      asset,
+      minimum: changed(change.minimum, before?.minimum),
+      maximum: changed(change.maximum, before?.maximum),
+      month: changed(change.month, before?.month),
+    };
+    const { minimum, maximum } = limitsOf(account, asset, own);
+    // An amount of nothing is never moved: the minimum is what refuses it.
+    if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
-    await transaction.execute(upsertSql(accountLimits, [limits], ['minimum', 'maximum', 'month']));
-    const text = (raw: bigint | null): string | null => raw?.toString() ?? null;
-    await recordAct(transaction, actor, clock(), {
-      tenantId: account.tenantId,
-      action: 'limits.set',
-      subjectType: 'account',
-      subjectId: account.id,
-      details: {
-        asset: limits.asset,
-        minimum: text(limits.minimum),
-        maximum: text(limits.maximum),
-        month: text(limits.month),
-      },
-    });
-    return limits;
+    await transaction.execute(upsertSql(accountLimits, [own], ['minimum', 'maximum', 'month']));
+    const details = { asset, minimum: textOf(own.minimum), maximum: textOf(own.maximum), month: textOf(own.month) };
+    await recordAct(transaction, actor, clock(), { ...actOn(account), action: 'limits.set', details });
+    return own;
   });
+}
+
+function changed(wanted: bigint | null | undefined, before: bigint | null | undefined): bigint | null {
+  return wanted === undefined ? (before ?? null) : wanted;
+}
+
+function textOf(raw: bigint | null): string | null {
+  return raw?.toString() ?? null;
 }
 
 /** The account has its type's limits again. False when it had no others. Throws ApiError not_found. */
@@ -50,21 +68,17 @@ export async function clearAccountLimits(
   actor: Actor,
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
-    const { tenantId } = await lockAccount(transaction, accountId);
+    const account = await lockAccount(transaction, accountId);
     const removed = await transaction.execute(
       `DELETE FROM account_limits WHERE account_id=${literal(accountLimits, 'accountId', accountId)}
        AND asset=${literal(accountLimits, 'asset', asset)}`,
     );
     if (removed === 0) return false;
-    const details = { asset };
-    const act = { tenantId, action: 'limits.clear', subjectType: 'account', subjectId: accountId, details };
-    await recordAct(transaction, actor, clock(), act);
+    await recordAct(transaction, actor, clock(), { ...actOn(account), action: 'limits.clear', details: { asset } });
     return true;
   });
 }
 
-async function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
-  const account = await transaction.find(accounts, { id }, { forUpdate: true });
-  if (account === undefined || account.type === 'system') throw notFound();
-  return account;
+function actOn({ tenantId, id }: { tenantId: Uuid; id: Uuid }): Pick<Act, 'tenantId' | 'subjectType' | 'subjectId'> {
+  return { tenantId, subjectType: 'account', subjectId: id };
 }

@@ -31,11 +31,12 @@ export async function lookUpAlias(reader: Reader, tenantId: Uuid, alias: string)
 export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult> {
   const own = literal(tenants, 'id', tenantId);
   const rows = await reader.query(
-    `SELECT a.id, a.alias, a.name, a.type, a.tenant_id=${own} AS is_own
+    `SELECT a.id, a.alias, a.name, a.type, a.tenant_id
      FROM accounts a JOIN tenants t ON t.id=a.tenant_id JOIN tenants mine ON mine.id=${own}
      WHERE a.phone=${literal(accounts, 'phone', phone)} AND a.status<>'closed' AND (t.id=mine.id OR t.network=mine.network)`,
   );
-  const found = rows.find((row) => row.is_own === 1) ?? (rows.length === 1 ? rows[0] : undefined);
+  const isOwn = (row: StoredRow): boolean => column.uuid.parse(row.tenant_id) === tenantId;
+  const found = rows.find(isOwn) ?? (rows.length === 1 ? rows[0] : undefined);
   if (found === undefined) throw notFound();
   return present(found);
 }

@@ -67,18 +67,19 @@ async function seqOf(reader: Reader, accountId: Uuid, bound: string, order: 'ASC
 }
 
 /** Each filter has an index that ends in `seq`; naming it keeps the optimizer from reading and sorting the whole account. */
-function pageSql(
-  accountId: Uuid,
-  filter: MovementFilter,
-  first: bigint,
-  newest: bigint | null,
-  count: number,
-): string {
+function pageSql(accountId: Uuid, filter: MovementFilter, first: bigint, newest: bigint | null, count: number): string {
   const conditions = [`account_id=${literal(entries, 'accountId', accountId)}`, `seq>=${first}`];
   if (newest !== null) conditions.push(`seq<=${newest}`);
   if (filter.asset !== undefined) conditions.push(`asset=${literal(entries, 'asset', filter.asset)}`);
   if (filter.kind !== undefined) conditions.push(`kind=${literal(entries, 'kind', filter.kind)}`);
-  const index = filter.asset === undefined ? (filter.kind === undefined ? 'PRIMARY' : 'kind') : filter.kind === undefined ? 'asset' : 'asset_kind';
+  const index =
+    filter.asset === undefined
+      ? filter.kind === undefined
+        ? 'PRIMARY'
+        : 'kind'
+      : filter.kind === undefined
+        ? 'asset'
+        : 'asset_kind';
   return `SELECT ${columnList(entries, 'e')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
     FROM (SELECT ${columnList(entries)} FROM entries FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
@@ -109,8 +110,7 @@ const nullableText = column.nullable(column.string);
 /** Always an object: for what has no account of a tenant's the ids are null. (decisions.md, Movements) */
 function presentCounterparty(row: StoredRow): Readonly<Record<string, unknown>> {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
-  if (type === 'system')
-    return { account_id: null, tenant: null, alias: null, display_name: 'System', type };
+  if (type === 'system') return { account_id: null, tenant: null, alias: null, display_name: 'System', type };
   return {
     account_id: column.uuid.parse(row.c_id),
     tenant: column.uuid.parse(row.c_tenant_id),

@@ -1,15 +1,17 @@
-import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { type Actor, recordActs } from '../access/audit-log.js';
+import { cleanText } from '../core/checked-text.js';
+import { ApiError, type FieldProblem, fieldRefusal, invalidField, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
+import type { Clock, Instant } from '../core/instant.js';
 import type { Role } from '../core/permissions.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
-import { ALIAS_TAKEN, assertAliasFree } from './alias.js';
+import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
 import { parseAlias, parsePhone } from './identifiers.js';
 
 export interface NewAccount {
@@ -24,72 +26,180 @@ export interface NewAccount {
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
+/** An account that is not there yet, with the roles in it. */
+export interface Draft {
+  readonly account: Account;
+  readonly grants: NewAccount['grants'];
+}
+
+export type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
+export type Opened = { readonly account: Account } | { readonly refusal: Refusal };
+
 const MAX_NAME = 120;
 
-const PHONE_TAKEN: Refusal = {
+export const PHONE_TAKEN: Refusal = {
   ...invalidField('phone', 'taken'),
   message: 'another account of the tenant has this phone',
 };
 
 /**
  * Opens an account: active, unverified, with a balance of zero in each asset. Throws ApiError invalid_field (a taken phone
- * included), alias_taken, alias_reserved, alias_in_quarantine, not_found (tenant or member), and what withTransaction throws.
+ * included), alias_reserved, alias_taken, alias_in_quarantine, not_found (tenant or member), and what withTransaction throws.
  */
-export async function openAccount(database: Database, clock: Clock, wanted: NewAccount): Promise<Account> {
-  const account = newAccount(wanted, clock);
-  try {
-    await transact(database, async (transaction) => {
-      await assertParties(transaction, wanted);
-      await openLedgerAccounts(transaction, [account]);
-      if (account.alias !== null)
-        await assertAliasFree(transaction, account.tenantId, account.alias, account.createdAt);
-      const roles = wanted.grants.map(({ memberId, role }) => ({ accountId: account.id, memberId, role }));
-      if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    });
-  } catch (failure) {
-    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-    throw new ApiError(await whatIsTaken(database.reader, account));
-  }
-  return account;
+export async function openAccount(
+  database: Database,
+  clock: Clock,
+  wanted: NewAccount,
+  actor: Actor,
+): Promise<Account> {
+  const drafted = draftAccount(wanted, clock());
+  if ('refusal' in drafted) throw new ApiError(drafted.refusal);
+  const [opened] = await openAccounts(database, clock, wanted.tenantId, [drafted.draft], actor);
+  if (opened === undefined) throw new Error('an opening has no outcome');
+  if ('refusal' in opened) throw new ApiError(opened.refusal);
+  return opened.account;
 }
 
-function newAccount({ tenantId, type, name, ...wanted }: NewAccount, clock: Clock): Account {
-  const alias = wanted.alias === null ? null : parseAlias(wanted.alias);
-  if (alias === null && wanted.alias !== null) throw new ApiError(invalidField('alias', 'malformed'));
-  const phone = wanted.phone === null ? null : parsePhone(wanted.phone);
-  if (phone === null && wanted.phone !== null) throw new ApiError(invalidField('phone', 'malformed'));
-  const memberIds = new Set(wanted.grants.map(({ memberId }) => memberId));
-  if (memberIds.size < wanted.grants.length) throw new ApiError(invalidField('grants', 'member_named_twice'));
-  const createdAt = clock();
-  return {
-    id: newId(),
-    tenantId,
-    type,
-    systemRole: null,
-    status: 'active',
-    name: checkedText('name', name, MAX_NAME),
-    alias,
-    phone,
-    verifiedAt: null,
-    seq: 0n,
-    lastPostedAt: createdAt,
-    createdAt,
+/** The account in its stored form, or every problem of what was written. */
+export function draftAccount({ tenantId, type, name, grants, ...wanted }: NewAccount, createdAt: Instant): Drafted {
+  const problems: FieldProblem[] = [];
+  const wrong = (field: string, reason: string): void => {
+    problems.push({ code: 'invalid_field', field, reason });
   };
+  const alias = wanted.alias === null ? null : parseAlias(wanted.alias);
+  if (alias === null && wanted.alias !== null) wrong('alias', 'malformed');
+  const phone = wanted.phone === null ? null : parsePhone(wanted.phone);
+  if (phone === null && wanted.phone !== null) wrong('phone', 'malformed');
+  if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length) wrong('grants', 'member_named_twice');
+  const named = cleanText(name, MAX_NAME);
+  if ('fault' in named) wrong('name', named.fault);
+  const [first, ...rest] = problems;
+  if (first !== undefined || 'fault' in named)
+    return { refusal: first === undefined ? invalidField('name', 'malformed') : fieldRefusal([first, ...rest]) };
+  const account: Account = {
+    ...{ id: newId(), tenantId, type, systemRole: null, status: 'active', name: named.clean, alias, phone },
+    ...{ verifiedAt: null, seq: 0n, lastPostedAt: createdAt, createdAt },
+  };
+  return { draft: { account, grants } };
 }
 
-async function assertParties(reader: Reader, { tenantId, grants }: NewAccount): Promise<void> {
-  const ids = grants.map(({ memberId }) => memberId);
-  const [tenant, own] = await Promise.all([
-    reader.find(tenants, { id: tenantId }),
-    reader.select(members, { tenantId, id: ids }),
-  ]);
+/** Somebody else was faster than what was read before: nothing was written, and it is decided anew. */
+class Overtaken extends Error {
+  override name = 'Overtaken';
+}
+
+const TRIES = 4;
+
+/**
+ * Opens those of a tenant's accounts that no rule forbids, in one transaction; answers each, in their order. Throws
+ * ApiError not_found (tenant or member), and what withTransaction throws.
+ */
+export async function openAccounts(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+  actor: Actor,
+): Promise<readonly Opened[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transact(database, (transaction) => openAll(transaction, tenantId, drafts, actor, clock()));
+    } catch (failure) {
+      if (!(failure instanceof Overtaken) && errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+      if (tries === TRIES) throw failure;
+    }
+  }
+}
+
+async function openAll(
+  transaction: Transaction,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+  actor: Actor,
+  now: Instant,
+): Promise<readonly Opened[]> {
+  await assertParties(transaction, tenantId, drafts);
+  const refusals = await judgeDrafts(transaction, tenantId, drafts, now);
+  const open = drafts.filter((_, index) => refusals[index] === null);
+  const opened = open.map(({ account }) => account);
+  if (opened.length > 0) {
+    await openLedgerAccounts(transaction, opened);
+    await assertNoneWasReleased(transaction, tenantId, opened, now);
+    const roles = open.flatMap(({ account, grants }) => grants.map((grant) => ({ accountId: account.id, ...grant })));
+    if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
+    const acts = opened.map(({ id, type }) => ({
+      ...{ tenantId, action: 'account.open', subjectType: 'account', subjectId: id },
+      details: { type },
+    }));
+    await recordActs(transaction, actor, now, acts);
+  }
+  return drafts.map(({ account }, index) => {
+    const refusal = refusals[index] ?? null;
+    return refusal === null ? { account } : { refusal };
+  });
+}
+
+async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[]): Promise<void> {
+  const ids = new Set(drafts.flatMap(({ grants }) => grants.map(({ memberId }) => memberId)));
+  const tenant = await reader.find(tenants, { id });
   if (tenant === undefined) throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
-  if (own.length < ids.length)
+  const own = await reader.select(members, { tenantId: id, id: [...ids] });
+  if (own.length < ids.size)
     throw new ApiError({ code: 'not_found', message: 'a member that is to be granted a role does not exist' });
 }
 
-/** The unique keys decide; which one refused is asked afterwards. */
-async function whatIsTaken(reader: Reader, { tenantId, alias }: Account): Promise<Refusal> {
-  const holder = alias === null ? undefined : await reader.find(accounts, { tenantId, alias });
-  return holder === undefined ? PHONE_TAKEN : ALIAS_TAKEN;
+/** For each the rule that forbids it, or null: reserved, taken and quarantined aliases, then taken phones, earlier drafts included. */
+export async function judgeDrafts(
+  reader: Reader,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+  now: Instant,
+): Promise<readonly (Refusal | null)[]> {
+  const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
+  const phones = drafts.flatMap(({ account }) => account.phone ?? []);
+  const reserved = new Set((await reader.select(reservedAliases, { alias: aliases })).map(({ alias }) => alias));
+  const released = await releasedAt(reader, tenantId, aliases);
+  const takenAliases = new Set((await reader.select(accounts, { tenantId, alias: aliases })).map(({ alias }) => alias));
+  const takenPhones = new Set((await reader.select(accounts, { tenantId, phone: phones })).map(({ phone }) => phone));
+  const refusalOf = ({ alias, phone }: Account): Refusal | null => {
+    if (alias !== null) {
+      if (reserved.has(alias)) return ALIAS_RESERVED;
+      if (takenAliases.has(alias)) return ALIAS_TAKEN;
+      const since = released.get(alias);
+      const quarantined = since === undefined ? null : quarantineRefusal(since, now);
+      if (quarantined !== null) return quarantined;
+    }
+    return phone !== null && takenPhones.has(phone) ? PHONE_TAKEN : null;
+  };
+  return drafts.map(({ account }) => {
+    const refusal = refusalOf(account);
+    if (refusal === null && account.alias !== null) takenAliases.add(account.alias);
+    if (refusal === null && account.phone !== null) takenPhones.add(account.phone);
+    return refusal;
+  });
+}
+
+async function releasedAt(
+  reader: Reader,
+  tenantId: Uuid,
+  aliases: readonly string[],
+): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await reader.select(releasedAliases, { tenantId, alias: aliases });
+  return new Map(rows.map((row) => [row.alias, row.releasedAt]));
+}
+
+/** After the unique key has waited for whoever was giving an alias up, so that their release is seen. */
+async function assertNoneWasReleased(
+  reader: Reader,
+  tenantId: Uuid,
+  opened: readonly Account[],
+  now: Instant,
+): Promise<void> {
+  const released = await releasedAt(
+    reader,
+    tenantId,
+    opened.flatMap(({ alias }) => alias ?? []),
+  );
+  for (const since of released.values())
+    if (quarantineRefusal(since, now) !== null) throw new Overtaken('an alias was released meanwhile');
 }

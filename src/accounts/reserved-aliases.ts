@@ -1,11 +1,11 @@
 import { type Actor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField } from '../core/errors.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
 import { type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
-import { literal, upsertSql } from '../db/statements.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { insertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { parseAlias } from './identifiers.js';
+import { readAlias } from './alias.js';
 
 /** The platform's list of aliases that nobody may take. Who has one already keeps it. */
 
@@ -13,17 +13,20 @@ export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
   return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
 }
 
-/** Throws ApiError invalid_field. */
-export async function reserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<string> {
+/** False when it was on the list already. Throws ApiError invalid_field. */
+export async function reserveAlias(database: Database, clock: Clock, text: string, actor: Actor): Promise<boolean> {
   const alias = readAlias(text);
-  await transact(database, async (transaction) => {
-    const createdAt = clock();
-    await transaction.execute(
-      upsertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }], ['alias']),
-    );
-    await recordAct(transaction, actor, createdAt, { ...ACT, action: 'alias.reserve', subjectId: alias });
-  });
-  return alias;
+  const createdAt = clock();
+  try {
+    await transact(database, async (transaction) => {
+      await transaction.execute(insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]));
+      await recordAct(transaction, actor, createdAt, { ...ACT, action: 'alias.reserve', subjectId: alias });
+    });
+    return true;
+  } catch (failure) {
+    if (errnoOf(failure) === DUPLICATE_KEY) return false;
+    throw failure;
+  }
 }
 
 /** False when it was not on the list. Throws ApiError invalid_field. */
@@ -33,15 +36,10 @@ export async function unreserveAlias(database: Database, clock: Clock, text: str
     const removed = await transaction.execute(
       `DELETE FROM reserved_aliases WHERE alias=${literal(reservedAliases, 'alias', alias)}`,
     );
-    if (removed > 0) await recordAct(transaction, actor, clock(), { ...ACT, action: 'alias.unreserve', subjectId: alias });
+    if (removed > 0)
+      await recordAct(transaction, actor, clock(), { ...ACT, action: 'alias.unreserve', subjectId: alias });
     return removed > 0;
   });
 }
 
 const ACT = { tenantId: null, subjectType: 'alias' } as const;
-
-function readAlias(text: string): string {
-  const alias = parseAlias(text);
-  if (alias === null) throw new ApiError(invalidField('alias', 'malformed'));
-  return alias;
-}

@@ -1,7 +1,8 @@
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Api } from '../http/api.js';
 import { answers, body, limitedAs, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { parseAlias, parsePhone } from './identifiers.js';
+import { readAlias } from './alias.js';
+import { parsePhone } from './identifiers.js';
 import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
 import type { Accounts } from './service.js';
 
@@ -22,13 +23,11 @@ function lookup(api: Api, accounts: Accounts): void {
     refuses('missing_query', 'not_found'),
     summary('Look up a recipient', 'By exactly one of alias or phone; shows the least that a sender needs.'),
     async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
-      if ((aliasText === undefined) === (phoneText === undefined))
+      // Empty text names nobody either.
+      if ((aliasText === undefined) === (phoneText === undefined) || aliasText === '' || phoneText === '')
         throw new ApiError({ code: 'missing_query', message: 'exactly one of alias or phone is needed' });
-      if (aliasText !== undefined) {
-        const wanted = parseAlias(aliasText);
-        if (wanted === null) throw new ApiError(invalidField('alias', 'malformed'));
-        return { status: 200, body: await accounts.lookUpAlias(caller, wanted) };
-      }
+      if (aliasText !== undefined)
+        return { status: 200, body: await accounts.lookUpAlias(caller, readAlias(aliasText)) };
       const wanted = parsePhone(phoneText ?? '');
       if (wanted === null) throw new ApiError(invalidField('phone', 'malformed'));
       return { status: 200, body: await accounts.lookUpPhone(caller, wanted) };
@@ -52,8 +51,8 @@ function alias(api: Api, accounts: Accounts): void {
     ),
     summary('Set the alias of an account', 'Releases the one it had, which nobody may take for 90 days.'),
     async (request) => {
-      if (parseAlias(request.body.alias) === null) throw new ApiError(invalidField('alias', 'malformed'));
-      const account = await accounts.setAlias(request.caller, pathId(request, 'account_id'), request.body.alias);
+      const wanted = readAlias(request.body.alias);
+      const account = await accounts.setAlias(request.caller, pathId(request, 'account_id'), wanted);
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
     },
   );
@@ -78,7 +77,10 @@ function verification(api: Api, accounts: Accounts): void {
     body(VerificationBody),
     answers({ 200: VerificationSchema }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary('Declare the verification of an account', 'The account may send from then on. Repeated, it replaces the data.'),
+    summary(
+      'Declare the verification of an account',
+      'The account may send from then on. Repeated, it replaces the data.',
+    ),
     async (request) => {
       const declared = request.body;
       const answer = await accounts.declareVerification(request.caller, pathId(request, 'account_id'), {

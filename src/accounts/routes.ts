@@ -1,7 +1,5 @@
-import { asUuid } from '../core/ids.js';
-import { instant } from '../core/instant.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding } from '../http/cursor.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
 import { answers, pathId, permits, query, refuses, summary } from '../http/route.js';
 import {
   AccountPageSchema,
@@ -31,10 +29,9 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     async (request) => {
       const binding = cursorBinding(request);
       const { caller, query: wanted } = request;
-      const [at, id] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
-      const before = at === undefined || id === undefined ? null : { createdAt: instant(Number(at)), id: asUuid(id) };
+      const before = readPosition(cursors, binding, wanted.cursor);
       const page = await accounts.list(caller, { type: wanted.type, status: wanted.status }, before, wanted.limit);
-      const next = page.next === null ? null : cursors.encode(binding, [String(page.next.createdAt), page.next.id]);
+      const next = writePosition(cursors, binding, page.next);
       return { status: 200, body: { items: page.items.map(presentAccount), next_cursor: next } };
     },
   );

@@ -15,6 +15,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const raw = z.string().openapi({ pattern: '^-?(0|[1-9][0-9]{0,18})$' });
 
@@ -123,9 +124,9 @@ export const AliasSchema = z.object({ account_id: uuidSchema, alias: z.string() 
 export const VerificationBody = z
   .strictObject({
     type: z.enum(['person', 'business']).openapi({ description: "The account's own type." }),
-    legal_name: textField({ min: 1, max: 120 }),
+    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME }).refine((text) => text.trim() !== '', 'too_short'),
     document_type: z.enum(DOCUMENT_TYPES),
-    document_number: z.string().regex(/^[0-9A-Za-z.-]{4,20}$/, 'malformed'),
+    document_number: z.string().regex(DOCUMENT_NUMBER, 'malformed'),
     country: z.string().refine(isCountry, 'not_a_country').openapi({ description: 'ISO 3166 alpha-2', example: 'CO' }),
     declared_at: optional(instantField()),
   })

@@ -1,24 +1,16 @@
-import { memberActor } from '../access/audit-log.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
+import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import type { Account } from '../db/entities/parties.js';
-import { transact } from '../db/transact.js';
-import { assertAccountAllowed, lockManagedAccount } from './access.js';
+import { assertAccountAllowed } from './access.js';
 import { releaseAlias, setAlias } from './alias.js';
 import { readBalances } from './balances.js';
 import { lookUpAlias, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
-import {
-  type AccountFilter,
-  type AccountPage,
-  type AccountPosition,
-  listAccounts,
-  readAccount,
-  readLimits,
-} from './reading.js';
+import { type AccountFilter, listAccounts, readAccount, readLimits } from './reading.js';
 import { declareVerification, type Declaration, type VerificationAnswer } from './verification.js';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -41,12 +33,7 @@ export class Accounts {
     return readAccount(this.reader, caller, accountId);
   }
 
-  list(
-    caller: Caller,
-    filter: AccountFilter,
-    before: AccountPosition | null,
-    limit: number,
-  ): Promise<AccountPage> {
+  list(caller: Caller, filter: AccountFilter, before: TimePosition | null, limit: number): Promise<Page<Account>> {
     return listAccounts(this.reader, caller, filter, before, limit);
   }
 
@@ -86,10 +73,7 @@ export class Accounts {
   }
 
   declareVerification(caller: Caller, accountId: Uuid, declared: Declaration): Promise<VerificationAnswer> {
-    return transact(this.database, async (transaction) => {
-      const account = await lockManagedAccount(transaction, caller, accountId);
-      const { encryptionKeys, clock } = this;
-      return declareVerification(transaction, encryptionKeys, account, declared, memberActor(caller), clock());
-    });
+    const { database, clock, encryptionKeys } = this;
+    return declareVerification({ database, clock, encryptionKeys }, caller, accountId, declared);
   }
 }

@@ -1,11 +1,12 @@
-import { ApiError, notFound } from '../core/errors.js';
+import { type Actor, recordAct } from '../access/audit-log.js';
+import { checkedText } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { ACCOUNT_CLOSED } from './rules.js';
+import { lockOpenAccount } from './access.js';
 
 /** What operators decide about an account. Each locks the account's row, so no posting decides by what it was before. */
 
@@ -15,34 +16,50 @@ export interface Changed {
   readonly changed: boolean;
 }
 
-/** The account may receive and not send. Throws ApiError not_found, invalid_state (closed). */
-export function freezeAccount(database: Database, id: Uuid): Promise<Changed> {
-  return change(database, id, ({ status }) => (status === 'frozen' ? null : { status: 'frozen' }));
+/** Who decides it and, for the audit log, why. */
+export interface Decided {
+  readonly actor: Actor;
+  /** 1 to 140 characters. */
+  readonly reason: string | null;
 }
 
-/** A frozen account may send again. Throws ApiError not_found, invalid_state (closed). */
-export function unfreezeAccount(database: Database, id: Uuid): Promise<Changed> {
-  return change(database, id, ({ status }) => (status === 'active' ? null : { status: 'active' }));
+const MAX_REASON = 140;
+
+/** The reason as it is recorded. Throws ApiError invalid_field. */
+export function checkedReason(reason: string | null): string | null {
+  return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-/** The account is verified and may send; the instant of the first time stays. Throws ApiError not_found, invalid_state (closed). */
-export function verifyAccount(database: Database, clock: Clock, id: Uuid): Promise<Changed> {
-  return change(database, id, ({ verifiedAt }) => (verifiedAt === null ? { verifiedAt: clock() } : null));
+/** The account may receive and not send. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+export function freezeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+  return change(database, clock, id, 'frozen', decided);
+}
+
+/** A frozen account may send again. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+export function unfreezeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
+  return change(database, clock, id, 'active', decided);
 }
 
 async function change(
   database: Database,
+  clock: Clock,
   id: Uuid,
-  decide: (account: Account) => Partial<Pick<Account, 'status' | 'verifiedAt'>> | null,
+  status: 'active' | 'frozen',
+  decided: Decided,
 ): Promise<Changed> {
+  const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
-    const account = await transaction.find(accounts, { id }, { forUpdate: true });
-    if (account === undefined || account.type === 'system') throw notFound();
-    if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
-    const set = decide(account);
-    if (set === null) return { account, changed: false };
-    // These columns alone: seq and the last instant are the desk's.
-    await transaction.execute(updateSql<Account>(accounts, set, { id }));
-    return { account: { ...account, ...set }, changed: true };
+    const account = await lockOpenAccount(transaction, id);
+    if (account.status === status) return { account, changed: false };
+    // This column alone: seq and the last instant are the desk's.
+    await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
+    await recordAct(transaction, decided.actor, clock(), {
+      tenantId: account.tenantId,
+      action: status === 'frozen' ? 'account.freeze' : 'account.unfreeze',
+      subjectType: 'account',
+      subjectId: id,
+      details: { reason },
+    });
+    return { account: { ...account, status }, changed: true };
   });
 }

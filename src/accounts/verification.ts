@@ -1,16 +1,18 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
-import { seal, unseal } from '../core/secret-box.js';
+import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import { seal } from '../core/secret-box.js';
 import type { Database, Transaction } from '../db/database.js';
 import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
-import { literal, selectSql, updateSql, upsertSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import { updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
+import { lockManagedAccount, lockOpenAccount } from './access.js';
 
 /** What is declared of the account's holder. (decisions.md, Verification) */
 export interface Declaration {
@@ -24,13 +26,54 @@ export interface Declaration {
   readonly declaredAt: Instant | null;
 }
 
-export type VerificationAnswer = Readonly<Record<string, unknown>>;
+/** Of fewer characters the last four, which are shown, would be the whole number. */
+export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
+export const MAX_LEGAL_NAME = 120;
 
-/**
- * Stores the declaration of a locked account. The first one verifies the account and emits `account.verified`; a later one
- * replaces the data and keeps `verified_at`. Throws ApiError invalid_field {field: "type"}.
- */
-export async function declareVerification(
+export type VerificationAnswer = Readonly<{
+  account_id: Uuid;
+  status: 'verified';
+  can_send: boolean;
+  verified_at: string | null;
+  document_last4: string;
+}>;
+
+/** What declaring needs beside the declaration. */
+export interface DeclarationParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** The first seals. */
+  readonly encryptionKeys: Keyring;
+}
+
+/** A member declares who is behind an account. Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field. */
+export function declareVerification(
+  { database, clock, encryptionKeys }: DeclarationParts,
+  caller: Caller,
+  accountId: Uuid,
+  declared: Declaration,
+): Promise<VerificationAnswer> {
+  return transact(database, async (transaction) => {
+    const account = await lockManagedAccount(transaction, caller, accountId);
+    return store(transaction, encryptionKeys, account, declared, memberActor(caller), clock());
+  });
+}
+
+/** The same by an operator, for any account. */
+export function declareVerificationFor(
+  { database, clock, encryptionKeys }: DeclarationParts,
+  accountId: Uuid,
+  declared: Declaration,
+  actor: Actor,
+): Promise<VerificationAnswer> {
+  return transact(database, async (transaction) => {
+    const account = await lockOpenAccount(transaction, accountId);
+    return store(transaction, encryptionKeys, account, declared, actor, clock());
+  });
+}
+
+/** The first declaration verifies the account and emits `account.verified`; a later one replaces the data and keeps `verified_at`. */
+async function store(
   transaction: Transaction,
   keys: Keyring,
   account: Account,
@@ -39,10 +82,11 @@ export async function declareVerification(
   now: Instant,
 ): Promise<VerificationAnswer> {
   if (declared.type !== account.type) throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
+  if (!DOCUMENT_NUMBER.test(declared.documentNumber)) throw new ApiError(invalidField('document_number', 'malformed'));
   const sealed = seal(keys, declared.documentNumber, sealContext(account.id));
   const row: Verification = {
     accountId: account.id,
-    legalName: declared.legalName,
+    legalName: checkedText('legal_name', declared.legalName, MAX_LEGAL_NAME),
     documentType: declared.documentType,
     documentNumber: sealed.bytes,
     documentKeyId: sealed.keyId,
@@ -76,41 +120,6 @@ function presentVerification({ id, status, verifiedAt }: Account, documentLast4:
 }
 
 /** A sealed number opens only beside the account that it was declared for. */
-function sealContext(accountId: Uuid): string {
+export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
-}
-
-const ROTATION_CHUNK = 500;
-
-/**
- * Seals anew, under the first key, every document number that an older key sealed; answers how many. Ends when none is
- * left, so an old key may then be taken out of the configuration.
- */
-export async function rotateDocumentKeys(
-  database: Database,
-  keys: Keyring,
-  onProgress: (done: number) => void = () => undefined,
-): Promise<number> {
-  const [current] = keys;
-  const older = `SELECT account_id FROM verifications WHERE document_key_id<>${literal(verifications, 'documentKeyId', current.id)} LIMIT ${ROTATION_CHUNK}`;
-  for (let done = 0; ; onProgress(done)) {
-    const rows = await database.reader.query(older);
-    if (rows.length === 0) return done;
-    const ids = rows.map((row) => verifications.column('accountId').column.parse(row.account_id) as Uuid);
-    await transact(database, (transaction) => resealAll(transaction, keys, ids));
-    done += ids.length;
-  }
-}
-
-async function resealAll(transaction: Transaction, keys: Keyring, ids: readonly Uuid[]): Promise<void> {
-  const locked = await transaction.query(
-    selectSql(verifications, { accountId: ids }, { orderBy: ['accountId'], forUpdate: true }),
-  );
-  const rows = locked.map((stored) => {
-    const row = parseRow(verifications, stored);
-    const context = sealContext(row.accountId);
-    const sealed = seal(keys, unseal(keys, { keyId: row.documentKeyId, bytes: row.documentNumber }, context), context);
-    return { ...row, documentNumber: sealed.bytes, documentKeyId: sealed.keyId };
-  });
-  await transaction.execute(upsertSql(verifications, rows, ['documentNumber', 'documentKeyId']));
 }

@@ -49,7 +49,10 @@ export function fitsColumn(value: bigint): boolean {
 /** The amount in whole units for a person's eye ("1,234.50 COPM"). For messages only, never for arithmetic. */
 export function formatAmount(amount: Amount): string {
   const scale = ASSET_SCALE[amount.asset];
-  const digits = amount.raw.toString().replace('-', '').padStart(scale + 1, '0');
+  const digits = amount.raw
+    .toString()
+    .replace('-', '')
+    .padStart(scale + 1, '0');
   const whole = digits.slice(0, -scale).replace(/\B(?=(\d{3})+$)/g, ',');
   return `${amount.raw < 0n ? '-' : ''}${whole}.${digits.slice(-scale)} ${amount.asset}`;
 }

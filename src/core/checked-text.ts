@@ -1,15 +1,19 @@
 import { ApiError, invalidField } from './errors.js';
-import { normaliseText, textFault } from './text.js';
+import { normaliseText, type TextFault, textFault } from './text.js';
 
-/**
- * A name as it is stored: NFC, one space between words, 1 to `max` code points, no control characters.
- * Throws ApiError invalid_field for `field`.
- */
-export function checkedText(field: string, text: string, max: number): string {
-  const fault = textFault(normaliseText(text), { max: Number.MAX_SAFE_INTEGER });
-  if (fault !== null) throw new ApiError(invalidField(field, fault));
-  const clean = normaliseText(text).replace(/\s+/gu, ' ').trim();
+/** A name as it is stored: NFC, one space between words, 1 to `max` code points, no control characters. */
+export function cleanText(text: string, max: number): { readonly clean: string } | { readonly fault: TextFault } {
+  const normal = normaliseText(text);
+  const fault = textFault(normal, { max: Number.MAX_SAFE_INTEGER });
+  if (fault !== null) return { fault };
+  const clean = normal.replace(/\s+/gu, ' ').trim();
   const length = textFault(clean, { min: 1, max });
-  if (length !== null) throw new ApiError(invalidField(field, length));
-  return clean;
+  return length === null ? { clean } : { fault: length };
+}
+
+/** The same text. Throws ApiError invalid_field for `field`. */
+export function checkedText(field: string, text: string, max: number): string {
+  const cleaned = cleanText(text, max);
+  if ('fault' in cleaned) throw new ApiError(invalidField(field, cleaned.fault));
+  return cleaned.clean;
 }

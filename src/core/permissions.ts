@@ -20,7 +20,8 @@ export interface Permission {
   readonly scopes: readonly [Scope, ...Scope[]];
   /** The member needs one of these roles in the account that `roleIn` names; null where no role is asked for. */
   readonly roles: readonly Role[] | null;
-  readonly roleIn: 'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
+  readonly roleIn:
+    'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
 }
 
 export const PERMISSIONS = {

@@ -241,7 +241,9 @@ function transactionOver(sendSql: Send): Transaction {
     ...readerOver(sendSql),
     execute: async (sql) => {
       const answer = await sendSql(sql);
-      return typeof answer === 'object' && answer !== null && 'affectedRows' in answer ? Number(answer.affectedRows) : 0;
+      return typeof answer === 'object' && answer !== null && 'affectedRows' in answer
+        ? Number(answer.affectedRows)
+        : 0;
     },
     all: async (statements) => {
       if (statements.length === 0) return [];

@@ -51,7 +51,8 @@ async function currentUser(url: string): Promise<string> {
   const connection = await createConnection({ uri: withoutDatabase.href });
   try {
     const [rows] = await connection.query('SELECT CURRENT_USER() AS user');
-    const user = Array.isArray(rows) && rows[0] !== undefined && 'user' in rows[0] ? String(rows[0].user) : '';
+    const [row] = rows as readonly { readonly user: string }[];
+    const user = row?.user ?? '';
     const at = user.lastIndexOf('@');
     return `${connection.escape(user.slice(0, at))}@${connection.escape(user.slice(at + 1))}`;
   } finally {

@@ -1,4 +1,6 @@
-import { type Table } from './table.js';
+import type { TimePosition } from '../core/pages.js';
+import { time, uuid } from './columns.js';
+import type { Table } from './table.js';
 
 /** SQL text made of literals. Only these functions and the column types make one from values. */
 
@@ -66,4 +68,10 @@ function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
     return wanted.length === 0 ? 'FALSE' : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
   });
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+/** SQL of "behind this position" in a list ordered by created_at and id, newest first; a bound that an index can use. */
+export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
+  const at = time.literal(createdAt);
+  return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
 }

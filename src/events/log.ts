@@ -38,7 +38,10 @@ export async function readEvents(
 ): Promise<EventPage> {
   const tenant = `tenant_id=${literal(events, 'tenantId', tenantId)}`;
   const bound = (sql: string, direction: EventOrder): Promise<bigint | null> =>
-    sequenceWhere(reader, `FORCE INDEX (created) WHERE ${tenant} AND ${sql} ORDER BY created_at ${direction}, sequence ${direction}`);
+    sequenceWhere(
+      reader,
+      `FORCE INDEX (created) WHERE ${tenant} AND ${sql} ORDER BY created_at ${direction}, sequence ${direction}`,
+    );
   const [firstSequence, from, to] = await Promise.all([
     sequenceWhere(reader, `WHERE ${tenant} ORDER BY sequence`),
     filter.from === undefined ? 1n : bound(`created_at>=${column.time.literal(filter.from)}`, 'asc'),

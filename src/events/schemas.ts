@@ -10,7 +10,9 @@ export const EventSchema = z
     api_version: z.enum(API_VERSIONS),
     created_at: instantSchema,
     sequence: z.number().int().openapi({ description: 'Gapless for each tenant, in the order of the commits.' }),
-    data: z.object({ object: z.record(z.string(), z.unknown()).openapi({ description: 'The resource at that moment.' }) }),
+    data: z.object({
+      object: z.record(z.string(), z.unknown()).openapi({ description: 'The resource at that moment.' }),
+    }),
   })
   .openapi('Event');
 

@@ -70,6 +70,7 @@ export async function proposeAdjustment(
     key,
     fingerprint: commandFingerprint(content),
     adjustmentId: newId(),
+    auditId: newId(),
     reason,
   });
   return settled(answer, reference);
@@ -111,6 +112,7 @@ async function decide(
     accountId,
     systemAccountId: await systemAccountId(database.reader, tenantId, 'adjustment'),
     operator,
+    auditId: newId(),
   });
   return settled(answer, reference);
 }

@@ -1,6 +1,8 @@
+import { type Act, auditRow, operatorActor } from '../access/audit-log.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
+import { auditLog } from '../db/entities/identity.js';
 import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
 import {
   changeRow,
@@ -10,6 +12,7 @@ import {
   type LockedAccount,
   type Posting,
   refuse,
+  type RowWrite,
   type View,
 } from '../ledger/desk/types.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal } from './rules.js';
@@ -19,7 +22,14 @@ import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal
  * again when its cause is gone.
  */
 
-export interface RecordPayIn extends Command {
+/** What an operator asks of the desk. */
+interface OperatorCommand extends Command {
+  readonly operator: string;
+  /** Of its row in the audit log. */
+  readonly auditId: Uuid;
+}
+
+export interface RecordPayIn extends OperatorCommand {
   readonly payInId: Uuid;
   readonly accountId: Uuid;
   /** The tenant's pay-in account, where the money comes from. */
@@ -27,25 +37,22 @@ export interface RecordPayIn extends Command {
   readonly amount: Amount;
   readonly reference: string;
   readonly description: string | null;
-  readonly operator: string;
 }
 
-export interface ProposeAdjustment extends Command {
+export interface ProposeAdjustment extends OperatorCommand {
   readonly adjustmentId: Uuid;
   readonly accountId: Uuid;
   readonly direction: Adjustment['direction'];
   readonly amount: Amount;
   readonly reference: string;
   readonly reason: string;
-  readonly operator: string;
 }
 
-export interface DecideAdjustment extends Command {
+export interface DecideAdjustment extends OperatorCommand {
   readonly adjustmentId: Uuid;
   readonly accountId: Uuid;
   /** The tenant's adjustment account, the other side of the correction. */
   readonly systemAccountId: Uuid;
-  readonly operator: string;
 }
 
 /** Money enters the account. (decisions.md, Operators: pay-ins) */
@@ -80,7 +87,7 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
   };
   return {
     outcome: { done: true, resource: payIn },
-    writes: { postings: [posting], rows: [insertRow(payIns, payIn)] },
+    writes: { postings: [posting], rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), view)] },
     bindsKey: true,
   };
 }
@@ -109,7 +116,9 @@ export function decideProposal(command: ProposeAdjustment, view: View): Decision
   };
   return {
     outcome: { done: true, resource: adjustment },
-    writes: { rows: [insertRow(adjustments, adjustment)] },
+    writes: {
+      rows: [insertRow(adjustments, adjustment), actOf(command, adjustmentAct(adjustment, 'adjustment.propose'), view)],
+    },
     bindsKey: true,
   };
 }
@@ -134,7 +143,10 @@ export function decideApproval(command: DecideAdjustment, view: View): Decision<
   };
   return {
     outcome: { done: true, resource: posted },
-    writes: { postings: [posting], rows: [changeRow(adjustments, posted)] },
+    writes: {
+      postings: [posting],
+      rows: [changeRow(adjustments, posted), actOf(command, adjustmentAct(posted, 'adjustment.approve'), view)],
+    },
     bindsKey: true,
   };
 }
@@ -147,9 +159,28 @@ export function decideRejection(command: DecideAdjustment, view: View): Decision
   const rejected: Adjustment = { ...adjustment, status: 'rejected', decidedBy: command.operator, decidedAt: view.at };
   return {
     outcome: { done: true, resource: rejected },
-    writes: { rows: [changeRow(adjustments, rejected)] },
+    writes: {
+      rows: [changeRow(adjustments, rejected), actOf(command, adjustmentAct(rejected, 'adjustment.reject'), view)],
+    },
     bindsKey: true,
   };
+}
+
+/** The act in the audit log, written with what it did. */
+function actOf({ auditId, operator }: OperatorCommand, act: Act, { at }: View): RowWrite {
+  return insertRow(auditLog, auditRow(auditId, operatorActor(operator), at, act));
+}
+
+function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Act {
+  const details = { account_id: accountId, asset, raw: raw.toString(), reference };
+  return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
+}
+
+function adjustmentAct(adjustment: Adjustment, action: string): Act {
+  const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } = adjustment;
+  const money = { account_id: accountId, direction, asset, raw: raw.toString() };
+  const details = { ...money, reference, reason, status, proposed_by: proposedBy };
+  return { tenantId, action, subjectType: 'adjustment', subjectId: id, details };
 }
 
 function ownAccount(view: View, tenantId: Uuid, id: Uuid): LockedAccount | undefined {

@@ -46,6 +46,7 @@ export async function recordPayIn({ database, desk }: FundingParts, wanted: Want
     // Whoever repeats it: the operator's name is no part of what was asked.
     fingerprint: commandFingerprint(['payin', accountId, amount.asset, amount.raw.toString(), description ?? '']),
     payInId: newId(),
+    auditId: newId(),
     systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),
     description,
   });

@@ -1,6 +1,8 @@
 import { ApiError, invalidField } from '../core/errors.js';
 import { hmac, type Keyring, sameBytes } from '../core/fingerprint.js';
-import type { Uuid } from '../core/ids.js';
+import { asUuid, type Uuid } from '../core/ids.js';
+import { instant } from '../core/instant.js';
+import type { TimePosition } from '../core/pages.js';
 
 /** Where a cursor is good: nowhere else. */
 export interface CursorBinding {
@@ -38,6 +40,21 @@ export class Cursors {
     // Signed by us, so it is what encode was given.
     return JSON.parse(payload.toString('utf8')) as string[];
   }
+}
+
+/** The position of a list ordered by creation; null: from its beginning. Throws as `Cursors.decode`. */
+export function readPosition(
+  cursors: Cursors,
+  binding: CursorBinding,
+  cursor: string | undefined,
+): TimePosition | null {
+  const [at, id] = cursor === undefined ? [] : cursors.decode(binding, cursor);
+  return at === undefined || id === undefined ? null : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
+}
+
+/** `next_cursor`: null on the last page. */
+export function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosition | null): string | null {
+  return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
 /** The binding of a request for a page: its path and all of its query but `limit` and `cursor`. */

@@ -1,9 +1,11 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { type Actor, operatorActor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config.js';
 import { checkedText } from '../core/checked-text.js';
-import { buildOpsParts, type OpsParts } from './context.js';
+import type { Keyring } from '../core/fingerprint.js';
+import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
 import { UsageError } from './failures.js';
 import { Output } from './output.js';
 
@@ -12,6 +14,10 @@ export interface Ops extends OpsParts {
   readonly output: Output;
   /** Who acts, as the records will name them. Throws ApiError invalid_field. */
   readonly operator: () => string;
+  /** The same as the audit log names them. Throws ApiError invalid_field. */
+  readonly actor: () => Actor;
+  /** Throws ConfigError where they are not configured. */
+  readonly encryptionKeys: () => Keyring;
 }
 
 /** One command: what it is called, what its help teaches, what it takes, and what it does. */
@@ -21,6 +27,8 @@ export interface CommandSpec<S extends z.ZodObject> {
   readonly summary: string;
   /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
   readonly options: readonly (readonly [flags: string, description: string])[];
+  /** What help says beside the options, where they do not say it all. */
+  readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
   /** Arguments and options by their camelCase names. */
@@ -50,7 +58,10 @@ export function addCommand<S extends z.ZodObject>(parent: Command, spec: Command
   const command = parent.command(spec.usage).description(spec.summary).configureHelp({ showGlobalOptions: true });
   for (const [flags, description] of spec.options) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ npm run ops -- ${example}`).join('\n');
-  command.addHelpText('after', `\nExamples:\n${examples}`);
+  command.addHelpText(
+    'after',
+    `${spec.explanation === undefined ? '' : `${spec.explanation}\n`}\nExamples:\n${examples}`,
+  );
   command.action(async () => {
     const named = argumentsOf(command);
     const given = { ...command.optsWithGlobals(), ...named };
@@ -88,8 +99,10 @@ async function withOps(options: z.infer<typeof globals>, work: (ops: Ops) => Pro
   const config = readOpsConfig();
   const output = new Output(options);
   const parts = buildOpsParts(config, (fault) => output.say(`a fault of ours: ${fault}`));
+  const operator = (): string => operatorName(options.operator, config);
+  const actor = (): Actor => operatorActor(operator());
   try {
-    await work({ ...parts, output, operator: () => operatorName(options.operator, config) });
+    await work({ ...parts, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
   } finally {
     await parts.desk.drained();
     await parts.database.close();

@@ -1,4 +1,5 @@
-import type { OpsConfig } from '../config.js';
+import { ConfigError, type OpsConfig } from '../config.js';
+import type { Keyring } from '../core/fingerprint.js';
 import { Failpoints } from '../core/failpoints.js';
 import { type Clock, systemClock } from '../core/instant.js';
 import { Database } from '../db/database.js';
@@ -9,6 +10,13 @@ export interface OpsParts {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
+}
+
+/** For the commands that seal: the others do without. Throws ConfigError. */
+export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
+  if (keys === undefined)
+    throw new ConfigError('ENCRYPTION_KEYS is not set: the command needs the keys that seal document numbers');
+  return keys;
 }
 
 /** A command does one thing at a time. */

@@ -19,6 +19,9 @@ export const raw = z.string().transform((given, context) => {
 export const asset = z.enum(ASSETS, { error: `must be ${ASSETS.join(' or ')}` });
 export const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` });
 
+/** An amount, or the word `default`: null. */
+export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
+
 export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
 
 export const limit = z
@@ -40,6 +43,18 @@ export const cidrs = z
   .string()
   .default('')
   .transform((given) => given.split(',').flatMap((range) => range.trim() || []));
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LONGEST_MS = 90 * 86_400_000;
+
+/** `15m`, `24h`, `7d`: milliseconds. */
+export const duration = z.string().transform((given, context) => {
+  const [, count = '', unit = ''] = /^([0-9]{1,7})([smhd])$/.exec(given) ?? [];
+  const ms = Number.parseInt(count, 10) * (UNIT_MS[unit] ?? Number.NaN);
+  if (ms <= LONGEST_MS) return ms;
+  context.addIssue(`${given} is no length of time of up to 90 days: write it as 15m, 24h or 7d`);
+  return z.NEVER;
+});
 
 export const time = z.string().transform((given, context) => {
   const parsed = parseRfc3339(given);

@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
-import { OpsError } from './failures.js';
+import { OpsError, UsageError } from './failures.js';
 
 /** A value as an operator sees it. An amount is shown in whole units beside its raw integer; in JSON as the API writes it. */
-export type Value = string | number | boolean | null | Amount | readonly string[] | Readonly<Record<string, number>>;
+export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
+
+type Plain = string | number | boolean | null;
 
 /** What is known of one thing, by snake_case names: the columns of a table, the fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
@@ -54,6 +56,17 @@ export class Output {
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
 
+  /** What the person at the keyboard types. Throws UsageError where there is nobody; `otherwise` says how else to give it. */
+  async ask(question: string, otherwise: string): Promise<string> {
+    if (!process.stdin.isTTY) throw new UsageError(otherwise);
+    const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return (await prompt.question(`${question}: `)).trim();
+    } finally {
+      prompt.close();
+    }
+  }
+
   /** Asks before what cannot be undone. Throws OpsError when the answer is no, or nobody can be asked. */
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
@@ -101,8 +114,6 @@ function textOf(value: Value): string {
   if (value === null) return '–';
   if (typeof value !== 'object') return String(value);
   if (isAmount(value)) return `${formatAmount(value)}\n(raw ${value.raw})`;
-  const parts = Array.isArray(value)
-    ? value
-    : Object.entries(value).map(([name, count]) => `${name}: ${String(count)}`);
+  const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, one]) => `${name}: ${textOf(one)}`);
   return parts.length === 0 ? '–' : parts.join('\n');
 }

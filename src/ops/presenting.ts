@@ -1,9 +1,12 @@
+import { parseDetails } from '../access/audit-log.js';
+import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
 import type { Adjustment, PayIn } from '../db/entities/operations.js';
 import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
+import type { LimitState } from '../accounts/reading.js';
 import type { Fields } from './output.js';
 
 /** What operators see of each thing. Never a secret. */
@@ -107,5 +110,34 @@ export function feeFields({ operation, asset, flatRaw, basisPoints, floorRaw, ca
     basis_points: basisPoints.toString(),
     floor: { raw: floorRaw, asset },
     cap: capRaw === null ? null : { raw: capRaw, asset },
+  };
+}
+
+export function limitFields({ asset, limits, isOwn, used, resetsAt }: LimitState): Fields {
+  return {
+    asset,
+    minimum: { raw: limits.minimum, asset },
+    maximum: { raw: limits.maximum, asset },
+    month: { raw: limits.month, asset },
+    month_used: { raw: used, asset },
+    resets_at: timeOf(resetsAt),
+    set_for: isOwn ? 'this account' : 'its type',
+  };
+}
+
+export function reservedAliasFields({ alias, reservedBy, createdAt }: ReservedAlias): Fields {
+  return { alias, reserved_by: reservedBy, created_at: timeOf(createdAt) };
+}
+
+export function actFields(act: AuditRow): Fields {
+  return {
+    at: timeOf(act.at),
+    channel: act.channel,
+    actor: act.actor,
+    action: act.action,
+    subject_type: act.subjectType,
+    subject_id: act.subjectId,
+    tenant_id: act.tenantId,
+    details: parseDetails(act),
   };
 }

@@ -1,9 +1,13 @@
 import { Command } from 'commander';
 import { withGlobalOptions } from './command.js';
 import { addAccountCommands } from './commands/accounts.js';
+import { addAliasCommands } from './commands/aliases.js';
 import { addAuditCommand } from './commands/audit.js';
+import { addAuditLogCommand } from './commands/audit-log.js';
 import { addFeeCommands } from './commands/fees.js';
 import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
+import { addKeyCommands } from './commands/keys.js';
+import { addLimitCommands } from './commands/limits.js';
 import { addMemberCommands } from './commands/members.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
@@ -13,7 +17,7 @@ First steps:
   $ npm run ops -- tenants add acme
   $ npm run ops -- members add finance --tenant acme
   $ npm run ops -- accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
-  $ npm run ops -- accounts verify '$acme' --tenant acme
+  $ npm run ops -- accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO
   $ npm run ops -- payins record --tenant acme --account '$acme' --amount 500000 --asset COPM --reference first
   $ npm run ops -- tokens issue 'first token' --tenant acme --member finance --scopes all
 
@@ -31,6 +35,10 @@ export function buildProgram(): Command {
   addPayInCommands(program);
   addAdjustmentCommands(program);
   addFeeCommands(program);
+  addLimitCommands(program);
+  addAliasCommands(program);
+  addKeyCommands(program);
   addAuditCommand(program);
+  addAuditLogCommand(program);
   return program;
 }

@@ -52,9 +52,7 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
       ],
       months: [{ ...monthKey, raw: amount.raw }],
       rows: [insertRow(transfers, transfer)],
-      events: [
-        { tenantId, type: 'transfer.completed', resourceId: transfer.id, object: presentTransfer(transfer) },
-      ],
+      events: [{ tenantId, type: 'transfer.completed', resourceId: transfer.id, object: presentTransfer(transfer) }],
     },
     bindsKey: true,
   };

@@ -1,13 +1,14 @@
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { instant, type Instant } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
+import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys } from '../db/entities/ledger.js';
 import { type Transfer, transfers, type TransferStatus } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
+import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 
@@ -18,16 +19,6 @@ export interface TransferFilter {
   readonly to?: Instant | undefined;
   /** What this key made. An empty list is no proof that it will not appear. */
   readonly idempotencyKey?: string | undefined;
-}
-
-export interface TransferPosition {
-  readonly createdAt: Instant;
-  readonly id: Uuid;
-}
-
-export interface TransferPage {
-  readonly items: readonly Transfer[];
-  readonly next: TransferPosition | null;
 }
 
 /** True in SQL when the caller's member has a role in the transfer's source or destination account. */
@@ -53,9 +44,9 @@ export async function listTransfers(
   reader: Reader,
   caller: Caller,
   filter: TransferFilter,
-  before: TransferPosition | null,
+  before: TimePosition | null,
   limit: number,
-): Promise<TransferPage> {
+): Promise<Page<Transfer>> {
   const conditions = [`t.tenant_id=${literal(transfers, 'tenantId', caller.tenantId)}`, visibleSql(caller)];
   if (filter.idempotencyKey !== undefined)
     conditions.push(`t.id=(SELECT resource_id FROM idempotency_keys WHERE resource_type='transfer'
@@ -66,20 +57,15 @@ export async function listTransfers(
     conditions.push(`t.source_account_id=${literal(transfers, 'sourceAccountId', filter.sourceAccountId)}`);
   if (filter.from !== undefined) conditions.push(`t.created_at>=${column.time.literal(filter.from)}`);
   if (filter.to !== undefined) conditions.push(`t.created_at<=${column.time.literal(filter.to)}`);
-  if (before !== null) {
-    const at = column.time.literal(before.createdAt);
-    conditions.push(`t.created_at<=${at} AND (t.created_at<${at} OR t.id<${column.uuid.literal(before.id)})`);
-  }
+  if (before !== null) conditions.push(behindSql('t', before));
   const rows = await reader.query(
     `SELECT ${columnList(transfers, 't')} FROM transfers t ${indexFor(filter)} WHERE ${conditions.join(' AND ')}
      ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit + 1}`,
   );
-  const items = rows.slice(0, limit).map((row) => parseRow(transfers, row));
-  const last = items.at(-1);
-  return {
-    items,
-    next: rows.length > limit && last !== undefined ? { createdAt: instant(last.createdAt), id: last.id } : null,
-  };
+  return pageOf(
+    rows.map((row) => parseRow(transfers, row)),
+    limit,
+  );
 }
 
 /** The index that already has the order, so that a page costs a page. */

@@ -1,14 +1,17 @@
-import { asUuid } from '../core/ids.js';
-import { instant } from '../core/instant.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding } from '../http/cursor.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
 import { answers, body, idempotent, pathId, permits, query, refuses, summary } from '../http/route.js';
 import { presentTransfer } from './presenter.js';
 import { CreateTransferBody, TransferPageSchema, TransferQuery, TransferSchema } from './schemas.js';
 import type { Transfers } from './service.js';
 
 export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
+  create(api, transfers);
+  listAndRead(api, transfers, cursors);
+}
+
+function create(api: Api, transfers: Transfers): void {
   api.post(
     '/v1/transfers',
     permits('createTransfer'),
@@ -24,7 +27,10 @@ export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors)
       'monthly_limit_exceeded',
       'insufficient_funds',
     ),
-    summary('Send a transfer', 'Moves money from one of your accounts to an account of your tenant or of your network.'),
+    summary(
+      'Send a transfer',
+      'Moves money from one of your accounts to an account of your tenant or of your network.',
+    ),
     async ({ caller, body: wanted, idempotency }) => {
       const request = {
         sourceAccountId: wanted.source_account,
@@ -39,7 +45,9 @@ export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors)
       }));
     },
   );
+}
 
+function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
   api.get(
     '/v1/transfers',
     permits('readTransfers'),
@@ -59,10 +67,9 @@ export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors)
         to: wanted['created_at[lte]'],
         idempotencyKey: wanted.idempotency_key,
       };
-      const [at, id] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
-      const before = at === undefined || id === undefined ? null : { createdAt: instant(Number(at)), id: asUuid(id) };
+      const before = readPosition(cursors, binding, wanted.cursor);
       const page = await transfers.list(caller, filter, before, wanted.limit);
-      const next = page.next === null ? null : cursors.encode(binding, [String(page.next.createdAt), page.next.id]);
+      const next = writePosition(cursors, binding, page.next);
       return { status: 200, body: { items: page.items.map(presentTransfer), next_cursor: next } };
     },
   );

@@ -1,13 +1,14 @@
 import type { Amount } from '../core/amount.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { createTransfer } from './commands.js';
-import { listTransfers, readTransfer, type TransferFilter, type TransferPage, type TransferPosition } from './reading.js';
+import { listTransfers, readTransfer, type TransferFilter } from './reading.js';
 
 export interface TransferRequest {
   readonly sourceAccountId: Uuid;
@@ -41,12 +42,7 @@ export class Transfers {
     return readTransfer(this.reader, caller, id);
   }
 
-  list(
-    caller: Caller,
-    filter: TransferFilter,
-    before: TransferPosition | null,
-    limit: number,
-  ): Promise<TransferPage> {
+  list(caller: Caller, filter: TransferFilter, before: TimePosition | null, limit: number): Promise<Page<Transfer>> {
     return listTransfers(this.reader, caller, filter, before, limit);
   }
 }

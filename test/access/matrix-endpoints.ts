@@ -55,8 +55,14 @@ export const VERIFICATION = {
 export const ENDPOINTS: readonly Endpoint[] = [
   { ...read('/v1/accounts', () => '/v1/accounts'), ...ofAccount, isList: true },
   { ...read('/v1/accounts/{account_id}', ({ account }) => `/v1/accounts/${account.id}`), ...ofAccount },
-  { ...read('/v1/accounts/{account_id}/balances', ({ account }) => `/v1/accounts/${account.id}/balances`), ...ofAccount },
-  { ...read('/v1/accounts/{account_id}/movements', ({ account }) => `/v1/accounts/${account.id}/movements`), ...ofAccount },
+  {
+    ...read('/v1/accounts/{account_id}/balances', ({ account }) => `/v1/accounts/${account.id}/balances`),
+    ...ofAccount,
+  },
+  {
+    ...read('/v1/accounts/{account_id}/movements', ({ account }) => `/v1/accounts/${account.id}/movements`),
+    ...ofAccount,
+  },
   {
     ...read('/v1/accounts/{account_id}/limits', ({ account }) => `/v1/accounts/${account.id}/limits`),
     operation: 'readLimits',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/core/ids.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, list, openBank, transferBody, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -37,8 +38,8 @@ describe("another tenant's resources", () => {
   }
 
   const missing = (): Target => ({
-    account: { id: randomUUID() as never },
-    other: { id: randomUUID() as never },
+    account: { id: newId() },
+    other: { id: newId() },
     transferId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,

@@ -5,9 +5,9 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
-import { answered, type Bank, LEAST, openBank } from '../support/bank.js';
+import { answered, type Bank, during, LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
 
 describe('a token', () => {
@@ -31,13 +31,19 @@ describe('a token', () => {
   });
 
   const issue = async (wanted: Partial<WantedToken> = {}): Promise<{ text: string; keyId: string }> => {
-    const { text, token } = await issueToken(db.database, () => now, bank.tenant.owner, {
-      name: 'a test',
-      scopes: SCOPES,
-      expiresAt: null,
-      cidrs: [],
-      ...wanted,
-    });
+    const { text, token } = await issueToken(
+      db.database,
+      () => now,
+      bank.tenant.owner,
+      {
+        name: 'a test',
+        scopes: SCOPES,
+        expiresAt: null,
+        cidrs: [],
+        ...wanted,
+      },
+      TEST_ACTOR,
+    );
     return { text, keyId: token.keyId };
   };
 
@@ -99,15 +105,11 @@ describe('a token', () => {
     const { text, keyId } = await issue();
     const everywhere = (): Promise<TestAnswer[]> =>
       Promise.all([api.baseUrl, other.baseUrl].map((url) => request(url, 'GET', '/v1/events', { token: text })));
-    let isRevoked = false;
     // Kept in use, so that every process has read it a moment before.
-    const using = (async () => {
-      while (!isRevoked) for (const answer of await everywhere()) answered(answer, 200);
-    })();
-    await sleep(100);
-    isRevoked = true;
-    await using;
-    await revokeToken(db.database, systemClock, keyId);
+    await during(sleep(100), async () => {
+      for (const answer of await everywhere()) answered(answer, 200);
+    });
+    await revokeToken(db.database, systemClock, keyId, TEST_ACTOR);
     await sleep(1_000);
     for (const answer of await everywhere()) refused(answer);
     const replay = { from: target.account, to: target.other, raw: LEAST };
@@ -145,13 +147,16 @@ describe('a token', () => {
   });
 
   it('is not locked out by a clock that is set back', async () => {
-    const slow = await startTestApi(db, { RATE_LIMIT_REQUESTS_PER_S: '100', RATE_LIMIT_BURST: '200' }, { clock: () => now });
+    const slow = await startTestApi(
+      db,
+      { RATE_LIMIT_REQUESTS_PER_S: '100', RATE_LIMIT_BURST: '200' },
+      { clock: () => now },
+    );
     const { text } = await issue();
     answered(await slow.request('GET', '/v1/events', { token: text }), 200);
     const before = now;
     now = instant(now - 3_600_000);
-    for (let count = 0; count < 3; count += 1)
-      answered(await slow.request('GET', '/v1/events', { token: text }), 200);
+    for (let count = 0; count < 3; count += 1) answered(await slow.request('GET', '/v1/events', { token: text }), 200);
     now = before;
     await slow.stop();
   });

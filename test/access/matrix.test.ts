@@ -5,7 +5,7 @@ import { type Permission, PERMISSIONS, type Role, ROLES, type Scope, SCOPES } fr
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { documentedRoutes, type Endpoint, ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
 
 const NONE = 'no role';
@@ -26,7 +26,13 @@ describe('who may do what', () => {
     bank = await openBank(api);
     const roles = [];
     for (const standing of STANDINGS) {
-      const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, `who has ${standing}`);
+      const member = await addMember(
+        db.database,
+        systemClock,
+        bank.tenant.tenant.id,
+        `who has ${standing}`,
+        TEST_ACTOR,
+      );
       if (standing !== NONE) roles.push({ memberId: member.id, role: standing });
       for (const scope of SCOPES) tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
     }
@@ -99,7 +105,7 @@ describe('who may do what', () => {
   });
 
   it('a role holds from the moment it is granted until it is taken, in the next request', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'coming and going');
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'coming and going', TEST_ACTOR);
     const token = await bank.issue(member);
     const account = await bank.account({ funds: { COPM: 10n * LEAST } });
     const send = async (): Promise<number> =>
@@ -117,7 +123,7 @@ describe('who may do what', () => {
   });
 
   it('a role in the destination alone shows the transfer', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the destination');
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the destination', TEST_ACTOR);
     const token = await bank.issue(member, ['read']);
     const [from, to] = [
       await bank.account({ funds: { COPM: 2n * LEAST } }),

@@ -11,7 +11,15 @@ import { eventCounters } from '../../src/db/entities/events.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, memberRoles, SYSTEM_ROLES, tenants } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, makeAccount, makeTenant, makeToken, openDesk, type TestTenant } from '../support/world.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  makeToken,
+  openDesk,
+  type TestTenant,
+  TEST_ACTOR,
+} from '../support/world.js';
 
 const HERE = '203.0.113.7';
 
@@ -36,7 +44,12 @@ describe('tenants, members and tokens', () => {
   after(() => assertLedgerSound(test.database));
 
   const add = (wanted: Partial<{ name: string; network: string | null; timeZone: string }>) =>
-    addTenant(test.database, systemClock, { name: randomUUID() + ' Ltd', network: null, timeZone: 'UTC', ...wanted });
+    addTenant(
+      test.database,
+      systemClock,
+      { name: randomUUID() + ' Ltd', network: null, timeZone: 'UTC', ...wanted },
+      TEST_ACTOR,
+    );
 
   it('a tenant has its system accounts, which may be overdrawn, and its event counter', async () => {
     const { tenant } = world;
@@ -75,16 +88,16 @@ describe('tenants, members and tokens', () => {
   it('a member has one role in an account: the last that was granted', async () => {
     const { tenant, owner } = world;
     const account = await makeAccount({ database: test.database, desk: openDesk(test.database).desk }, world);
-    const member = await addMember(test.database, systemClock, tenant.id, 'clerk');
-    await grantRole(test.database, member, account.id, 'viewer');
-    await grantRole(test.database, member, account.id, 'operator');
+    const member = await addMember(test.database, systemClock, tenant.id, 'clerk', TEST_ACTOR);
+    await grantRole(test.database, systemClock, member, account.id, 'viewer', TEST_ACTOR);
+    await grantRole(test.database, systemClock, member, account.id, 'operator', TEST_ACTOR);
     const roles = await test.database.reader.select(memberRoles, { accountId: account.id, memberId: member.id });
     assert.deepEqual(
       roles.map(({ role }) => role),
       ['operator'],
     );
-    assert.equal(await removeRole(test.database, member, account.id), 1);
-    assert.equal(await removeRole(test.database, member, null), 0);
+    assert.equal(await removeRole(test.database, systemClock, member, account.id, TEST_ACTOR), 1);
+    assert.equal(await removeRole(test.database, systemClock, member, null, TEST_ACTOR), 0);
     const kept = await test.database.reader.find(memberRoles, { accountId: account.id, memberId: owner.id });
     assert.equal(kept?.role, 'owner');
   });
@@ -97,28 +110,28 @@ describe('tenants, members and tokens', () => {
       await makeAccount({ database: test.database, desk }, other),
       await makeAccount({ database: test.database, desk }, other),
     ];
-    assert.equal(await grantRoleEverywhere(test.database, other.owner, 'admin'), 2);
+    assert.equal(await grantRoleEverywhere(test.database, systemClock, other.owner, 'admin', TEST_ACTOR), 2);
     const roles = await test.database.reader.select(memberRoles, { memberId: other.owner.id });
     assert.deepEqual(new Set(roles.map(({ accountId }) => accountId)), new Set(own.map(({ id }) => id)));
     assert.ok(roles.every(({ role }) => role === 'admin'));
-    assert.deepEqual(await refusalOf(grantRole(test.database, other.owner, foreign.id, 'viewer')), [
-      'not_found',
-      undefined,
-    ]);
+    assert.deepEqual(
+      await refusalOf(grantRole(test.database, systemClock, other.owner, foreign.id, 'viewer', TEST_ACTOR)),
+      ['not_found', undefined],
+    );
     const [listed] = await listMembers(test.database.reader, other.tenant.id);
     assert.deepEqual([...(listed?.roles ?? [])], [['admin', 2]]);
   });
 
   it('nobody has a role in a system account', async () => {
     const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
-    assert.deepEqual(await refusalOf(grantRole(test.database, world.owner, system!.id, 'viewer')), [
-      'not_found',
-      undefined,
-    ]);
+    assert.deepEqual(
+      await refusalOf(grantRole(test.database, systemClock, world.owner, system!.id, 'viewer', TEST_ACTOR)),
+      ['not_found', undefined],
+    );
   });
 
   it('a member name belongs to one member of the tenant', async () => {
-    const again = addMember(test.database, systemClock, world.tenant.id, world.owner.name);
+    const again = addMember(test.database, systemClock, world.tenant.id, world.owner.name, TEST_ACTOR);
     assert.deepEqual(await refusalOf(again), ['invalid_field', 'taken']);
   });
 
@@ -143,7 +156,7 @@ describe('tenants, members and tokens', () => {
       expiresAt,
       cidrs: ['10.1.1.1/8', '10.0.0.0/8'],
     } as const;
-    const { token } = await issueToken(test.database, systemClock, world.owner, wanted);
+    const { token } = await issueToken(test.database, systemClock, world.owner, wanted, TEST_ACTOR);
     const stored = (await listTokens(test.database.reader, world.tenant.id)).find(({ keyId }) => keyId === token.keyId);
     assert.deepEqual(stored, token);
     assert.deepEqual([token.scopes, token.cidrs, token.expiresAt], [['read'], '10.0.0.0/8', expiresAt]);
@@ -156,7 +169,7 @@ describe('tenants, members and tokens', () => {
   ] as const)
     it(`a token with ${what} is refused`, async () => {
       const full = { name: 'x', scopes: ['read'] as const, expiresAt: null, cidrs: [], ...wanted };
-      const issued = issueToken(test.database, systemClock, world.owner, full);
+      const issued = issueToken(test.database, systemClock, world.owner, full, TEST_ACTOR);
       assert.deepEqual(await refusalOf(issued), ['invalid_field', reason]);
     });
 
@@ -164,7 +177,7 @@ describe('tenants, members and tokens', () => {
     const { text, token } = await makeToken(test.database, world.owner);
     const processes = [1, 2].map(() => new Authenticator(test.database.reader, systemClock));
     for (const one of processes) assert.notEqual(await one.authenticate(text, HERE), null);
-    await revokeToken(test.database, systemClock, token.keyId);
+    await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR);
     const revokedAt = performance.now();
     for (const one of processes) {
       while ((await one.authenticate(text, HERE)) !== null) {
@@ -176,9 +189,9 @@ describe('tenants, members and tokens', () => {
 
   it('revoking a token again changes nothing', async () => {
     const { token } = await makeToken(test.database, world.owner);
-    const first = await revokeToken(test.database, systemClock, token.keyId);
-    assert.deepEqual(await revokeToken(test.database, systemClock, token.keyId), first);
-    assert.deepEqual(await refusalOf(revokeToken(test.database, systemClock, 'a'.repeat(16))), [
+    const first = await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR);
+    assert.deepEqual(await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR), first);
+    assert.deepEqual(await refusalOf(revokeToken(test.database, systemClock, 'a'.repeat(16), TEST_ACTOR)), [
       'not_found',
       undefined,
     ]);

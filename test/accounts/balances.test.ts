@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, list, openBank, setStatus } from '../support/bank.js';
+import { answered, type Bank, during, idLiteral, LEAST, list, openBank, setStatus } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 describe('GET /v1/accounts/{account_id}/balances', () => {
   let db: TestDatabase;
@@ -68,17 +68,12 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
 
   it('never shows a transfer by halves', async () => {
     const [one, other] = [await bank.account({ funds: { COPM: 60n * LEAST } }), await bank.account()];
-    let isOver = false;
-    const reading = (async () => {
-      while (!isOver) {
-        const available = await bank.available(one);
-        assert.equal(available % LEAST, 0n);
-        assert((await bank.available(other)) >= 60n * LEAST - available);
-      }
-    })();
-    await Promise.all(Array.from({ length: 60 }, () => bank.sent({ from: one, to: other, raw: LEAST })));
-    isOver = true;
-    await reading;
+    const sending = Promise.all(Array.from({ length: 60 }, () => bank.sent({ from: one, to: other, raw: LEAST })));
+    await during(sending, async () => {
+      const available = await bank.available(one);
+      assert.equal(available % LEAST, 0n);
+      assert((await bank.available(other)) >= 60n * LEAST - available);
+    });
   });
 
   it('are shown of frozen and closed accounts too', async () => {
@@ -105,7 +100,9 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
 
   it('answers 403 to a member without a role in the account, and takes no query', async () => {
     const account = await bank.account();
-    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody'));
+    const nobody = await bank.issue(
+      await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody', TEST_ACTOR),
+    );
     const path = `/v1/accounts/${account.id}/balances`;
     answered(await bank.request('GET', path, { token: nobody }), 403, 'authority_insufficient');
     answered(await bank.get(`${path}?asset=COPM`), 400, 'invalid_field');

@@ -10,7 +10,7 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
@@ -38,11 +38,26 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
     payer = await bank.account({ name: 'Ferretería Núñez', alias: '$ferreteria' });
-    person = await bank.account({ type: 'person', name: 'Ana María Pérez', alias: '$ana', funds: { COPM: 9n * LEAST } });
+    person = await bank.account({
+      type: 'person',
+      name: 'Ana María Pérez',
+      alias: '$ana',
+      funds: { COPM: 9n * LEAST },
+    });
     fees = await bank.account({ name: 'Fees' });
-    await setFeeAccount(db.database, bank.tenant.tenant.id, fees.id);
+    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
     const share = { flatRaw: 11n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
-    await setFeeSchedule(db.database, { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'DUSD', ...share });
+    await setFeeSchedule(
+      db.database,
+      systemClock,
+      {
+        tenantId: bank.tenant.tenant.id,
+        operation: 'transfer',
+        asset: 'DUSD',
+        ...share,
+      },
+      TEST_ACTOR,
+    );
     // Two steps in each millisecond; each step makes one or two movements of the payer.
     for (let step = 0; step < 40; step += 1) {
       now = instant(START + Math.trunc(step / 2));
@@ -58,7 +73,8 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
 
   async function act(step: number): Promise<void> {
     const asset = ASSETS[step % 3 === 0 ? 0 : 1];
-    if (step < 2 || step % 8 === 0) return bank.fund(payer, { raw: 30n * LEAST + BigInt(step), asset: ASSETS[step % 2]! });
+    if (step < 2 || step % 8 === 0)
+      return bank.fund(payer, { raw: 30n * LEAST + BigInt(step), asset: ASSETS[step % 2]! });
     if (step % 8 === 3) return adjust(step, asset);
     if (step % 5 === 4) await bank.sent({ from: person, to: payer, raw: LEAST, description: `back ${step}` });
     else await bank.sent({ from: payer, to: person, raw: LEAST, asset });
@@ -133,7 +149,8 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   for (const [name, query, keep] of FILTERS)
     it(`filters by ${name}, page after page`, async () => {
       const expected = all.filter(keep);
-      for (const limit of [3, 100]) assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
+      for (const limit of [3, 100])
+        assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
     });
 
   it('takes every pair of filters, and all four together', async () => {
@@ -152,7 +169,8 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   });
 
   it('bounds are inclusive to the millisecond, whatever the time is written like', async () => {
-    const count = async (query: string): Promise<number> => (await walk(bank, path(payer, `${query}&limit=100`))).length;
+    const count = async (query: string): Promise<number> =>
+      (await walk(bank, path(payer, `${query}&limit=100`))).length;
     const within = (from: number, to: number): number =>
       all.filter((one) => text(one.created_at) >= at(from) && text(one.created_at) <= at(to)).length;
     assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${at(5)}`), within(5, 5));
@@ -207,7 +225,10 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     );
     assert.match(text(received?.description), /^back \d+$/);
     const adjusted = all.find(({ kind }) => kind === 'adjustment_out');
-    assert.deepEqual([object(adjusted?.related).type, text(adjusted?.description).slice(0, 9)], ['adjustment', 'a slip of']);
+    assert.deepEqual(
+      [object(adjusted?.related).type, text(adjusted?.description).slice(0, 9)],
+      ['adjustment', 'a slip of'],
+    );
     const { database, desk } = api.core;
     const { resource } = await recordPayIn(
       { database, desk },
@@ -242,13 +263,11 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (let count = 0; count < 10; count += 1) await bank.sent({ from, to, raw: LEAST });
     const before = await walk(bank, path(from, 'limit=100'));
     const seen: Json[] = [];
-    let query = 'limit=2';
-    for (let cursor: unknown = ''; cursor !== null; query = `limit=2&cursor=${String(cursor)}`) {
-      const page = answered(await bank.get(path(from, query)), 200).json;
+    for (let query: string | null = 'limit=2'; query !== null;) {
+      const page: Json = answered(await bank.get(path(from, query)), 200).json;
       seen.push(...list(page.items));
-      cursor = page.next_cursor;
-      if (cursor === null) break;
       await bank.sent({ from, to, raw: LEAST });
+      query = page.next_cursor === null ? null : `limit=2&cursor=${text(page.next_cursor)}`;
     }
     assert.deepEqual(seen, before);
   });
@@ -274,7 +293,9 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     const missing = answered(await stranger.get(`/v1/accounts/${randomUUID()}/movements`), 404, 'not_found').text;
     assert.equal(answered(await stranger.get(path(payer)), 404, 'not_found').text, missing);
     assert.equal(answered(await stranger.get('/v1/accounts/x/movements'), 404, 'not_found').text, missing);
-    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody'));
+    const nobody = await bank.issue(
+      await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody', TEST_ACTOR),
+    );
     answered(await bank.request('GET', path(payer), { token: nobody }), 403, 'authority_insufficient');
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setAliasFor } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
 import {
   listFeeSchedules,
@@ -7,7 +8,7 @@ import {
   setFeeSchedule,
 } from '../../src/accounts/fee-schedules.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
-import { freezeAccount, unfreezeAccount, verifyAccount } from '../../src/accounts/status.js';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -15,7 +16,17 @@ import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, tenants } from '../../src/db/entities/parties.js';
 import { updateSql } from '../../src/db/statements.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+import {
+  assertLedgerSound,
+  fund,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+  TEST_ACTOR,
+} from '../support/world.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
 
 async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
   const failure = await work.then(
@@ -38,10 +49,15 @@ describe('accounts as operators manage them', () => {
   after(() => assertLedgerSound(test.database));
 
   const open = (wanted: Partial<NewAccount> = {}) =>
-    openAccount(test.database, systemClock, {
-      ...{ tenantId: world.tenant.id, type: 'person', name: 'Ana María Pérez', alias: null, phone: null, grants: [] },
-      ...wanted,
-    });
+    openAccount(
+      test.database,
+      systemClock,
+      {
+        ...{ tenantId: world.tenant.id, type: 'person', name: 'Ana María Pérez', alias: null, phone: null, grants: [] },
+        ...wanted,
+      },
+      TEST_ACTOR,
+    );
   const parts = () => ({ database: test.database, desk: openDesk(test.database).desk });
   const statusOf = async (id: Awaited<ReturnType<typeof open>>['id']) =>
     (await test.database.reader.find(accounts, { id }))?.status;
@@ -112,21 +128,13 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual(await refusalOf(opened), ['not_found', undefined, undefined]);
   });
 
-  it('the instant of the first verification stays', async () => {
-    const { id } = await open();
-    const first = await verifyAccount(test.database, systemClock, id);
-    assert.ok(first.changed && first.account.verifiedAt !== null);
-    const second = await verifyAccount(test.database, () => assert.fail('asked for the time'), id);
-    assert.deepEqual(second, { account: first.account, changed: false });
-  });
-
   it('a frozen account can be unfrozen; doing either twice changes nothing', async () => {
     const { id } = await open();
-    assert.equal((await freezeAccount(test.database, id)).changed, true);
-    assert.equal((await freezeAccount(test.database, id)).changed, false);
+    assert.equal((await freezeAccount(test.database, systemClock, id, DECIDED)).changed, true);
+    assert.equal((await freezeAccount(test.database, systemClock, id, DECIDED)).changed, false);
     assert.equal(await statusOf(id), 'frozen');
-    assert.equal((await unfreezeAccount(test.database, id)).changed, true);
-    assert.equal((await unfreezeAccount(test.database, id)).changed, false);
+    assert.equal((await unfreezeAccount(test.database, systemClock, id, DECIDED)).changed, true);
+    assert.equal((await unfreezeAccount(test.database, systemClock, id, DECIDED)).changed, false);
     assert.equal(await statusOf(id), 'active');
   });
 
@@ -134,12 +142,12 @@ describe('accounts as operators manage them', () => {
     const account = await makeAccount(parts(), world, { funds: { COPM: 5n } });
     const both = parts();
     await Promise.all([
-      freezeAccount(test.database, account.id),
+      freezeAccount(test.database, systemClock, account.id, DECIDED),
       ...Array.from({ length: 20 }, () => fund(both, account, { raw: 1n, asset: 'COPM' })),
-      verifyAccount(test.database, systemClock, account.id),
+      setAliasFor(test.database, systemClock, account.id, '$meanwhile', TEST_ACTOR),
     ]);
     const stored = await test.database.reader.find(accounts, { id: account.id });
-    assert.deepEqual([stored?.status, stored?.seq], ['frozen', 21n]);
+    assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);
   });
 
   it('decides by what the account is when its row is free, not by what it was before', async () => {
@@ -151,7 +159,7 @@ describe('accounts as operators manage them', () => {
       await held;
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const freezing = refusalOf(freezeAccount(test.database, id));
+    const freezing = refusalOf(freezeAccount(test.database, systemClock, id, DECIDED));
     await new Promise((resolve) => setTimeout(resolve, 100));
     release();
     await closing;
@@ -162,16 +170,20 @@ describe('accounts as operators manage them', () => {
   it('a system account is not there', async () => {
     const system = await test.database.reader.find(accounts, { tenantId: world.tenant.id, systemRole: 'pay_in' });
     for (const change of [freezeAccount, unfreezeAccount])
-      assert.deepEqual(await refusalOf(change(test.database, system!.id)), ['not_found', undefined, undefined]);
+      assert.deepEqual(await refusalOf(change(test.database, systemClock, system!.id, DECIDED)), [
+        'not_found',
+        undefined,
+        undefined,
+      ]);
     const listed = await listAccounts(test.database.reader, world.tenant.id, 1_000);
     assert.ok(listed.length > 0 && listed.every(({ type }) => type !== 'system'));
   });
 
-  it('a closed account is neither frozen nor verified', async () => {
+  it('a closed account is neither frozen nor unfrozen', async () => {
     const { id } = await open();
     await test.sql(`UPDATE accounts SET status='closed' WHERE id=X'${id.replaceAll('-', '')}'`);
-    for (const change of [freezeAccount(test.database, id), verifyAccount(test.database, systemClock, id)])
-      assert.equal((await refusalOf(change))[0], 'invalid_state');
+    for (const change of [freezeAccount, unfreezeAccount])
+      assert.equal((await refusalOf(change(test.database, systemClock, id, DECIDED)))[0], 'invalid_state');
   });
 
   it('fees need a fee account of the tenant', async () => {
@@ -180,17 +192,39 @@ describe('accounts as operators manage them', () => {
       ...({ tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' } as const),
       ...{ flatRaw: 0n, basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n },
     };
-    assert.equal((await refusalOf(setFeeSchedule(test.database, schedule)))[0], 'invalid_state');
+    assert.equal(
+      (await refusalOf(setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR)))[0],
+      'invalid_state',
+    );
     const foreign = await open();
-    assert.equal((await refusalOf(setFeeAccount(test.database, own.tenant.id, foreign.id)))[0], 'not_found');
+    assert.equal(
+      (await refusalOf(setFeeAccount(test.database, systemClock, own.tenant.id, foreign.id, TEST_ACTOR)))[0],
+      'not_found',
+    );
     const { id } = await makeAccount(parts(), own);
-    await setFeeAccount(test.database, own.tenant.id, id);
+    await setFeeAccount(test.database, systemClock, own.tenant.id, id, TEST_ACTOR);
     assert.equal((await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId, id);
-    await setFeeSchedule(test.database, { ...schedule, basisPoints: 5n });
-    await setFeeSchedule(test.database, schedule);
+    await setFeeSchedule(test.database, systemClock, { ...schedule, basisPoints: 5n }, TEST_ACTOR);
+    await setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR);
     assert.deepEqual(await listFeeSchedules(test.database.reader, own.tenant.id), [schedule]);
-    assert.equal(await removeFeeSchedule(test.database, own.tenant.id, 'payout', 'COPM'), true);
-    assert.equal(await removeFeeSchedule(test.database, own.tenant.id, 'payout', 'COPM'), false);
+    assert.equal(
+      await removeFeeSchedule(
+        test.database,
+        systemClock,
+        { tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' },
+        TEST_ACTOR,
+      ),
+      true,
+    );
+    assert.equal(
+      await removeFeeSchedule(
+        test.database,
+        systemClock,
+        { tenantId: own.tenant.id, operation: 'payout', asset: 'COPM' },
+        TEST_ACTOR,
+      ),
+      false,
+    );
   });
 
   for (const [what, changes, field] of [
@@ -203,9 +237,9 @@ describe('accounts as operators manage them', () => {
         ...({ tenantId: world.tenant.id, operation: 'bonus', asset: 'DUSD' } as const),
         ...{ flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null, ...changes },
       };
-      assert.deepEqual((await refusalOf(setFeeSchedule(test.database, schedule))).slice(0, 2), [
-        'invalid_field',
-        field,
-      ]);
+      assert.deepEqual(
+        (await refusalOf(setFeeSchedule(test.database, systemClock, schedule, TEST_ACTOR))).slice(0, 2),
+        ['invalid_field', field],
+      );
     });
 });

@@ -6,6 +6,7 @@ import { request, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,
   type Bank,
+  during,
   type Json,
   LEAST,
   list,
@@ -16,7 +17,8 @@ import {
   walk,
   type WantedTransfer,
 } from '../support/bank.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { systemClock } from '../../src/core/instant.js';
 
 /** Many clients at once over HTTP, spread over the API processes of one database. */
 export interface Storm {
@@ -117,7 +119,6 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
   await chargeFlat(bank, fees, feeRaw);
   let made = 0;
   let refused = 0;
-  let isOver = false;
   const client = async (): Promise<void> => {
     for (;;) {
       const answer = await send({ from, to, raw: LEAST });
@@ -130,11 +131,9 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
       made += 1;
     }
   };
-  const watching = (async () => {
-    while (!isOver) assert((await bank.available(from)) >= 0n);
-  })();
-  await Promise.all(Array.from({ length: clients }, client)).finally(() => (isOver = true));
-  await watching;
+  await during(Promise.all(Array.from({ length: clients }, client)), async () =>
+    assert((await bank.available(from)) >= 0n),
+  );
   assert.deepEqual([made, refused], [transfers, clients]);
   const sent = BigInt(transfers);
   assert.deepEqual(
@@ -147,9 +146,14 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
 
 async function chargeFlat({ tenant, api }: Bank, account: Account, flatRaw: bigint): Promise<void> {
   const tenantId = tenant.tenant.id;
-  await setFeeAccount(api.core.database, tenantId, account.id);
+  await setFeeAccount(api.core.database, systemClock, tenantId, account.id, TEST_ACTOR);
   const share = { basisPoints: 0n, floorRaw: 0n, capRaw: null };
-  await setFeeSchedule(api.core.database, { tenantId, operation: 'transfer', asset: 'COPM', flatRaw, ...share });
+  await setFeeSchedule(
+    api.core.database,
+    systemClock,
+    { tenantId, operation: 'transfer', asset: 'COPM', flatRaw, ...share },
+    TEST_ACTOR,
+  );
 }
 
 export interface MutualStorm extends Storm {

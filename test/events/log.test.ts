@@ -4,7 +4,18 @@ import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk, withQuery } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+  withQuery,
+} from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -151,7 +162,10 @@ describe('GET /v1/events', () => {
     const seen: unknown[] = [];
     const follow = async (): Promise<number> => {
       const path = '/v1/events?order=asc&limit=3';
-      const page = answered(await own.get(cursor === null ? path : withQuery(path, `cursor=${text(cursor)}`)), 200).json;
+      const page = answered(
+        await own.get(cursor === null ? path : withQuery(path, `cursor=${text(cursor)}`)),
+        200,
+      ).json;
       cursor = page.next_cursor;
       seen.push(...list(page.items).map(({ sequence }) => sequence));
       return list(page.items).length;

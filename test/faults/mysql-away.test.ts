@@ -52,7 +52,7 @@ describe('while MySQL is away', () => {
 
   /** Every endpoint at once, each with a token that the process has never seen, unless one is given. */
   async function askEverything(known?: string): Promise<Timed[]> {
-    const tokens = await Promise.all(ENDPOINTS.map(() => known ?? bank.issue(bank.tenant.owner)));
+    const tokens = await Promise.all(ENDPOINTS.map(async () => known ?? (await bank.issue(bank.tenant.owner))));
     return Promise.all(
       ENDPOINTS.map(async (endpoint, index) => {
         const { path, body } = endpoint.ask(target);

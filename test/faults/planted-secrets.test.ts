@@ -104,7 +104,11 @@ describe('what is secret or personal in a request', () => {
     planted.set('the own token', bank.token.slice(-40));
     await ask('GET', '/v1/events', { token });
     await ask('POST', '/v1/transfers', { token, body: {} });
-    for (const wrong of [`svc_live_${'a'.repeat(16)}_${plant('a wrong secret')}`, plant('no token'), `svc_test_${plant('a test token')}`])
+    for (const wrong of [
+      `svc_live_${'a'.repeat(16)}_${plant('a wrong secret')}`,
+      plant('no token'),
+      `svc_test_${plant('a test token')}`,
+    ])
       await ask('GET', '/v1/events', { token: wrong });
     for (const authorization of [`Basic ${plant('basic authorization')}`, plant('a bare header')])
       errors.push((await api.request('GET', '/v1/events', { headers: { authorization } })).text);
@@ -118,7 +122,9 @@ describe('what is secret or personal in a request', () => {
       await new Promise<void>((resolve) => {
         const socket = connect(port, '127.0.0.1');
         socket.on('data', (data) => errors.push(data.toString())).on('close', resolve);
-        socket.end(what.endsWith('line') ? `GET /${plant(what)} nothing\r\n\r\n` : `GET / HTTP/1.1\r\n${plant(what)}\r\n\r\n`);
+        socket.end(
+          what.endsWith('line') ? `GET /${plant(what)} nothing\r\n\r\n` : `GET / HTTP/1.1\r\n${plant(what)}\r\n\r\n`,
+        );
       });
     await new Promise<void>((resolve) => {
       const sent = httpRequest(`${api.baseUrl}/v1/transfers`, {
@@ -131,19 +137,32 @@ describe('what is secret or personal in a request', () => {
         },
       });
       sent.on('error', () => resolve());
-      sent.write(`{"description":"${plant('a body that ends in the middle')}`, () => setTimeout(() => sent.destroy(), 50));
+      sent.write(`{"description":"${plant('a body that ends in the middle')}`, () =>
+        setTimeout(() => sent.destroy(), 50),
+      );
     });
   }
 
   /** Our own faults: statements fail that hold what was sent. */
   async function faults(): Promise<void> {
-    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account({ isVerified: false })];
+    const [from, to] = [
+      await bank.account({ funds: { COPM: 10n * LEAST } }),
+      await bank.account({ isVerified: false }),
+    ];
     const body = (what: string): object => transferBody({ from, to, raw: LEAST, description: plant(what) });
     await db.sql('RENAME TABLE transfers TO gone_transfers, verifications TO gone_verifications');
     try {
-      answered(await ask('POST', '/v1/transfers', { body: body('the description of a fault') }), 503, 'ledger_unavailable');
+      answered(
+        await ask('POST', '/v1/transfers', { body: body('the description of a fault') }),
+        503,
+        'ledger_unavailable',
+      );
       answered(await ask('GET', '/v1/transfers'), 500, 'internal_error');
-      const declared = { ...VERIFICATION, legal_name: plant('the name of a fault'), document_number: plant('the document of a fault', 'D-') };
+      const declared = {
+        ...VERIFICATION,
+        legal_name: plant('the name of a fault'),
+        document_number: plant('the document of a fault', 'D-'),
+      };
       answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 500, 'internal_error');
     } finally {
       await db.sql('RENAME TABLE gone_transfers TO transfers, gone_verifications TO verifications');
@@ -182,7 +201,10 @@ describe('what is secret or personal in a request', () => {
   /** Bytes as text, so that they can be searched. */
   function readable(row: Readonly<Record<string, unknown>>): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString('latin1') : String(value)]),
+      Object.entries(row).map(([name, value]) => [
+        name,
+        Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+      ]),
     );
   }
 });

@@ -30,19 +30,19 @@ describe('a process that is told to stop', () => {
       for (;;) {
         const key = randomUUID();
         told.set(key, null);
-        const answer = await request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key }).catch(() => null);
+        const answer = await request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key }).catch(
+          () => null,
+        );
         if (answer === null) return;
         // Never 503 while it stops: what was taken in is finished.
         told.set(key, answered(answer, 201).text);
       }
     };
     const working = Array.from({ length: CLIENTS }, work);
-    await sleep(300);
+    while ([...told.values()].filter((answer) => answer !== null).length < 5 * CLIENTS) await sleep(5);
     await api.stop();
     await Promise.all(working);
     assert(!api.isRunning);
-    const answers = [...told.values()].filter((answer) => answer !== null);
-    assert(answers.length > CLIENTS, `${answers.length} answers`);
     await Promise.all(
       Array.from(told, async ([key, answer]) => {
         const again = await bank.request('POST', '/v1/transfers', { body, key });

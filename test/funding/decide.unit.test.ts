@@ -60,6 +60,7 @@ const IDENTITY = {
   fingerprint: commandFingerprint([]),
   reference: 'r',
   operator: 'bob',
+  auditId: newId(),
 };
 
 function payIn(account: LockedAccount, side: LockedAccount, raw: bigint, asset: Asset = 'COPM'): RecordPayIn {

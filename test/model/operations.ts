@@ -58,7 +58,13 @@ export type Operation =
   | { readonly op: 'freeze'; readonly account: number; readonly isFrozen: boolean }
   | { readonly op: 'role'; readonly account: number; readonly role: string | null }
   | { readonly op: 'fee account'; readonly account: number }
-  | { readonly op: 'fee'; readonly asset: AssetName; readonly flat: bigint; readonly basisPoints: bigint; readonly cap: bigint | null }
+  | {
+      readonly op: 'fee';
+      readonly asset: AssetName;
+      readonly flat: bigint;
+      readonly basisPoints: bigint;
+      readonly cap: bigint | null;
+    }
   | { readonly op: 'no fee'; readonly asset: AssetName }
   | { readonly op: 'time passes'; readonly ms: number }
   | { readonly op: 'read balances'; readonly account: number; readonly actor: ActorName }
@@ -71,7 +77,16 @@ export type Operation =
   | { readonly op: 'read event'; readonly nth: number; readonly actor: ActorName };
 
 const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner', null];
-const KINDS = ['transfer_in', 'transfer_out', 'payin_in', 'fee_out', 'adjustment_in', 'adjustment_out', 'bonus_out', null];
+const KINDS = [
+  'transfer_in',
+  'transfer_out',
+  'payin_in',
+  'fee_out',
+  'adjustment_in',
+  'adjustment_out',
+  'bonus_out',
+  null,
+];
 const HOUR = 3_600_000;
 
 const account = fc.nat({ max: ACCOUNT_COUNT - 1 });
@@ -87,7 +102,17 @@ const raw = fc.oneof(
   { weight: 5, arbitrary: fc.bigInt({ min: 400_000_000n, max: 1_250_000_000n }) },
   {
     weight: 1,
-    arbitrary: fc.constantFrom(0n, 1n, 99_999n, 100_000n, 1_200_000_000n, 1_200_000_001n, 3_000_000_000n, 2n ** 53n + 1n, 2n ** 63n - 1n),
+    arbitrary: fc.constantFrom(
+      0n,
+      1n,
+      99_999n,
+      100_000n,
+      1_200_000_000n,
+      1_200_000_001n,
+      3_000_000_000n,
+      2n ** 53n + 1n,
+      2n ** 63n - 1n,
+    ),
   },
 );
 const paidIn = fc.oneof(
@@ -125,7 +150,10 @@ const transfer = operation('transfer', {
 
 /** What every run begins with: money in the accounts that can send. */
 export const PRELUDE: readonly Operation[] = [0, 2, 3].flatMap((number) =>
-  ASSETS.map((name) => ({ op: 'pay in', account: number, asset: name, raw: number === 0 ? 9_000_000_000n : 1_000_000_000n }) as const),
+  ASSETS.map(
+    (name) =>
+      ({ op: 'pay in', account: number, asset: name, raw: number === 0 ? 9_000_000_000n : 1_000_000_000n }) as const,
+  ),
 );
 
 export const operations: fc.Arbitrary<Operation> = fc.oneof(

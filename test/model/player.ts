@@ -15,6 +15,8 @@ import type { ActorName, Operation, TransferOperation } from './operations.js';
 import { assertSame, ModelReads, type Sent } from './reads.js';
 import { type Expected, fieldDetails, type RefAccount } from './reference-ledger.js';
 import type { ModelWorld } from './world.js';
+import { TEST_ACTOR } from '../support/world.js';
+import { systemClock } from '../../src/core/instant.js';
 
 /** Does what an operation says, to the service and to the reference, and finds every difference between their answers. */
 export class Player {
@@ -135,7 +137,12 @@ export class Player {
     const { resource, replayed } = await recordPayIn(this.world.parts, wanted);
     assert.equal(replayed, false);
     this.lastPayIn = wanted;
-    this.world.ledger.enterFromSystem(account, 'payin_in', { raw, asset, id: resource.id, description: wanted.description });
+    this.world.ledger.enterFromSystem(account, 'payin_in', {
+      raw,
+      asset,
+      id: resource.id,
+      description: wanted.description,
+    });
   }
 
   private async payInAgain(isSame: boolean): Promise<void> {
@@ -189,26 +196,38 @@ export class Player {
         return this.freeze(this.world.account(operation.account), operation.isFrozen);
       case 'role': {
         const account = this.world.account(operation.account);
-        if (operation.role === null) await removeRole(parts.database, clerk, asUuid(account.id));
-        else await grantRole(parts.database, clerk, asUuid(account.id), operation.role as Role);
+        if (operation.role === null)
+          await removeRole(parts.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
+        else
+          await grantRole(parts.database, systemClock, clerk, asUuid(account.id), operation.role as Role, TEST_ACTOR);
         account.clerkRole = operation.role;
         return;
       }
       case 'fee account':
         tenant.feeAccount = this.world.account(operation.account);
-        await setFeeAccount(parts.database, tenantId, asUuid(tenant.feeAccount.id));
+        await setFeeAccount(parts.database, systemClock, tenantId, asUuid(tenant.feeAccount.id), TEST_ACTOR);
         return;
       case 'fee': {
         const { asset, flat, basisPoints, cap } = operation;
         const schedule = { flatRaw: flat, basisPoints, floorRaw: 0n, capRaw: cap };
-        const setting = setFeeSchedule(parts.database, { tenantId, operation: 'transfer', asset, ...schedule });
+        const setting = setFeeSchedule(
+          parts.database,
+          systemClock,
+          { tenantId, operation: 'transfer', asset, ...schedule },
+          TEST_ACTOR,
+        );
         assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
         if (tenant.feeAccount !== null) tenant.fees.set(asset, { flat, basisPoints, cap });
         return;
       }
       case 'no fee':
         assert.equal(
-          await removeFeeSchedule(parts.database, tenantId, 'transfer', operation.asset),
+          await removeFeeSchedule(
+            parts.database,
+            systemClock,
+            { tenantId, operation: 'transfer', asset: operation.asset },
+            TEST_ACTOR,
+          ),
           tenant.fees.delete(operation.asset),
         );
     }
@@ -216,7 +235,8 @@ export class Player {
 
   private async freeze(account: RefAccount, isFrozen: boolean): Promise<void> {
     const change = isFrozen ? freezeAccount : unfreezeAccount;
-    const { changed } = await change(this.world.parts.database, asUuid(account.id));
+    const decided = { actor: TEST_ACTOR, reason: null };
+    const { changed } = await change(this.world.parts.database, systemClock, asUuid(account.id), decided);
     assert.equal(changed, account.isFrozen !== isFrozen);
     account.isFrozen = isFrozen;
   }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import type { TestAnswer } from '../support/api.js';
 import { answered, list, object, text, withQuery } from '../support/bank.js';
-import { ACTORS, type ActorName, ASSETS, type Operation, type ReadFilter, type TransferOperation } from './operations.js';
+import {
+  ACTORS,
+  type ActorName,
+  ASSETS,
+  type Operation,
+  type ReadFilter,
+  type TransferOperation,
+} from './operations.js';
 import {
   type Expected,
   FORBIDDEN,
@@ -25,7 +32,13 @@ export interface Sent {
 
 type Read = Extract<Operation, { op: `read ${string}` | 'find by key' }>;
 
-const ALL: Omit<ReadFilter, 'account' | 'actor'> = { asset: null, kind: null, sinceMs: null, limit: 100, isUpward: false };
+const ALL: Omit<ReadFilter, 'account' | 'actor'> = {
+  asset: null,
+  kind: null,
+  sinceMs: null,
+  limit: 100,
+  isUpward: false,
+};
 
 /** Compares what the service shows with what the reference knows. */
 export class ModelReads {
@@ -185,7 +198,10 @@ export class ModelReads {
   }
 
   private async events({ actor, kind, sinceMs, limit, isUpward }: ReadFilter): Promise<void> {
-    const types: Readonly<Record<string, string>> = { transfer_in: 'account.verified', transfer_out: 'transfer.completed' };
+    const types: Readonly<Record<string, string>> = {
+      transfer_in: 'account.verified',
+      transfer_out: 'transfer.completed',
+    };
     const type = types[kind ?? ''] ?? null;
     const order = isUpward ? 'asc' : null;
     const query = queryOf({ type, order, 'created_at[gte]': this.since(sinceMs), limit });
@@ -218,16 +234,14 @@ export class ModelReads {
   /** Every page; upward until one is empty, since that log has no end. */
   private async walk(actor: ActorName, path: string, isUpward = false): Promise<Json[]> {
     const items: Json[] = [];
-    for (let cursor: string | null = null; ; ) {
-      const page: Json = answered(
-        await this.get(actor, cursor === null ? path : withQuery(path, `cursor=${cursor}`)),
-        200,
-      ).json;
+    for (let next: string | null = path; next !== null;) {
+      const page: Json = answered(await this.get(actor, next), 200).json;
       const own = list(page.items);
       items.push(...own);
-      if (page.next_cursor === null || (isUpward && own.length === 0)) return items;
-      cursor = text(page.next_cursor);
+      const isLast = page.next_cursor === null || (isUpward && own.length === 0);
+      next = isLast ? null : withQuery(path, `cursor=${text(page.next_cursor)}`);
     }
+    return items;
   }
 
   private since(sinceMs: number | null): string | null {

@@ -209,7 +209,15 @@ export class ReferenceLedger {
     const { source, destination, json } = transfer;
     const related = { type: 'transfer', id: String(json.id) };
     const leg = (account: RefAccount, other: RefAccount, kind: string, amount: bigint): void =>
-      this.enter(account, { kind, raw: amount, asset, counterparty: partyOf(other), description, related, at: this.now });
+      this.enter(account, {
+        kind,
+        raw: amount,
+        asset,
+        counterparty: partyOf(other),
+        description,
+        related,
+        at: this.now,
+      });
     leg(source, destination, 'transfer_out', raw);
     leg(destination, source, 'transfer_in', raw);
     if (fee > 0n && tenant.feeAccount !== null) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import type { FundingParts } from '../../src/funding/reference.js';
@@ -10,6 +11,7 @@ import type { TestDatabase } from '../support/database.js';
 import type { WantedAccount } from '../support/world.js';
 import type { ActorName } from './operations.js';
 import { type RefAccount, ReferenceLedger } from './reference-ledger.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 /** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
 const START = Date.parse('2031-01-31T22:00:00.000Z');
@@ -38,7 +40,7 @@ export class ModelApi {
       await openBank(this.api, { network }),
       await openBank(this.api, { network: `${network}x` }),
     ];
-    const clerk = await addMember(this.api.core.database, systemClock, a.tenant.tenant.id, 'clerk');
+    const clerk = await addMember(this.api.core.database, systemClock, a.tenant.tenant.id, 'clerk', TEST_ACTOR);
     const open = async (bank: typeof a, wanted: WantedAccount, displayName: string): Promise<RefAccount> => {
       const { id, tenantId, alias, type, verifiedAt } = await bank.account(wanted);
       assert(type !== 'system');
@@ -105,7 +107,7 @@ export class ModelWorld {
   }
 
   /** The id under which a request names it. */
-  idOf(number: number): { readonly id: never } {
-    return { id: (this.ledger.accounts[number]?.id ?? this.missing) as never };
+  idOf(number: number): { readonly id: Uuid } {
+    return { id: asUuid(this.ledger.accounts[number]?.id ?? this.missing) };
   }
 }

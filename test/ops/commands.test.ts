@@ -5,7 +5,7 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
-import { type Ran, run } from './ops.js';
+import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
@@ -20,7 +20,7 @@ describe('npm run ops', function () {
   after(() => assertLedgerSound(test.database));
 
   const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: 'bob' });
+    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: 'bob', ENCRYPTION_KEYS: TEST_KEYS });
 
   /** The JSON that a command printed; it must have gone well. */
   async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
@@ -45,7 +45,10 @@ describe('npm run ops', function () {
       ...['--alias', '$Treasury', '--phone', '300 555 0100', '--grant', 'finance=owner'],
     );
     assert.deepEqual([account.alias, account.phone], ['$treasury', '+573005550100']);
-    await json('accounts', 'verify', '$treasury', '--tenant', tenant);
+    await json(
+      ...['accounts', 'verify', '$treasury', '--tenant', tenant, '--legal-name', 'Acme Treasury S.A.S.'],
+      ...['--document-type', 'NIT', '--document-number', '900123456-7', '--country', 'CO'],
+    );
     const payIn = [
       ...['payins', 'record', '--tenant', tenant, '--account', '3005550100'],
       ...['--amount', '150000', '--asset', 'COPM', '--reference', 'first', '--yes'],

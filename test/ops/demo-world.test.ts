@@ -10,7 +10,7 @@ import { type Role, SCOPES } from '../../src/core/permissions.js';
 import { feeSchedules, memberRoles, tenants } from '../../src/db/entities/parties.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
-import { run } from './ops.js';
+import { run, TEST_KEYS } from './ops.js';
 
 const account = z.strictObject({
   id: z.uuid(),
@@ -50,7 +50,11 @@ describe('the demo world', function () {
   });
 
   async function make(): Promise<World> {
-    const ran = await run('scripts/demo-world.js', [], { MYSQL_URL: test.url, DEMO_TOKENS_FILE: tokensFile });
+    const ran = await run('scripts/demo-world.js', [], {
+      MYSQL_URL: test.url,
+      DEMO_TOKENS_FILE: tokensFile,
+      ENCRYPTION_KEYS: TEST_KEYS,
+    });
     assert.equal(ran.code, 0, ran.stderr);
     assert.equal(ran.stdout.trimEnd().split('\n').length, 1);
     return shape.parse(JSON.parse(ran.stdout));
@@ -112,6 +116,11 @@ describe('the demo world', function () {
       rows.map(({ name }) => name),
       ['Carla Gómez'],
     );
+    const declared = await test.sql(
+      `SELECT COUNT(*) AS count FROM accounts a JOIN verifications v ON v.account_id=a.id
+       JOIN events e ON e.resource_id=a.id AND e.type='account.verified' WHERE a.verified_at IS NOT NULL`,
+    );
+    assert.deepEqual(declared, [{ count: '9' }]);
   });
 
   it('has acme and initech in one network, and globex in none', async () => {

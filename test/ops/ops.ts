@@ -7,13 +7,23 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs one of our programs as its users do, with nobody at the keyboard. */
-export async function run(program: string, args: readonly string[], env: Record<string, string>): Promise<Ran> {
+/** ENCRYPTION_KEYS of every test. */
+export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** Runs one of our programs as its users do, with nobody at the keyboard; `input` is what standard input holds. */
+export async function run(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  input = '',
+): Promise<Ran> {
   const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A program that ends without reading it is right to do so.
+  child.stdin.on('error', () => undefined).end(input);
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (piece: string) => (text[name] += piece));

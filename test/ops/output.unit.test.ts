@@ -21,12 +21,17 @@ describe('the help of the operators', () => {
       [
         ...['add', 'list', 'show', 'set-fee-account'].map((name) => `tenants ${name}`),
         ...['add', 'grant', 'remove-role', 'list'].map((name) => `members ${name}`),
-        ...['issue', 'list', 'revoke'].map((name) => `tokens ${name}`),
-        ...['open', 'list', 'show', 'verify', 'freeze', 'unfreeze'].map((name) => `accounts ${name}`),
+        ...['issue', 'list', 'revoke', 'rotate'].map((name) => `tokens ${name}`),
+        ...['open', 'import', 'list', 'show', 'verify', 'set-alias', 'release-alias'].map((name) => `accounts ${name}`),
+        ...['freeze', 'unfreeze', 'close'].map((name) => `accounts ${name}`),
         'payins record',
         ...['propose', 'approve', 'reject', 'list'].map((name) => `adjustments ${name}`),
         ...['set', 'list', 'remove'].map((name) => `fees ${name}`),
+        ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
+        ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
+        ...['list', 'rotate'].map((name) => `keys ${name}`),
         'audit',
+        'audit-log',
       ],
     ));
 
@@ -49,6 +54,23 @@ describe('what options hold', () => {
     assert.deepEqual(inputs.scopes.parse('transfers, read'), ['read', 'transfers']);
     assert.equal(inputs.scopes.parse('all').length, 6);
     for (const given of ['', 'read,write', 'all,read']) assert.equal(inputs.scopes.safeParse(given).success, false);
+  });
+
+  it('a limit is an amount or the word default', () => {
+    assert.deepEqual([inputs.rawOrDefault.parse('default'), inputs.rawOrDefault.parse('0')], [null, 0n]);
+    for (const given of ['', 'none', '-1', '1.5']) assert.equal(inputs.rawOrDefault.safeParse(given).success, false);
+  });
+
+  it('a length of time is a number with its unit', () => {
+    for (const [given, ms] of [
+      ['0s', 0],
+      ['15m', 900_000],
+      ['24h', 86_400_000],
+      ['90d', 7_776_000_000],
+    ] as const)
+      assert.equal(inputs.duration.parse(given), ms);
+    for (const given of ['', '5', 'd', '91d', '-1h', '1w', '1.5h'])
+      assert.equal(inputs.duration.safeParse(given).success, false);
   });
 
   it('grants are members with roles', () => {

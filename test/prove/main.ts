@@ -9,6 +9,7 @@ import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampa
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { HTTP_PROOFS } from './http-proofs.js';
 
 /**
  * The long proofs, with the counts of docs: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
@@ -33,6 +34,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   },
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
+  ...HTTP_PROOFS,
 };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');

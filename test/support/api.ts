@@ -42,6 +42,7 @@ export interface TestApiParts {
   readonly log?: DestinationStream;
 }
 
+const NOWHERE: DestinationStream = { write: () => undefined };
 const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 export async function startTestApi(
@@ -50,7 +51,9 @@ export async function startTestApi(
   { clock, log }: TestApiParts = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
-  const { logger } = createLogging(config.LOG_LEVEL, 'api', log);
+  // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
+  const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
+  const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock);
   const servers = await openApiServers(config, core, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;

@@ -113,6 +113,16 @@ export function idLiteral(id: string): string {
   return `X'${id.replaceAll('-', '')}'`;
 }
 
+/** Looks again and again for as long as the work goes on. Fails with whichever fails. */
+export async function during<T>(work: Promise<T>, look: () => Promise<void>): Promise<T> {
+  const state = { isOver: false };
+  const looking = async (): Promise<void> => {
+    while (!state.isOver) await look();
+  };
+  const [result] = await Promise.all([work.finally(() => (state.isOver = true)), looking()]);
+  return result;
+}
+
 /** Every item of a collection, page after page. `path` has its filters and limit. */
 export async function walk(bank: Pick<Bank, 'get'>, path: string): Promise<Json[]> {
   const found: Json[] = [];

@@ -129,7 +129,12 @@ describe('POST /v1/transfers: a malformed request', () => {
   });
 
   it('is told every problem at once; the first one leads', async () => {
-    const body = { destination: { type: 'card', account_id: 'x' }, amount: { raw: 1.5 }, description: 'a\tb', memo: '' };
+    const body = {
+      destination: { type: 'card', account_id: 'x' },
+      amount: { raw: 1.5 },
+      description: 'a\tb',
+      memo: '',
+    };
     const answer = answered(await post(body), 400, 'missing_field');
     const invalid = (field: string, reason: string): Json => ({ code: 'invalid_field', field, reason });
     const missing = (field: string): Json => ({ code: 'missing_field', field, reason: 'required' });

@@ -4,7 +4,8 @@ import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { systemClock } from '../../src/core/instant.js';
 
 describe('the fee of a transfer', () => {
   let db: TestDatabase;
@@ -26,22 +27,27 @@ describe('the fee of a transfer', () => {
     payer = await bank.account({ funds: { COPM: 100n * LEAST, DUSD: 100n * LEAST }, name: 'Payer', alias: '$payer' });
     receiver = await bank.account();
     feeAccount = await bank.account({ name: 'Fees Ltd', alias: '$fees' });
-    await setFeeAccount(db.database, bank.tenant.tenant.id, feeAccount.id);
+    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, feeAccount.id, TEST_ACTOR);
   });
 
   afterEach(() => assertLedgerSound(db.database));
 
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
-    setFeeSchedule(db.database, {
-      tenantId: bank.tenant.tenant.id,
-      operation: 'transfer',
-      asset: 'COPM',
-      flatRaw: 0n,
-      basisPoints: 0n,
-      floorRaw: 0n,
-      capRaw: null,
-      ...schedule,
-    });
+    setFeeSchedule(
+      db.database,
+      systemClock,
+      {
+        tenantId: bank.tenant.tenant.id,
+        operation: 'transfer',
+        asset: 'COPM',
+        flatRaw: 0n,
+        basisPoints: 0n,
+        floorRaw: 0n,
+        capRaw: null,
+        ...schedule,
+      },
+      TEST_ACTOR,
+    );
 
   const movements = (account: Account): Promise<Json[]> => walk(bank, `/v1/accounts/${account.id}/movements`);
 
@@ -59,7 +65,12 @@ describe('the fee of a transfer', () => {
 
   it('is a movement of its own, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
     await charge({ flatRaw: 700n });
-    const { id, created_at: createdAt } = await bank.sent({ from: payer, to: receiver, raw: LEAST, description: 'For two' });
+    const { id, created_at: createdAt } = await bank.sent({
+      from: payer,
+      to: receiver,
+      raw: LEAST,
+      description: 'For two',
+    });
     const shape = ({ id: own, ...movement }: Json): Json => {
       assert.equal(typeof own, 'string');
       return movement;
@@ -137,7 +148,10 @@ describe('the fee of a transfer', () => {
     await charge({ flatRaw: 700n });
     assert.deepEqual((await bank.sent({ from: payer, to: feeAccount, raw: LEAST })).fee, { raw: '700', asset: 'COPM' });
     assert.equal(await bank.available(feeAccount), LEAST + 700n);
-    assert.deepEqual((await bank.sent({ from: feeAccount, to: receiver, raw: LEAST })).fee, { raw: '0', asset: 'COPM' });
+    assert.deepEqual((await bank.sent({ from: feeAccount, to: receiver, raw: LEAST })).fee, {
+      raw: '0',
+      asset: 'COPM',
+    });
     assert.equal(await bank.available(feeAccount), 700n);
   });
 
@@ -146,7 +160,11 @@ describe('the fee of a transfer', () => {
     const person = await bank.account({ type: 'person', funds: { COPM: 20_000_000_000n } });
     const maximum = 1_200_000_000n;
     for (let sent = 0; sent < 4; sent += 1) await bank.sent({ from: person, to: receiver, raw: maximum });
-    const refused = answered(await bank.send({ from: person, to: receiver, raw: maximum }), 422, 'monthly_limit_exceeded');
+    const refused = answered(
+      await bank.send({ from: person, to: receiver, raw: maximum }),
+      422,
+      'monthly_limit_exceeded',
+    );
     assert.equal(refused.details?.used, (4n * maximum).toString());
   });
 
@@ -156,7 +174,12 @@ describe('the fee of a transfer', () => {
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });
     await charge({ flatRaw: 5n });
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '5', asset: 'COPM' });
-    await removeFeeSchedule(db.database, bank.tenant.tenant.id, 'transfer', 'COPM');
+    await removeFeeSchedule(
+      db.database,
+      systemClock,
+      { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'COPM' },
+      TEST_ACTOR,
+    );
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, { raw: '0', asset: 'COPM' });
     assert.deepEqual(answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 200).json, first);
     assert.deepEqual((await bank.get(`/v1/transfers/${String(first.id)}`)).json, first);
@@ -166,7 +189,7 @@ describe('the fee of a transfer', () => {
     await charge({ flatRaw: 700n });
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     const next = await bank.account();
-    await setFeeAccount(db.database, bank.tenant.tenant.id, next.id);
+    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, next.id, TEST_ACTOR);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.deepEqual([await bank.available(feeAccount), await bank.available(next)], [700n, 700n]);
   });
@@ -177,12 +200,19 @@ describe('the fee of a transfer', () => {
     const sending = Promise.all(
       Array.from({ length: 16 }, async () => {
         const made: Json[] = [];
-        for (let count = 0; count < 5; count += 1) made.push(await bank.sent({ from: payer, to: receiver, raw: LEAST }));
+        for (let count = 0; count < 5; count += 1)
+          made.push(await bank.sent({ from: payer, to: receiver, raw: LEAST }));
         return made;
       }),
     );
     for (let round = 0; round < 10; round += 1) {
-      await setFeeAccount(db.database, bank.tenant.tenant.id, round % 2 === 0 ? next.id : feeAccount.id);
+      await setFeeAccount(
+        db.database,
+        systemClock,
+        bank.tenant.tenant.id,
+        round % 2 === 0 ? next.id : feeAccount.id,
+        TEST_ACTOR,
+      );
       await charge({ flatRaw: BigInt(round % 3) * 50n });
     }
     const made = (await sending).flat();

@@ -7,7 +7,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, openBank, text, walk, withQuery } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 
@@ -196,7 +196,9 @@ describe('GET /v1/transfers', () => {
     const seen: Json[] = [];
     let cursor: unknown = null;
     do {
-      const page = await own.get(cursor === null ? '/v1/transfers?limit=3' : `/v1/transfers?limit=3&cursor=${text(cursor)}`);
+      const page = await own.get(
+        cursor === null ? '/v1/transfers?limit=3' : `/v1/transfers?limit=3&cursor=${text(cursor)}`,
+      );
       seen.push(...list(answered(page, 200).json.items));
       cursor = page.json.next_cursor;
       await own.sent({ from, to, raw: LEAST });
@@ -204,13 +206,13 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual(ids(seen).sort(), ids(old).sort());
   });
 
-  it("leaves out what the member has no role in: a role in source or destination shows a transfer", async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'reader');
+  it('leaves out what the member has no role in: a role in source or destination shows a transfer', async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'reader', TEST_ACTOR);
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };
     assert.deepEqual(await walk(reader, '/v1/transfers'), []);
     const { id } = accounts[0]!;
-    await grantRole(db.database, member, id, 'viewer');
+    await grantRole(db.database, systemClock, member, id, 'viewer', TEST_ACTOR);
     const visible = made.filter(
       (transfer) =>
         transfer.source_account === id || (transfer.destination as { account_id: string }).account_id === id,

@@ -8,7 +8,7 @@ import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/part
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, setStatus } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 describe('POST /v1/transfers: who may pay from where to where', () => {
   let db: TestDatabase;
@@ -57,8 +57,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     await setStatus(db, closed, 'closed');
     const missing = visible(answered(await bank.send({ from: payer, to: random(), raw: LEAST }), 404, 'not_found'));
     const unreachable = [foreign, closed, ...systemIds.map((id) => ({ id })), { id: bank.tenant.tenant.id }];
-    for (const to of unreachable)
-      assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
+    for (const to of unreachable) assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
     for (const from of [random(), foreign, ...systemIds.map((id) => ({ id }))])
       assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
   });
@@ -70,31 +69,31 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
   });
 
   it('answers 404 before 403: a foreign account tells nothing of roles', async () => {
-    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID()));
+    const nobody = await bank.issue(
+      await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
+    );
     answered(await bank.send({ from: payer, to: foreign, raw: LEAST }, { token: nobody }), 404, 'not_found');
     answered(await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }), 404, 'not_found');
   });
 
   it('answers 403 before 422: without the right nothing is told of limits and funds', async () => {
-    const nobody = await bank.issue(await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID()));
+    const nobody = await bank.issue(
+      await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
+    );
     for (const raw of [0n, LEAST, 10n ** 18n])
-      answered(
-        await bank.send({ from: payer, to: receiver, raw }, { token: nobody }),
-        403,
-        'authority_insufficient',
-      );
+      answered(await bank.send({ from: payer, to: receiver, raw }, { token: nobody }), 403, 'authority_insufficient');
   });
 
   it('lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
-    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID());
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
     const token = await bank.issue(member);
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     const status = async (): Promise<number> => (await bank.send({ from, to, raw: LEAST }, { token })).status;
-    await grantRole(db.database, member, to.id, 'owner');
+    await grantRole(db.database, systemClock, member, to.id, 'owner', TEST_ACTOR);
     assert.equal(await status(), 403);
     const allowed: Record<string, number> = {};
     for (const role of ROLES) {
-      await grantRole(db.database, member, from.id, role);
+      await grantRole(db.database, systemClock, member, from.id, role, TEST_ACTOR);
       allowed[role] = await status();
     }
     assert.deepEqual(allowed, { viewer: 403, operator: 201, approver: 403, admin: 201, owner: 201 });
@@ -102,7 +101,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
 
   it('leaves no key behind a 400, a 403, a 404 or a 409: the same key acts when its cause is gone', async () => {
     const own = await openBank(api);
-    const member = await addMember(db.database, systemClock, own.tenant.tenant.id, 'clerk');
+    const member = await addMember(db.database, systemClock, own.tenant.tenant.id, 'clerk', TEST_ACTOR);
     const token = await own.issue(member);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();
@@ -113,7 +112,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     answered(await own.send({ from, to, raw: LEAST }, { key, token }), 403, 'authority_insufficient');
     // Another body under the key: still nothing is bound to it.
     answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 403, 'authority_insufficient');
-    await grantRole(db.database, member, from.id, 'operator');
+    await grantRole(db.database, systemClock, member, from.id, 'operator', TEST_ACTOR);
     const made = answered(await own.send({ from, to, raw: LEAST }, { key, token }), 201);
     answered(await own.send({ from, to, raw: LEAST + 1n }, { key, token }), 409, 'idempotency_key_reused');
     assert.equal(answered(await own.send({ from, to, raw: LEAST }, { key, token }), 200).json.id, made.json.id);
@@ -124,7 +123,9 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();
     answered(await own.send({ from, to, raw: LEAST }, { key }), 201);
-    const nobody = await own.issue(await addMember(db.database, systemClock, own.tenant.tenant.id, 'nobody'));
+    const nobody = await own.issue(
+      await addMember(db.database, systemClock, own.tenant.tenant.id, 'nobody', TEST_ACTOR),
+    );
     answered(await own.send({ from, to, raw: LEAST }, { key, token: nobody }), 200);
     answered(await own.send({ from, to: foreign, raw: LEAST }, { key }), 409, 'idempotency_key_reused');
     // But not before the scope.

@@ -142,10 +142,18 @@ describe('POST /v1/transfers: the rules about money', () => {
   it('a 422 is bound to its key for ever: the same words again, though its cause is gone; a new key acts', async () => {
     const key = randomUUID();
     const payer = await bank.account();
-    const first = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 422, 'insufficient_funds');
+    const first = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      422,
+      'insufficient_funds',
+    );
     assert.equal(first.headers.get('svc-idempotent-replayed'), null);
     await bank.fund(payer, { raw: LEAST, asset: 'COPM' });
-    const again = answered(await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }), 422, 'insufficient_funds');
+    const again = answered(
+      await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
+      422,
+      'insufficient_funds',
+    );
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.equal(again.text, first.text);
     answered(await bank.send({ from: payer, to: receiver, raw: LEAST + 1n }, { key }), 409, 'idempotency_key_reused');

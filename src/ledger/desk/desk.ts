@@ -1,19 +1,9 @@
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
 import { DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
-import {
-  answerFromKeys,
-  type Answers,
-  type GroupParts,
-  GroupUnknown,
-  nameAccounts,
-  type NamedAccounts,
-  postGroup,
-  recognise,
-  type Ticket,
-  UNKNOWN,
-} from './group.js';
+import { answerFromKeys, GroupUnknown, nameAccounts, postGroup, recognise, UNKNOWN } from './group.js';
 import { AccountNotLocked } from './state.js';
+import type { Answers, GroupParts, NamedAccounts, Ticket } from './tickets.js';
 import type { Answer, Command, CommandKind } from './types.js';
 
 export interface DeskOptions {
@@ -80,7 +70,7 @@ export class PostingDesk {
       const timer = setTimeout(() => waiting.answer(UNKNOWN), commandTimeoutMs);
       const waiting: Waiting = {
         // The queue holds commands of every kind; each meets only its own kind again.
-        kind: kind as unknown as Ticket['kind'],
+        kind: kind,
         command,
         deadline: Deadline.afterMs(commandTimeoutMs),
         answered: false,
@@ -132,7 +122,10 @@ export class PostingDesk {
       const { reader } = this.parts.database;
       const [known, named] = await Promise.all([answerFromKeys(reader, group), nameAccounts(reader, group)]);
       settle(known);
-      await this.post(group.filter((ticket) => !known.has(ticket)), named);
+      await this.post(
+        group.filter((ticket) => !known.has(ticket)),
+        named,
+      );
     } catch (fault) {
       // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
       if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('group', fault);

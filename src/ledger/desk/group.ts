@@ -1,51 +1,27 @@
 import { groupBy } from '../../core/collections.js';
 import type { Refusal } from '../../core/errors.js';
 import { LEDGER_UNAVAILABLE } from '../../core/errors.js';
-import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Clock, Instant } from '../../core/instant.js';
-import type { Database, Reader, Transaction } from '../../db/database.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
-import { balances, type IdempotencyKey } from '../../db/entities/ledger.js';
-import { accounts } from '../../db/entities/parties.js';
+import type { IdempotencyKey } from '../../db/entities/ledger.js';
 import { CommitUnknown } from '../../db/failures.js';
-import { columnList, literals, selectSql } from '../../db/statements.js';
-import { parseRow, type Table } from '../../db/table.js';
-import { type BoundKeys, findKeys, KEY_REUSED, keyName, parseKeys, selectKeysSql, storedRefusal } from './keys.js';
-import { AccountNotLocked, GroupState } from './state.js';
-import type { Answer, Command, CommandKind, Decision, Need } from './types.js';
+import type { Table } from '../../db/table.js';
+import { type BoundKeys, findKeys, KEY_REUSED, keyName, storedRefusal } from './keys.js';
+import { loadKeysAndNeeds, lockAccounts } from './loading.js';
+import { AccountNotLocked, type GroupState } from './state.js';
+import type { Answers, AnyRow, GroupParts, NamedAccounts, Ticket } from './tickets.js';
+import type { Answer, Decision } from './types.js';
 import { writeGroup } from './writer.js';
-
-type AnyRow = { readonly id: Uuid };
-
-/** A command with its kind, its time and the place for its answer. The kind's types meet the command's in `PostingDesk.submit`. */
-export interface Ticket {
-  readonly kind: CommandKind<Command, AnyRow>;
-  readonly command: Command;
-  readonly deadline: Deadline;
-  readonly answer: (answer: Answer<AnyRow>) => void;
-}
-
-export interface GroupParts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
-  /** A fault of ours while one command was decided. */
-  readonly onFault: (kind: string, fault: unknown) => void;
-}
-
-export type Answers = Map<Ticket, Answer<AnyRow>>;
 
 /** Answers those of the tickets whose key is bound already. Throws DatabaseUnavailable. */
 export async function answerFromKeys(reader: Reader, tickets: readonly Ticket[]): Promise<Answers> {
-  return replay(reader, tickets, await findKeys(reader, tickets.map((ticket) => ticket.command)));
+  const commands = tickets.map((ticket) => ticket.command);
+  return replay(reader, tickets, await findKeys(reader, commands));
 }
 
-async function replay(
-  reader: Reader,
-  tickets: readonly Ticket[],
-  keys: BoundKeys,
-): Promise<Answers> {
+async function replay(reader: Reader, tickets: readonly Ticket[], keys: BoundKeys): Promise<Answers> {
   const answers: Answers = new Map();
   if (keys.size === 0) return answers;
   const wanted = new Map<Table<AnyRow>, { ticket: Ticket; id: Uuid }[]>();
@@ -142,7 +118,7 @@ async function decideGroup(
   const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
   parts.failpoints.pass('after_lock');
   const now = parts.clock();
-  const keys = await loadKeysAndNeeds(transaction, state, tickets, named, now);
+  const keys = await loadKeysAndNeeds(parts, transaction, state, tickets, named, now);
   const replayed = await replay(transaction, tickets, keys);
   const open = tickets.filter((ticket) => !replayed.has(ticket));
   const { decided, bound } = decideAll(parts, state, open, named, now);
@@ -150,65 +126,19 @@ async function decideGroup(
   return new Map([...replayed, ...decided]);
 }
 
-/** For each ticket the accounts that its command will touch. */
-export type NamedAccounts = ReadonlyMap<Ticket, readonly Uuid[]>;
-
 export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
   const byKind = groupBy(tickets, (ticket) => ticket.kind);
   const named = new Map<Ticket, readonly Uuid[]>();
   await Promise.all(
     Array.from(byKind, async ([kind, own]) => {
-      const ids = await kind.accounts(own.map((ticket) => ticket.command), reader);
+      const ids = await kind.accounts(
+        own.map((ticket) => ticket.command),
+        reader,
+      );
       own.forEach((ticket, index) => named.set(ticket, ids[index] ?? []));
     }),
   );
   return named;
-}
-
-/** One sorted statement locks every account of the group, and its balances behind it, before anything else is locked. */
-async function lockAccounts(transaction: Transaction, ids: readonly Uuid[]): Promise<GroupState> {
-  if (ids.length === 0) return new GroupState([], []);
-  const stored = await transaction.query(
-    `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
-     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
-     ORDER BY a.id FOR UPDATE`,
-  );
-  return new GroupState(
-    stored.map((row) => parseRow(accounts, row)),
-    stored.map((row) => parseRow(balances, row)),
-  );
-}
-
-/** Looks the keys up again under the locks, and reads all that the decisions need: one SELECT a table, one round trip. */
-async function loadKeysAndNeeds(
-  transaction: Transaction,
-  state: GroupState,
-  tickets: readonly Ticket[],
-  named: NamedAccounts,
-  now: Instant,
-): Promise<BoundKeys> {
-  const needs = tickets.flatMap((ticket) => {
-    const ids = named.get(ticket) ?? [];
-    const view = state.view(state.instantFor(ids, now), ids);
-    return ticket.kind.needs(ticket.command, view.at, view.account);
-  });
-  const tables = [...groupBy(needs, (one) => one.table)];
-  const [keys = [], ...loaded] = await transaction.all([
-    selectKeysSql(tickets.map((ticket) => ticket.command)),
-    ...tables.map(([table, own]) => selectSql(table, wanted(own))),
-  ]);
-  tables.forEach(([table, own], index) =>
-    state.addLoaded(own, (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>)),
-  );
-  return parseKeys(keys);
-}
-
-/** Each property among its wanted values: for needs of several properties this may read a little more than was asked. */
-function wanted(needs: readonly Need[]): Record<string, unknown[]> {
-  const values: Record<string, Set<unknown>> = {};
-  for (const { key } of needs)
-    for (const [property, value] of Object.entries(key)) (values[property] ??= new Set()).add(value);
-  return Object.fromEntries(Object.entries(values).map(([property, set]) => [property, [...set]]));
 }
 
 /** In order, each seeing what the earlier ones did; a key given twice in the group is decided once. */

@@ -14,6 +14,7 @@ import {
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
+import { LoadedTable } from './loaded-table.js';
 import type { HoldChange, Need, Posting, RowWrite, View, Writes } from './types.js';
 
 /** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
@@ -81,13 +82,14 @@ export class GroupState {
   addLoaded(needs: readonly Need[], rows: readonly Record<string, unknown>[]): void {
     const [first] = needs;
     if (first === undefined) return;
-    this.loaded.set(first.table, new LoadedTable(Object.keys(first.key), rows));
+    this.loaded.set(first.table, new LoadedTable(needs, rows));
   }
 
   view(at: Instant, accountIds: readonly Uuid[]): View {
     const named = new Set(accountIds);
     const rows: View['rows'] = (table, key) => {
-      const found = this.loaded.get(table as Table<unknown>)?.get(key) ?? [];
+      const found = this.loaded.get(table)?.get(key);
+      if (found === undefined) throw new UnsoundDecision(`rows of ${table.name} were not asked for by needs`);
       return found as (typeof table extends Table<infer Row> ? Row : never)[];
     };
     return {
@@ -103,7 +105,7 @@ export class GroupState {
 
   /** Applies a decision whole, or throws UnsoundDecision and leaves everything as it was. */
   apply(writes: Writes, tenantId: Uuid, at: Instant): void {
-    const draft = new DecisionDraft(this.accounts, this.loaded.get(holds as Table<unknown>), at);
+    const draft = new DecisionDraft(this.accounts, this.loaded.get(holds), at);
     for (const change of writes.holds ?? []) draft.changeHold(change);
     for (const posting of writes.postings ?? []) draft.post(posting, tenantId);
     draft.assertSound();
@@ -112,12 +114,11 @@ export class GroupState {
     for (const [id, state] of draft.accounts) {
       this.accounts.set(id, state);
       this.writes.accounts.set(id, state.account);
-      for (const balance of Object.values(state.balances))
-        this.writes.balances.set(`${id}|${balance.asset}`, balance);
+      for (const balance of Object.values(state.balances)) this.writes.balances.set(`${id}|${balance.asset}`, balance);
     }
     for (const hold of draft.holds.values()) {
       this.writes.holds.set(hold.resourceId, hold);
-      this.remember(holds as Table<unknown>, { resourceId: hold.resourceId }, hold);
+      this.remember(holds, hold);
     }
     for (const total of months) this.rememberMonth(total);
     for (const write of writes.rows ?? []) this.rememberRow(write);
@@ -127,13 +128,13 @@ export class GroupState {
   }
 
   private changedMonths(changes: NonNullable<Writes['months']>): MonthTotal[] {
-    const table = this.loaded.get(monthTotals as Table<unknown>);
+    const table = this.loaded.get(monthTotals);
     const changed = new Map<string, MonthTotal>();
     for (const { accountId, asset, month, raw } of changes) {
       if (table === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
-      const known = changed.get(name) ?? (table.get(key)[0] as MonthTotal | undefined);
+      const known = changed.get(name) ?? (table.get(key)?.[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
       if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
       changed.set(name, { ...key, used });
@@ -144,7 +145,7 @@ export class GroupState {
   private rememberMonth(total: MonthTotal): void {
     const { accountId, asset, month } = total;
     this.writes.months.set(`${accountId}|${asset}|${month}`, total);
-    this.remember(monthTotals as Table<unknown>, { accountId, asset, month }, total);
+    this.remember(monthTotals, total);
   }
 
   private rememberRow(write: RowWrite): void {
@@ -152,34 +153,11 @@ export class GroupState {
     const before = rows.get(write.row.id);
     rows.set(write.row.id, { ...write, isNew: before?.isNew ?? write.isNew });
     this.writes.rows.set(write.table, rows);
-    this.remember(write.table, { id: write.row.id }, write.row);
+    this.remember(write.table, write.row);
   }
 
-  private remember(table: Table<unknown>, key: Readonly<Record<string, unknown>>, row: object): void {
-    this.loaded.get(table)?.set(key, row as Record<string, unknown>);
-  }
-}
-
-/** The rows read for the group from one table, found by the properties that its needs name. */
-class LoadedTable {
-  private readonly properties: readonly string[];
-  private readonly byKey: Map<string, Record<string, unknown>[]>;
-
-  constructor(properties: readonly string[], rows: readonly Record<string, unknown>[]) {
-    this.properties = properties;
-    this.byKey = groupBy(rows, (row) => this.keyOf(row));
-  }
-
-  get(key: object): readonly Record<string, unknown>[] {
-    return this.byKey.get(this.keyOf(key as Record<string, unknown>)) ?? [];
-  }
-
-  set(key: Readonly<Record<string, unknown>>, row: Record<string, unknown>): void {
-    this.byKey.set(this.keyOf(key), [row]);
-  }
-
-  private keyOf(row: Readonly<Record<string, unknown>>): string {
-    return this.properties.map((property) => String(row[property])).join('|');
+  private remember(table: Table<unknown>, row: object): void {
+    this.loaded.get(table)?.put(row as Record<string, unknown>);
   }
 }
 
@@ -226,7 +204,15 @@ class DecisionDraft {
       if (raw <= 0n) throw new UnsoundDecision('a hold of nothing is placed');
       if (this.findHold(resourceId) !== undefined) throw new UnsoundDecision('a second hold is placed for a resource');
       this.move(accountId, asset, -raw, raw);
-      this.holds.set(resourceId, { resourceId, resourceType, accountId, asset, raw, remaining: raw, createdAt: this.at });
+      this.holds.set(resourceId, {
+        resourceId,
+        resourceType,
+        accountId,
+        asset,
+        raw,
+        remaining: raw,
+        createdAt: this.at,
+      });
       return;
     }
     const hold = this.findHold(change.resourceId);
@@ -236,7 +222,7 @@ class DecisionDraft {
   }
 
   private findHold(resourceId: Uuid): Hold | undefined {
-    return this.holds.get(resourceId) ?? (this.loadedHolds?.get({ resourceId })[0] as Hold | undefined);
+    return this.holds.get(resourceId) ?? (this.loadedHolds?.get({ resourceId })?.[0] as Hold | undefined);
   }
 
   post(posting: Posting, tenantId: Uuid): void {
@@ -255,7 +241,16 @@ class DecisionDraft {
       const id = newId();
       const createdAt = this.at;
       this.entries.push({
-        accountId, seq, id, transactionId, asset, kind, raw, totalAfter, counterpartyAccountId, createdAt,
+        accountId,
+        seq,
+        id,
+        transactionId,
+        asset,
+        kind,
+        raw,
+        totalAfter,
+        counterpartyAccountId,
+        createdAt,
       });
     }
     if (sums.COPM !== 0n || sums.DUSD !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
@@ -266,7 +261,8 @@ class DecisionDraft {
       for (const { available, held } of Object.values(balances)) {
         if (available < 0n && !overdraft) throw new UnsoundDecision('an account would be overdrawn');
         if (held < 0n) throw new UnsoundDecision('more would be released than is held');
-        if (!fitsColumn(available + held) || !fitsColumn(available)) throw new UnsoundDecision('a balance would overflow');
+        if (!fitsColumn(available + held) || !fitsColumn(available))
+          throw new UnsoundDecision('a balance would overflow');
       }
     for (const hold of this.holds.values())
       if (hold.remaining < 0n || hold.remaining > hold.raw) throw new UnsoundDecision('a hold would leave its range');

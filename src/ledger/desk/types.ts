@@ -41,7 +41,7 @@ export interface Need {
 }
 
 export function need<Row>(table: Table<Row>, key: Partial<Row>): Need {
-  return { table: table as Table<unknown>, key };
+  return { table: table, key };
 }
 
 export interface AssetBalance {
@@ -112,11 +112,11 @@ export interface RowWrite {
 }
 
 export function insertRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
-  return { table: table as Table<unknown>, row, isNew: true };
+  return { table: table, row, isNew: true };
 }
 
 export function changeRow<Row extends { readonly id: Uuid }>(table: Table<Row>, row: Row): RowWrite {
-  return { table: table as Table<unknown>, row, isNew: false };
+  return { table: table, row, isNew: false };
 }
 
 export interface Writes {
@@ -128,8 +128,7 @@ export interface Writes {
 }
 
 export type Outcome<Row> =
-  | { readonly done: true; readonly resource: Row }
-  | { readonly done: false; readonly refusal: Refusal };
+  { readonly done: true; readonly resource: Row } | { readonly done: false; readonly refusal: Refusal };
 
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;

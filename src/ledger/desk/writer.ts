@@ -61,7 +61,11 @@ function moveHeads(rows: readonly Account[]): string {
     rows
       .map((row) => `WHEN ${literal(accounts, 'id', row.id)} THEN ${literal(accounts, property, row[property])}`)
       .join(' ');
-  const ids = literals(accounts, 'id', rows.map((row) => row.id));
+  const ids = literals(
+    accounts,
+    'id',
+    rows.map((row) => row.id),
+  );
   return `UPDATE accounts SET seq=CASE id ${cases('seq')} END, last_posted_at=CASE id ${cases('lastPostedAt')} END WHERE id IN (${ids})`;
 }
 

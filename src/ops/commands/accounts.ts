@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { closeAccount } from '../../accounts/closing.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { openAccount } from '../../accounts/opening.js';
-import { type Changed, freezeAccount, unfreezeAccount, verifyAccount } from '../../accounts/status.js';
+import { type Changed, type Decided, freezeAccount, unfreezeAccount } from '../../accounts/status.js';
 import type { Uuid } from '../../core/ids.js';
 import { addCommand, group, type Ops } from '../command.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { grants, limit, optionalText, text } from '../inputs.js';
 import { accountDetailFields, accountFields } from '../presenting.js';
+import { addAliasChanges } from './aliases.js';
+import { addImport } from './import.js';
+import { addVerification } from './verification.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
@@ -15,24 +19,28 @@ const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an a
 export function addAccountCommands(program: Command): void {
   const own = group(program, 'accounts', 'who holds money');
   addOpening(own);
+  addImport(own);
   addReading(own);
-  addChange(own, {
-    usage: 'verify <account>',
-    summary: 'the account is verified: from now on it may send',
-    done: 'it was verified already',
-    change: ({ database, clock }, id) => verifyAccount(database, clock, id),
-  });
+  addVerification(own);
+  addAliasChanges(own);
   addChange(own, {
     usage: 'freeze <account>',
     summary: 'the account may receive, but not send',
     done: 'it was frozen already',
-    change: ({ database }, id) => freezeAccount(database, id),
+    change: ({ database, clock }, id, decided) => freezeAccount(database, clock, id, decided),
   });
   addChange(own, {
     usage: 'unfreeze <account>',
     summary: 'a frozen account may send again',
     done: 'it was not frozen',
-    change: ({ database }, id) => unfreezeAccount(database, id),
+    change: ({ database, clock }, id, decided) => unfreezeAccount(database, clock, id, decided),
+  });
+  addChange(own, {
+    usage: 'close <account>',
+    summary: 'close an account for good, empty and with nothing held; its alias and phone are released',
+    done: 'it was closed already',
+    question: 'Close the account of',
+    change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),
   });
 }
 
@@ -59,7 +67,7 @@ function addOpening(own: Command): void {
       phone: optionalText,
       grant: grants,
     }),
-    run: async ({ database, clock, output }, { name, type, alias, phone, ...input }) => {
+    run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
       const granted = await Promise.all(
         input.grant.map(async ({ name: member, role }) => ({
@@ -68,7 +76,7 @@ function addOpening(own: Command): void {
         })),
       );
       const wanted = { tenantId, type, name, alias: alias ?? null, phone: phone ?? null, grants: granted };
-      output.one(accountFields(await openAccount(database, clock, wanted)));
+      output.one(accountFields(await openAccount(database, clock, wanted, actor())));
     },
   });
 }
@@ -105,19 +113,25 @@ interface ChangeSpec {
   readonly summary: string;
   /** What is said when nothing had to change. */
   readonly done: string;
-  readonly change: (ops: Ops, id: Uuid) => Promise<Changed>;
+  /** Asked, with the account's name behind it, before what cannot be undone. */
+  readonly question?: string;
+  readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<Changed>;
 }
 
-function addChange(own: Command, { usage, summary, done, change }: ChangeSpec): void {
+function addChange(own: Command, { usage, summary, done, question, change }: ChangeSpec): void {
+  const example = `accounts ${usage.replace('<account>', "'$ana'")} --tenant acme`;
   addCommand(own, {
     usage,
     summary,
-    options: [WITHIN],
-    examples: [`accounts ${usage.replace('<account>', "'$ana'")} --tenant acme`],
-    input: z.object({ account: text, tenant: optionalText }),
-    run: async (ops, named) => {
-      const { id } = await findAccount(ops.database.reader, named);
-      const { account, changed } = await change(ops, id);
+    options: [WITHIN, ['--reason <text>', 'why, for the audit log; up to 140 characters']],
+    examples: [`${example} --reason 'asked for in ticket 118'`],
+    input: z.object({ account: text, tenant: optionalText, reason: optionalText }),
+    run: async (ops, { reason, ...named }) => {
+      const found = await findAccount(ops.database.reader, named);
+      if (question !== undefined && found.status !== 'closed')
+        await ops.output.confirm(`${question} ${found.name} (${found.id})`);
+      const decided = { actor: ops.actor(), reason: reason ?? null };
+      const { account, changed } = await change(ops, found.id, decided);
       ops.output.one(accountFields(account));
       if (!changed) ops.output.say(`Nothing was changed: ${done}.`);
     },

@@ -42,10 +42,10 @@ export function addFeeCommands(program: Command): void {
       floor: raw.prefault('0'),
       cap: raw.optional(),
     }),
-    run: async ({ database, output }, { tenant, flat, basisPoints, floor, cap, ...of }) => {
+    run: async ({ database, clock, actor, output }, { tenant, flat, basisPoints, floor, cap, ...of }) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);
       const schedule = { tenantId, ...of, flatRaw: flat, basisPoints, floorRaw: floor, capRaw: cap ?? null };
-      await setFeeSchedule(database, schedule);
+      await setFeeSchedule(database, clock, schedule, actor());
       output.one(feeFields(schedule));
     },
   });
@@ -66,9 +66,9 @@ export function addFeeCommands(program: Command): void {
     options: [TENANT, OPERATION, ASSET],
     examples: ['fees remove --tenant acme --operation payout --asset COPM'],
     input: z.object({ tenant: text, operation, asset }),
-    run: async ({ database, output }, { tenant, ...of }) => {
+    run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
       const { id } = await findTenant(database.reader, tenant);
-      const removed = await removeFeeSchedule(database, id, of.operation, of.asset);
+      const removed = await removeFeeSchedule(database, clock, { tenantId: id, ...of }, actor());
       if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
       output.one({ removed: true, ...of });
     },

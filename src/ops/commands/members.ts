@@ -27,9 +27,9 @@ export function addMemberCommands(program: Command): void {
     options: [TENANT],
     examples: ['members add payroll --tenant acme'],
     input: z.object({ name: text, tenant: text }),
-    run: async ({ database, clock, output }, { name, tenant }) => {
+    run: async ({ database, clock, actor, output }, { name, tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
-      output.one(memberFields(await addMember(database, clock, id, name)));
+      output.one(memberFields(await addMember(database, clock, id, name, actor())));
     },
   });
   addCommand(own, {
@@ -41,16 +41,16 @@ export function addMemberCommands(program: Command): void {
       'members grant auditor viewer --tenant acme --all-accounts',
     ],
     input: z.object({ member: text, role, ...WHERE }),
-    run: async ({ database, output }, input) => {
+    run: async ({ database, clock, actor, output }, input) => {
       const account = oneOrAll(input);
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
       const member = await findMember(database.reader, tenantId, input.member);
       if (account === null) {
-        const count = await grantRoleEverywhere(database, member, input.role);
+        const count = await grantRoleEverywhere(database, clock, member, input.role, actor());
         return output.one({ member: member.name, role: input.role, accounts: count });
       }
       const { id } = await findAccount(database.reader, { account, tenant: tenantId });
-      await grantRole(database, member, id, input.role);
+      await grantRole(database, clock, member, id, input.role, actor());
       output.one({ member: member.name, role: input.role, accounts: 1 });
     },
   });
@@ -60,12 +60,12 @@ export function addMemberCommands(program: Command): void {
     options: [TENANT, ACCOUNT, ALL],
     examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
     input: z.object({ member: text, ...WHERE }),
-    run: async ({ database, output }, input) => {
+    run: async ({ database, clock, actor, output }, input) => {
       const account = oneOrAll(input);
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
       const member = await findMember(database.reader, tenantId, input.member);
       const id = account === null ? null : (await findAccount(database.reader, { account, tenant: tenantId })).id;
-      output.one({ member: member.name, accounts: await removeRole(database, member, id) });
+      output.one({ member: member.name, accounts: await removeRole(database, clock, member, id, actor()) });
     },
   });
   addCommand(own, {

@@ -19,8 +19,10 @@ export function addTenantCommands(program: Command): void {
     ],
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
     input: z.object({ name: text, network: optionalText, timeZone: text.default(DEFAULT_TIME_ZONE) }),
-    run: async ({ database, clock, output }, { name, network, timeZone }) =>
-      output.one(tenantFields(await addTenant(database, clock, { name, network: network ?? null, timeZone }))),
+    run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
+      const wanted = { name, network: network ?? null, timeZone };
+      output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
+    },
   });
   addCommand(own, {
     usage: 'list',
@@ -48,9 +50,9 @@ export function addTenantCommands(program: Command): void {
     options: [],
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: z.object({ tenant: text, account: text }),
-    run: async ({ database, output }, named) => {
+    run: async ({ database, clock, actor, output }, named) => {
       const { id, tenantId } = await findAccount(database.reader, named);
-      output.one(accountFields(await setFeeAccount(database, tenantId, id)));
+      output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
     },
   });
 }

@@ -1,18 +1,27 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { issueToken, listTokens, revokeToken } from '../../access/tokens.js';
-import { members, tokens } from '../../db/entities/parties.js';
+import { issueToken, listTokens, revokeToken, rotateToken } from '../../access/tokens.js';
+import type { Reader } from '../../db/database.js';
+import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
 import { addCommand, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, scopes, text, time } from '../inputs.js';
+import { cidrs, duration, scopes, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
 
 export function addTokenCommands(program: Command): void {
   const own = group(program, 'tokens', 'what lets a member call the API');
+  addIssue(own);
+  addList(own);
+  addRevoke(own);
+  addRotate(own);
+}
+
+function addIssue(own: Command): void {
   addCommand(own, {
     usage: 'issue <name>',
     summary: 'make a token for a member; it is shown once, and only its hash is kept',
@@ -28,15 +37,18 @@ export function addTokenCommands(program: Command): void {
       'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
     ],
     input: z.object({ name: text, tenant: text, member: text, scopes, expires: time.optional(), cidrs }),
-    run: async ({ database, clock, output }, input) => {
+    run: async ({ database, clock, actor, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const member = await findMember(database.reader, id, input.member);
       const wanted = { name: input.name, scopes: input.scopes, expiresAt: input.expires ?? null, cidrs: input.cidrs };
-      const { token, text: secretText } = await issueToken(database, clock, member, wanted);
+      const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
       output.one({ token: secretText, ...tokenFields(token, member.name) });
-      output.say('The token is shown this once: keep it where only its user can read it.');
+      output.say(SHOWN_ONCE);
     },
   });
+}
+
+function addList(own: Command): void {
   addCommand(own, {
     usage: 'list',
     summary: "a tenant's tokens, revoked ones too, without their secrets",
@@ -54,19 +66,52 @@ export function addTokenCommands(program: Command): void {
       output.list(rows, `${tenant} has no tokens yet: npm run ops -- tokens issue --help`);
     },
   });
+}
+
+function addRevoke(own: Command): void {
   addCommand(own, {
     usage: 'revoke <key-id>',
     summary: 'end a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
     options: [],
     examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke k3jd7q2mzx5tyw4a --yes'],
     input: z.object({ keyId: text }),
-    run: async ({ database, clock, output }, { keyId }) => {
-      const known = await database.reader.find(tokens, { keyId });
-      if (known === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
-      const member = await database.reader.find(members, { id: known.memberId });
-      if (known.revokedAt === null)
-        await output.confirm(`Revoke the token ${known.name} of ${member?.name ?? known.memberId}`);
-      output.one(tokenFields(await revokeToken(database, clock, keyId), member?.name ?? known.memberId));
+    run: async ({ database, clock, actor, output }, { keyId }) => {
+      const { token, memberName } = await findToken(database.reader, keyId);
+      if (token.revokedAt === null) await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
+      output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
     },
   });
+}
+
+function addRotate(own: Command): void {
+  addCommand(own, {
+    usage: 'rotate <key-id>',
+    summary: 'a new token in place of this one, with the same member, scopes, expiry and ranges; the old one ends',
+    options: [
+      ['--grace <time>', 'how long the old one goes on beside the new, such as 15m, 24h, 7d (default: it ends now)'],
+    ],
+    examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
+    input: z.object({ keyId: text, grace: duration.prefault('0s') }),
+    run: async ({ database, clock, actor, output }, { keyId, grace }) => {
+      const known = await findToken(database.reader, keyId);
+      const end = grace === 0 ? 'now' : 'after the grace';
+      await output.confirm(`Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`);
+      const { token, text: secretText, old } = await rotateToken(database, clock, keyId, grace, actor());
+      const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(old, known.memberName);
+      output.one({
+        token: secretText,
+        ...tokenFields(token, known.memberName),
+        replaces: old.keyId,
+        replaced_ends_at: oldRevokedAt ?? oldExpiresAt ?? null,
+      });
+      output.say(SHOWN_ONCE);
+    },
+  });
+}
+
+async function findToken(reader: Reader, keyId: string): Promise<{ token: Token; memberName: string }> {
+  const token = await reader.find(tokens, { keyId });
+  if (token === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
+  const member = await reader.find(members, { id: token.memberId });
+  return { token, memberName: member?.name ?? token.memberId };
 }

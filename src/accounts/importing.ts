@@ -1,0 +1,77 @@
+import type { Actor } from '../access/audit-log.js';
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Database, Reader } from '../db/database.js';
+import { type Account, accounts } from '../db/entities/parties.js';
+import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
+
+/**
+ * What became of one account of an import. `known`: it was open already, so a second run of the same import opens
+ * nothing twice.
+ */
+export type Imported =
+  | { readonly result: 'opened' | 'known'; readonly account: Account }
+  | { readonly result: 'refused'; readonly refusal: Refusal };
+
+export interface ImportParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly actor: Actor;
+  /** Says what would become of them and writes nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Opens a group of a tenant's accounts, each by the rules of opening. An account is known by its phone, without one by its
+ * alias: where one of the same type and name has it, it is the same account. Throws what openAccounts throws.
+ */
+export async function importAccounts(
+  parts: ImportParts,
+  tenantId: Uuid,
+  wanted: readonly NewAccount[],
+): Promise<readonly Imported[]> {
+  const { database, clock, actor, dryRun } = parts;
+  const drafted = wanted.map((one) => draftAccount(one, clock()));
+  const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
+  const known = await findKnown(database.reader, tenantId, drafts);
+  const fresh = drafts.filter((draft) => !known.has(draft));
+  const refusals = dryRun ? await judgeDrafts(database.reader, tenantId, fresh, clock()) : null;
+  const opened = refusals === null ? await openAccounts(database, clock, tenantId, fresh, actor) : [];
+  const outcomes = new Map<Draft, Imported>(
+    fresh.map((draft, index) => {
+      const outcome = opened[index] ?? { account: draft.account };
+      const refusal = refusals?.[index] ?? ('refusal' in outcome ? outcome.refusal : null);
+      return [draft, refusal === null ? { result: 'opened', account: draft.account } : { result: 'refused', refusal }];
+    }),
+  );
+  return drafted.map((one): Imported => {
+    if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
+    const account = known.get(one.draft);
+    if (account !== undefined) return { result: 'known', account };
+    const outcome = outcomes.get(one.draft);
+    if (outcome === undefined) throw new Error('an import has no outcome');
+    return outcome;
+  });
+}
+
+async function findKnown(
+  reader: Reader,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+): Promise<ReadonlyMap<Draft, Account>> {
+  const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
+  const phones = drafts.flatMap(({ account }) => account.phone ?? []);
+  const byAlias = new Map((await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]));
+  const byPhone = new Map((await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]));
+  const known = new Map<Draft, Account>();
+  for (const draft of drafts) {
+    const { type, name, alias, phone } = draft.account;
+    const ofAlias = alias === null ? undefined : byAlias.get(alias);
+    const found = phone === null ? ofAlias : byPhone.get(phone);
+    const isSame = found !== undefined && found.type === type && found.name === name;
+    // An alias that another account has is a conflict, whoever has the phone.
+    if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.set(draft, found);
+  }
+  return known;
+}

@@ -1,0 +1,78 @@
+import { ASSETS } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Transaction } from '../../db/database.js';
+import { balances } from '../../db/entities/ledger.js';
+import { accounts } from '../../db/entities/parties.js';
+import { columnList, literals, selectSql } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
+import { AccountNotLocked, GroupState } from './state.js';
+import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
+import type { Need } from './types.js';
+
+/** One sorted statement locks every account of the group, and its balances behind it, before anything else is locked. */
+export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[]): Promise<GroupState> {
+  if (ids.length === 0) return new GroupState([], []);
+  const stored = await transaction.query(
+    `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
+     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
+     ORDER BY a.id FOR UPDATE`,
+  );
+  return new GroupState(
+    // The account stands beside each of its balances.
+    stored.filter((row) => row.asset === ASSETS[0]).map((row) => parseRow(accounts, row)),
+    stored.map((row) => parseRow(balances, row)),
+  );
+}
+
+/** Looks the keys up again under the locks, and reads all that the decisions need: one SELECT a table, one round trip. */
+export async function loadKeysAndNeeds(
+  parts: GroupParts,
+  transaction: Transaction,
+  state: GroupState,
+  tickets: readonly Ticket[],
+  named: NamedAccounts,
+  now: Instant,
+): Promise<BoundKeys> {
+  const needs = tickets.flatMap((ticket) => needsOf(parts, state, ticket, named.get(ticket) ?? [], now));
+  const tables = [...groupBy(needs, (one) => one.table)];
+  const [keys = [], ...loaded] = await transaction.all([
+    selectKeysSql(tickets.map((ticket) => ticket.command)),
+    ...tables.map(([table, own]) => selectSql(table, wanted(own))),
+  ]);
+  tables.forEach(([table, own], index) =>
+    state.addLoaded(
+      own,
+      (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>),
+    ),
+  );
+  return parseKeys(keys);
+}
+
+/** A kind that fails here asks for nothing; its decision then finds nothing that it may read, and fails alone. */
+function needsOf(
+  parts: GroupParts,
+  state: GroupState,
+  { kind, command }: Ticket,
+  accountIds: readonly Uuid[],
+  now: Instant,
+): readonly Need[] {
+  const view = state.view(state.instantFor(accountIds, now), accountIds);
+  try {
+    return kind.needs(command, view.at, view.account);
+  } catch (fault) {
+    if (fault instanceof AccountNotLocked) throw fault;
+    parts.onFault(kind.name, fault);
+    return [];
+  }
+}
+
+/** Each property among its wanted values: for needs of several properties this may read a little more than was asked. */
+function wanted(needs: readonly Need[]): Record<string, unknown[]> {
+  const values: Record<string, Set<unknown>> = {};
+  for (const { key } of needs)
+    for (const [property, value] of Object.entries(key)) (values[property] ??= new Set()).add(value);
+  return Object.fromEntries(Object.entries(values).map(([property, set]) => [property, [...set]]));
+}

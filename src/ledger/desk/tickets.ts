@@ -1,0 +1,29 @@
+import type { Failpoints } from '../../core/failpoints.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Clock } from '../../core/instant.js';
+import type { Database } from '../../db/database.js';
+import type { Deadline } from '../../db/deadline.js';
+import type { Answer, Command, CommandKind } from './types.js';
+
+export type AnyRow = { readonly id: Uuid };
+
+/** A command with its kind, its time and the place for its answer. The kind's types meet the command's in `PostingDesk.submit`. */
+export interface Ticket {
+  readonly kind: CommandKind<Command, AnyRow>;
+  readonly command: Command;
+  readonly deadline: Deadline;
+  readonly answer: (answer: Answer<AnyRow>) => void;
+}
+
+export interface GroupParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  /** A fault of ours while one command was decided. */
+  readonly onFault: (kind: string, fault: unknown) => void;
+}
+
+export type Answers = Map<Ticket, Answer<AnyRow>>;
+
+/** For each ticket the accounts that its command will touch. */
+export type NamedAccounts = ReadonlyMap<Ticket, readonly Uuid[]>;

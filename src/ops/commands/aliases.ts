@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
+import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
+import { addCommand, group } from '../command.js';
+import { findAccount } from '../finding.js';
+import { optionalText, text } from '../inputs.js';
+import { accountFields, reservedAliasFields } from '../presenting.js';
+
+const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+
+/** The platform's reserved list. */
+export function addAliasCommands(program: Command): void {
+  const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
+  addCommand(own, {
+    usage: 'reserve <alias>',
+    summary: 'nobody may take this alias from now on; an account that has it keeps it',
+    options: [],
+    examples: ["aliases reserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const isNew = await reserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: true });
+      if (!isNew) output.say('Nothing was changed: it was reserved already.');
+    },
+  });
+  addCommand(own, {
+    usage: 'unreserve <alias>',
+    summary: 'an alias is free for anybody again',
+    options: [],
+    examples: ["aliases unreserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const wasReserved = await unreserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: false });
+      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
+    },
+  });
+  addCommand(own, {
+    usage: 'list',
+    summary: 'the reserved aliases',
+    options: [],
+    examples: ['aliases list', 'aliases list --json'],
+    input: z.object({}),
+    run: async ({ database, output }) =>
+      output.list((await listReservedAliases(database.reader)).map(reservedAliasFields), 'No alias is reserved.'),
+  });
+}
+
+/** What an operator does with the alias of one account. */
+export function addAliasChanges(own: Command): void {
+  addCommand(own, {
+    usage: 'set-alias <account> <alias>',
+    summary: 'give an account this alias; one that it had is released, and free to nobody for 90 days',
+    options: [WITHIN],
+    examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
+    input: z.object({ account: text, alias: text, tenant: optionalText }),
+    run: async ({ database, clock, actor, output }, { alias, ...named }) => {
+      const found = await findAccount(database.reader, named);
+      if (found.alias !== null && found.alias !== alias)
+        await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
+      output.one(accountFields(await setAliasFor(database, clock, found.id, alias, actor())));
+    },
+  });
+  addCommand(own, {
+    usage: 'release-alias <account>',
+    summary: 'take the alias from an account; it is free to nobody for 90 days',
+    options: [WITHIN],
+    examples: ["accounts release-alias '$ana' --tenant acme"],
+    input: z.object({ account: text, tenant: optionalText }),
+    run: async ({ database, clock, actor, output }, named) => {
+      const found = await findAccount(database.reader, named);
+      if (found.alias !== null)
+        await output.confirm(`Release ${found.alias} of ${found.name}, which nobody may take for 90 days`);
+      output.one(accountFields(await releaseAliasOf(database, clock, found.id, actor())));
+      if (found.alias === null) output.say('Nothing was changed: it has no alias.');
+    },
+  });
+}

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { members } from '../../db/entities/parties.js';
+import { addCommand } from '../command.js';
+import { OpsError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
+import { readCsv } from '../import/csv-lines.js';
+import { ImportJob } from '../import/import-job.js';
+import { ReportFile } from '../import/report.js';
+import { optionalText, text } from '../inputs.js';
+import type { Output } from '../output.js';
+
+/** How many bad lines are shown; the report file has all. */
+const MOST_SHOWN = 20;
+
+const EXPLANATION = `
+The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order:
+
+  type    person or business
+  name    a person's full name or a business's trade name
+  alias   begins with $
+  phone   in any format; Colombian without a country code
+  grant   member=role; several in quotation marks with commas between (may be left out)
+
+Each line needs an alias or a phone. An account of the same type and name that has the phone (of a line without a
+phone: the alias) is the account of that line already, so the same file may be imported again and again: what is open
+stays as it is. Good lines are opened, and each bad one is reported with its line, column, code and value.
+The command ends with 1 when there was a bad line.`;
+
+export function addImport(own: Command): void {
+  addCommand(own, {
+    usage: 'import <file>',
+    summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
+    explanation: EXPLANATION,
+    options: [
+      ['--tenant <tenant>', 'id or name of the tenant'],
+      ['--dry-run', 'say what would happen, and open nothing'],
+      ['--report <csv>', 'write every bad line into this file'],
+    ],
+    examples: [
+      'accounts import people.csv --tenant acme --dry-run',
+      'accounts import people.csv --tenant acme --report bad-lines.csv',
+    ],
+    input: z.object({ file: text, tenant: text, dryRun: z.boolean().default(false), report: optionalText }),
+    run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
+      const { id: tenantId } = await findTenant(database.reader, tenant);
+      const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
+      const total = await countLines(file);
+      const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
+      const shown: LineProblem[] = [];
+      const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
+        onBadLine: async (problems) => {
+          shown.push(...problems.slice(0, MOST_SHOWN - shown.length));
+          await report?.write(problems);
+        },
+        onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
+      });
+      try {
+        for await (const line of readCsv(file, COLUMNS)) await job.take(lines.read(line));
+        await job.finish();
+      } finally {
+        await report?.close();
+      }
+      tell(output, job, shown, { dryRun, reportPath });
+    },
+  });
+}
+
+/** To the end before the first account is opened: a file that cannot be read opens none. */
+async function countLines(file: string): Promise<number> {
+  let count = 0;
+  for await (const _ of readCsv(file, COLUMNS)) count += 1;
+  return count;
+}
+
+interface Told {
+  readonly dryRun: boolean;
+  readonly reportPath: string | undefined;
+}
+
+function tell(
+  output: Output,
+  { counts }: ImportJob,
+  shown: readonly LineProblem[],
+  { dryRun, reportPath }: Told,
+): void {
+  output.one({ ...counts, dry_run: dryRun });
+  if (counts.bad === 0) return;
+  for (const { line, column, code, value, message } of shown)
+    output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
+  if (reportPath === undefined && counts.bad > MOST_SHOWN)
+    output.say('More: --report bad-lines.csv writes all of them.');
+  const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
+  throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);
+}

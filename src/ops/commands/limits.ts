@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { clearAccountLimits, setAccountLimits } from '../../accounts/limit-overrides.js';
+import { readLimitState } from '../../accounts/reading.js';
+import type { Account } from '../../db/entities/parties.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findAccount } from '../finding.js';
+import { asset, optionalText, rawOrDefault, text } from '../inputs.js';
+import { limitFields } from '../presenting.js';
+
+const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
+const OR_DEFAULT = "in the asset's smallest unit, or the word default";
+
+export function addLimitCommands(program: Command): void {
+  const own = group(program, 'limits', 'what one operation and one month may take out of an account');
+  addCommand(own, {
+    usage: 'show <account>',
+    summary: "an account's limits, and what this month has used of them",
+    options: [WITHIN],
+    examples: ["limits show '$ana' --tenant acme"],
+    input: z.object({ account: text, tenant: optionalText }),
+    run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
+  });
+  addCommand(own, {
+    usage: 'set <account>',
+    summary: "set an account's own limits; what is not named stays as it is",
+    options: [
+      WITHIN,
+      ASSET,
+      ['--minimum <raw>', `least of one operation, at least 1, ${OR_DEFAULT}`],
+      ['--maximum <raw>', `most of one operation, ${OR_DEFAULT}`],
+      ['--month <raw>', `most of one month, 0 for nothing, ${OR_DEFAULT}`],
+    ],
+    examples: [
+      "limits set '$ana' --tenant acme --asset COPM --maximum 2400000000 --month 10000000000",
+      "limits set '$ana' --tenant acme --asset COPM --month default",
+    ],
+    input: z.object({
+      account: text,
+      tenant: optionalText,
+      asset,
+      minimum: rawOrDefault,
+      maximum: rawOrDefault,
+      month: rawOrDefault,
+    }),
+    run: async (ops, { account: named, tenant, ...wanted }) => {
+      const { minimum, maximum, month } = wanted;
+      if (minimum === undefined && maximum === undefined && month === undefined)
+        throw new UsageError('give at least one of --minimum, --maximum and --month');
+      const account = await findAccount(ops.database.reader, { account: named, tenant });
+      await setAccountLimits(ops.database, ops.clock, { accountId: account.id, ...wanted }, ops.actor());
+      await show(ops, account);
+    },
+  });
+  addCommand(own, {
+    usage: 'clear <account>',
+    summary: 'the account has the limits of its type again',
+    options: [WITHIN, ASSET],
+    examples: ["limits clear '$ana' --tenant acme --asset COPM"],
+    input: z.object({ account: text, tenant: optionalText, asset }),
+    run: async (ops, { account: named, tenant, asset: of }) => {
+      const account = await findAccount(ops.database.reader, { account: named, tenant });
+      const cleared = await clearAccountLimits(ops.database, ops.clock, account.id, of, ops.actor());
+      await show(ops, account);
+      if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
+    },
+  });
+}
+
+async function show({ database, clock, output }: Ops, account: Account): Promise<void> {
+  output.list((await readLimitState(database.reader, account, clock())).map(limitFields), 'It has no limits.');
+}

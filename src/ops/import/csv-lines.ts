@@ -1,0 +1,143 @@
+import { createReadStream } from 'node:fs';
+import { CsvError, parse } from 'csv-parse';
+import { z } from 'zod';
+import { OpsError } from '../failures.js';
+
+/** A line of a CSV file with a header, its values by the header's names, without the spaces around them. */
+export interface CsvLine {
+  /** As an editor shows it: the header is 1. */
+  readonly number: number;
+  readonly values: Readonly<Record<string, string>>;
+  /** False where it has more or fewer values than the header. */
+  readonly isWhole: boolean;
+}
+
+export interface CsvColumns {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+const record = z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) });
+/** No line that is meant to be one is longer: a quotation mark is open. */
+const MAX_LINE_BYTES = 65_536;
+const READ_BYTES = 256 * 1024;
+
+/**
+ * The lines of a UTF-8 CSV file (`,` or `;`, with or without BOM), as they are read. Throws OpsError for a file that cannot be
+ * read, is not UTF-8 or not CSV, or whose header is not what is wanted.
+ */
+export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
+  const text = decoded(path);
+  const first = await text.next();
+  const head = first.done === true ? '' : first.value;
+  const parser = parse({
+    delimiter: delimiterOf(head),
+    record_delimiter: ['\r\n', '\n', '\r'],
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_LINE_BYTES,
+  });
+  const feeding = feed(parser, head, text);
+  try {
+    let header: readonly string[] | undefined;
+    for await (const parsed of parser) {
+      const { record: values, info } = record.parse(parsed);
+      const trimmed = values.map((value) => value.trim());
+      if (header === undefined) header = checkedHeader(path, trimmed, columns);
+      else yield line(header, trimmed, info.lines - breaksIn(values));
+    }
+    if (header === undefined) throw new OpsError(`${path} is empty`);
+    await feeding;
+  } catch (failure) {
+    throw failure instanceof CsvError ? notCsv(path, failure) : failure;
+  } finally {
+    parser.destroy();
+    await feeding.catch(() => undefined);
+  }
+}
+
+type Parser = ReturnType<typeof parse>;
+
+/** Writes the text into the parser as fast as it takes it. */
+async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
+  try {
+    parser.write(head);
+    for await (const piece of rest) {
+      if (parser.destroyed) return;
+      if (!parser.write(piece)) await drained(parser);
+    }
+    parser.end();
+  } catch (failure) {
+    parser.destroy(failure instanceof Error ? failure : new Error(String(failure)));
+  }
+}
+
+/** Ready for more, or over. */
+function drained(parser: Parser): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      parser.off('drain', go).off('close', go);
+      resolve();
+    };
+    parser.on('drain', go).on('close', go);
+  });
+}
+
+/** The file's text. A byte that is no UTF-8 ends it: a name with a spoilt letter would be stored for ever. */
+async function* decoded(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let bytes = 0;
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: READ_BYTES })) {
+      const chunk: Buffer = piece as Buffer;
+      yield decoder.decode(chunk, { stream: true });
+      bytes += chunk.length;
+    }
+    yield decoder.decode();
+  } catch (failure) {
+    if (failure instanceof TypeError)
+      throw new OpsError(`${path} is not UTF-8 (after byte ${bytes}): save it as "CSV UTF-8"`);
+    throw new OpsError(`${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`);
+  }
+}
+
+function delimiterOf(head: string): ',' | ';' {
+  const [header = ''] = head.split(/[\r\n]/, 1);
+  return header.includes(';') && !header.includes(',') ? ';' : ',';
+}
+
+function checkedHeader(path: string, names: readonly string[], { required, optional }: CsvColumns): readonly string[] {
+  const given = names.map((name) => name.toLowerCase());
+  const known = [...required, ...optional];
+  const wrong = [
+    ...required.filter((name) => !given.includes(name)).map((name) => `${name} is missing`),
+    ...given
+      .filter((name) => !known.includes(name))
+      .map((name) => `${name === '' ? 'an empty name' : name} is no column`),
+    ...given
+      .filter((name, index) => known.includes(name) && given.indexOf(name) < index)
+      .map((name) => `${name} is there twice`),
+  ];
+  if (wrong.length === 0) return given;
+  throw new OpsError(`the header of ${path} is wrong: ${wrong.join('; ')} (columns: ${known.join(', ')})`);
+}
+
+function line(header: readonly string[], values: readonly string[], number: number): CsvLine {
+  const named = Object.fromEntries(header.map((name, index) => [name, values[index] ?? '']));
+  return { number, values: named, isWhole: values.length === header.length };
+}
+
+/** A value in quotation marks may hold line breaks; the parser counts the line where it ends. */
+function breaksIn(values: readonly string[]): number {
+  return values.reduce((sum, value) => sum + (value.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+}
+
+function notCsv(path: string, failure: CsvError): OpsError {
+  const at = typeof failure.lines === 'number' ? `, line ${failure.lines}` : '';
+  const why =
+    failure.code === 'CSV_MAX_RECORD_SIZE'
+      ? 'a line is too long: a quotation mark is open'
+      : 'a quotation mark is wrong';
+  return new OpsError(`${path} is no CSV${at}: ${why}`);
+}

@@ -1,0 +1,64 @@
+import { importAccounts, type ImportParts } from '../../accounts/importing.js';
+import type { Uuid } from '../../core/ids.js';
+import { type LineProblem, problemsOf, type ReadLine, type WantedLine } from './account-lines.js';
+
+/** How many lines share a transaction. */
+const GROUP = 500;
+
+export interface ImportWatchers {
+  readonly onBadLine: (problems: readonly LineProblem[]) => Promise<void>;
+  readonly onProgress: (done: number) => void;
+}
+
+/** Opens the accounts of good lines group by group, and tells of bad ones in the order of the file. */
+export class ImportJob {
+  readonly counts = { lines: 0, opened: 0, known: 0, bad: 0 };
+  private readonly parts: ImportParts;
+  private readonly tenantId: Uuid;
+  private readonly watchers: ImportWatchers;
+  private waiting: ReadLine[] = [];
+
+  constructor(parts: ImportParts, tenantId: Uuid, watchers: ImportWatchers) {
+    this.parts = parts;
+    this.tenantId = tenantId;
+    this.watchers = watchers;
+  }
+
+  async take(line: ReadLine): Promise<void> {
+    this.waiting.push(line);
+    if (this.waiting.length >= GROUP) await this.finish();
+  }
+
+  /** Opens what waits. */
+  async finish(): Promise<void> {
+    const group = this.waiting;
+    this.waiting = [];
+    const good = group.filter((line): line is WantedLine => 'wanted' in line);
+    const outcomes = await importAccounts(
+      this.parts,
+      this.tenantId,
+      good.map(({ wanted }) => wanted),
+    );
+    const outcomeOf = new Map(good.map((line, index) => [line, outcomes[index]]));
+    for (const line of group) {
+      this.counts.lines += 1;
+      if ('problems' in line) await this.refuse(line.problems);
+      else await this.count(line, outcomeOf.get(line));
+    }
+    this.watchers.onProgress(this.counts.lines);
+  }
+
+  private async count(
+    { line }: WantedLine,
+    outcome: Awaited<ReturnType<typeof importAccounts>>[number] | undefined,
+  ): Promise<void> {
+    if (outcome === undefined) throw new Error('a line has no outcome');
+    if (outcome.result === 'refused') await this.refuse(problemsOf(line, outcome.refusal));
+    else this.counts[outcome.result] += 1;
+  }
+
+  private async refuse(problems: readonly LineProblem[]): Promise<void> {
+    this.counts.bad += 1;
+    await this.watchers.onBadLine(problems);
+  }
+}

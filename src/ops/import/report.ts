@@ -1,0 +1,43 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { OpsError } from '../failures.js';
+import type { LineProblem } from './account-lines.js';
+
+const HEADER = 'line,column,code,value,message\n';
+
+/** Where the bad lines of an import are written as CSV, as they are found. */
+export class ReportFile {
+  private readonly file: FileHandle;
+
+  private constructor(file: FileHandle) {
+    this.file = file;
+  }
+
+  /** What was in the file is lost. It has what the import's own file has of people, so only its owner may read it. Throws OpsError. */
+  static async create(path: string): Promise<ReportFile> {
+    try {
+      const file = await open(path, 'w', 0o600);
+      await file.write(HEADER);
+      return new ReportFile(file);
+    } catch (failure) {
+      throw new OpsError(`${path} cannot be written: ${failure instanceof Error ? failure.message : String(failure)}`);
+    }
+  }
+
+  async write(problems: readonly LineProblem[]): Promise<void> {
+    if (problems.length === 0) return;
+    const rows = problems.map(({ line, column, code, value, message }) =>
+      [String(line), column, code, value, message].map(cell).join(','),
+    );
+    await this.file.write(`${rows.join('\n')}\n`);
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+function cell(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
