@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
 import { GRANTS } from './grants.js';
@@ -50,9 +50,8 @@ async function currentUser(url: string): Promise<string> {
   withoutDatabase.pathname = '/';
   const connection = await createConnection({ uri: withoutDatabase.href });
   try {
-    const [rows] = await connection.query('SELECT CURRENT_USER() AS user');
-    const [row] = rows as readonly { readonly user: string }[];
-    const user = row?.user ?? '';
+    const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
+    const user = String(row?.user);
     const at = user.lastIndexOf('@');
     return `${connection.escape(user.slice(0, at))}@${connection.escape(user.slice(at + 1))}`;
   } finally {
