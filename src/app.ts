@@ -67,7 +67,7 @@ export interface ApiServers {
 export async function openApiServers(config: Config, core: Core, logger: Logger): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
-  const authenticator = new Authenticator(database.reader, clock);
+  const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core),
     authenticate: (token, address) => authenticator.authenticate(token, address),
@@ -91,7 +91,7 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
   const admin = createAdmin({ registry, isReady, errors });
   return {
     api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
-    admin: await listen(admin, errors, { host: config.HOST, port: config.ADMIN_PORT }),
+    admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
 }
 

@@ -1,48 +1,28 @@
 import { z } from 'zod';
-import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
-import type { Keyring, SecretKey } from './core/fingerprint.js';
-import { SECRET_KEY_BYTES } from './core/secret-box.js';
+import {
+  addressRanges,
+  count,
+  encryptionKeys,
+  failpoint,
+  mysqlDatabaseUrl,
+  mysqlUrl,
+  port,
+  signingKeys,
+  webUrl,
+} from './config-values.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const count = (least: number, most: number): z.ZodCoercedNumber => z.coerce.number().int().min(least).max(most);
-
-/** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
-const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
-  z.string().transform((text, context): Keyring => {
-    const keys = text.split(',').map((part): SecretKey => {
-      const [id = '', secret = ''] = part.split(/:(.*)/s);
-      return { id, secret: Buffer.from(secret, 'base64') };
-    });
-    for (const key of keys)
-      if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
-        context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
-    const [first, ...rest] = keys;
-    return first === undefined ? z.NEVER : [first, ...rest];
-  });
-const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
-const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
-
-const failpoint = z.string().transform((text, context): ArmedFailpoint => {
-  const [name = '', passing = '1'] = text.split(':');
-  if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))
-    context.addIssue(`must be one of ${FAILPOINTS.join(', ')}, with :N for the N-th passing`);
-  return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
-});
-
-const listOfText = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
-
 export const VARIABLES = {
-  MYSQL_URL: z.url({ protocol: /^mysql$/ }).describe('the application user: mysql://user:password@host:port/database'),
+  MYSQL_URL: mysqlDatabaseUrl.describe('the application user: mysql://user:password@host:port/database'),
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
   MYSQL_TRANSACTION_CONNECTIONS: count(2, 500).default(8).describe('connections for transactions, for each process'),
-  HOST: z.string().default('127.0.0.1').describe('address that the API and admin ports listen on'),
+  HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
+  ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
   ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
-  BASE_URL: z.url().default('http://127.0.0.1:8080').describe('where tenants reach the API'),
-  DOCS_URL: z
-    .url()
+  BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
+  DOCS_URL: webUrl
     .default('http://127.0.0.1:8080/docs')
     .describe('where the docs pages are; doc_url of errors begins with it'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
@@ -54,7 +34,7 @@ export const VARIABLES = {
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
     .describe('least severe line that is logged'),
-  TRUSTED_PROXIES: listOfText.default([]).describe('address ranges whose X-Forwarded-For is believed'),
+  TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
   RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
@@ -75,7 +55,7 @@ export const VARIABLES = {
 /** What `migrate` needs beside the application's user. */
 export const MIGRATION_VARIABLES = {
   MYSQL_URL: VARIABLES.MYSQL_URL,
-  MYSQL_ADMIN_URL: z.url({ protocol: /^mysql$/ }).describe('secret: a user who may change the schema and grant rights'),
+  MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user who may change the schema and grant rights'),
 } as const;
 
 /** What the operators' command line needs. */

@@ -5,9 +5,9 @@ import { createLogging, describeFault } from './http/logging.js';
 /** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
 
 const config = readConfigOrExit();
-const { logger, flush } = createLogging(config.LOG_LEVEL, 'api');
+const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
 const core = buildCore(config, logger);
-const servers = await openApiServers(config, core, logger);
+const servers = await openApiServers(config, core, logger).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 let isStopping = false;
@@ -23,8 +23,14 @@ async function stop(signal: string): Promise<void> {
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
   await Promise.all([core.database.close(), servers.admin.stop(0)]);
-  flush();
+  await closeLog();
   process.exit(0);
+}
+
+/** A port in use, an address that is not ours. */
+function refuseToStart(failure: unknown): never {
+  process.stderr.write(`the service cannot listen: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+  process.exit(1);
 }
 
 function readConfigOrExit(): Config {

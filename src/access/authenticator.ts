@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
-import { type AddressRange, admitsAddress, parseRanges } from './address-ranges.js';
+import { type AddressRange, admitsAddress, parseRanges } from '../core/address-ranges.js';
 import { Recent } from './recent.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 

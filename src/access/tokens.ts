@@ -7,7 +7,7 @@ import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { normaliseRange } from './address-ranges.js';
+import { normaliseRange } from '../core/address-ranges.js';
 import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
 import { hashOfToken, newToken } from './token-format.js';
 

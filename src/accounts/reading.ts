@@ -2,7 +2,7 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { monthOf } from '../core/calendar.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
@@ -101,7 +101,8 @@ export async function readLimitState(reader: Reader, account: Account, now: Inst
     reader.select(accountLimits, { accountId }),
   ]);
   if (tenant === undefined) throw notFound();
-  const month = monthOf(now, tenant.timeZone);
+  // The month in which an operation would count now: never before what the account has already posted.
+  const month = monthOf(maxInstant(now, account.lastPostedAt), tenant.timeZone);
   const totals = await reader.select(monthTotals, { accountId, month: month.name });
   return ASSETS.map((asset) => {
     const own = overrides.find((one) => one.asset === asset);

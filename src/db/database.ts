@@ -34,7 +34,10 @@ export interface DatabaseOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
-const LOCK_WAIT_S = 2;
+const LOCK_WAIT_S = 1;
+/** A process that is stopped in the middle of a transaction must not hold its locks for hours. */
+const IDLE_TRANSACTION_S = 30;
+const LOOKUP_CONNECTIONS = 4;
 
 /** Set once for each connection. */
 const SESSION = [
@@ -50,34 +53,41 @@ const SESSION = [
  */
 export class Database {
   private readonly reads: Pool;
+  private readonly lookups: Pool;
   private readonly transactions: Pool;
   private readonly statementTimeoutMs: number;
 
   constructor(options: DatabaseOptions) {
     this.statementTimeoutMs = options.statementTimeoutMs;
-    this.reads = openPool(options.url, options.readConnections, { autocommit: 1, multipleStatements: false });
+    const endsAfter = statementLimit(options.statementTimeoutMs);
+    const reading = { multipleStatements: false, session: `SET SESSION autocommit=1, ${endsAfter}` };
+    this.reads = openPool(options.url, options.readConnections, reading);
+    this.lookups = openPool(options.url, LOOKUP_CONNECTIONS, reading);
     this.transactions = openPool(options.url, options.transactionConnections, {
-      autocommit: 0,
       multipleStatements: true,
+      session: `SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`,
     });
   }
 
   /** Statements outside a transaction, each on its own. */
-  readonly reader: Reader = readerOver((sql) => this.read(sql));
+  readonly reader: Reader = readerOver((sql) => this.read(this.reads, sql));
 
-  private async read(sql: string): Promise<unknown> {
+  /** The same for the short look-ups that every request needs (tokens, keys): long lists cannot take their connections. */
+  readonly lookup: Reader = readerOver((sql) => this.read(this.lookups, sql));
+
+  private async read(pool: Pool, sql: string): Promise<unknown> {
     const deadline = Deadline.afterMs(this.statementTimeoutMs);
     try {
-      return await this.readOnce(sql, deadline);
+      return await this.readOnce(pool, sql, deadline);
     } catch (error) {
       // A connection that waited in the pool may have died there: one more is tried.
       if (!(error instanceof DatabaseUnavailable) || deadline.passed()) throw error;
-      return this.readOnce(sql, deadline);
+      return this.readOnce(pool, sql, deadline);
     }
   }
 
-  private async readOnce(sql: string, deadline: Deadline): Promise<unknown> {
-    const connection = await acquire(this.reads, deadline);
+  private async readOnce(pool: Pool, sql: string, deadline: Deadline): Promise<unknown> {
+    const connection = await acquire(pool, deadline);
     try {
       const answer = await send(connection, sql, deadline);
       connection.release();
@@ -145,14 +155,21 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reads, this.transactions].map((pool) => new Promise((done) => pool.end(done))));
+    await Promise.all(
+      [this.reads, this.lookups, this.transactions].map((pool) => new Promise((done) => pool.end(done))),
+    );
   }
 }
 
+/** Ends a SELECT at the server, which goes on with it when only its connection is closed. MariaDB and MySQL name it apart. */
+function statementLimit(timeoutMs: number): string {
+  return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
+}
+
 interface PoolMode {
-  readonly autocommit: 0 | 1;
   /** A group's statements share round trips: measured, README Decisions. */
   readonly multipleStatements: boolean;
+  readonly session: string;
 }
 
 function openPool(url: string, connectionLimit: number, mode: PoolMode): Pool {
@@ -171,7 +188,7 @@ function openPool(url: string, connectionLimit: number, mode: PoolMode): Pool {
   pool.on('connection', (connection) => {
     // Each statement hears of a broken connection by itself; an event that nobody hears would end the process.
     connection.on('error', () => undefined);
-    for (const statement of [...SESSION, `SET SESSION autocommit=${mode.autocommit}`])
+    for (const statement of [...SESSION, mode.session])
       connection.query(statement, (error) => {
         // A session that is not set up as we need it must not be used.
         if (error) connection.destroy();

@@ -1,6 +1,7 @@
 /** What can go wrong between us and MySQL, told apart by `errno`: names differ between MySQL and MariaDB. */
 
 export const DUPLICATE_KEY = 1062;
+const LOCK_WAIT_TIMEOUT = 1205;
 const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
 /** CHECK violated: 4025 on MariaDB, 3819 on MySQL. */
 const DATA_FAULTS = new Set([DUPLICATE_KEY, 4025, 3819, 1048, 1264, 1265, 1366, 1406, 1690]);
@@ -22,6 +23,11 @@ export class TransactionRetryable extends Error {
 
 export function errnoOf(error: unknown): number | null {
   return error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : null;
+}
+
+/** True when the transaction was given up because it waited for somebody's row lock for too long. */
+export function isLockWait(failure: unknown): boolean {
+  return failure instanceof TransactionRetryable && errnoOf(failure.cause) === LOCK_WAIT_TIMEOUT;
 }
 
 export function isRetryable(error: unknown): boolean {
@@ -54,6 +60,6 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const SERVER_AWAY = new Set([
-  1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161, 1184,
-  1203, 1205, 1226, 1290, 1317, 1792, 1836, 1927, 2006, 2013, 3024, 3168, 4031,
+  1040, 1041, 1042, 1043, 1044, 1045, 1047, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161,
+  1184, 1203, 1205, 1226, 1290, 1317, 1792, 1836, 1927, 1969, 2006, 2013, 3024, 3168, 4031,
 ]);

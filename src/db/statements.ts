@@ -61,15 +61,19 @@ export function literals<Row, K extends keyof Row & string>(
   return Array.from(values, (value) => column.literal(value)).join(',');
 }
 
-function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
+/** SQL of "equals all of this". */
+export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
   const conditions = Object.entries(where).map(([property, wanted]) => {
     const { name, column } = table.column(property as keyof Row & string);
     if (!Array.isArray(wanted)) return wanted === null ? `${name} IS NULL` : `${name}=${column.literal(wanted)}`;
     return wanted.length === 0 ? 'FALSE' : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
   });
-  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return conditions.join(' AND ');
 }
 
+function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
+  return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
+}
 /** SQL of "behind this position" in a list ordered by created_at and id, newest first; a bound that an index can use. */
 export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);

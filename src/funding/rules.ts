@@ -30,9 +30,16 @@ const ONE_PERSON: Refusal = {
   message: 'an adjustment is posted by another operator than the one who proposed it',
 };
 
-/** People write their own name in more than one way. */
+/** People write their own name in more than one way: case, width, spaces and accents make nobody another person. */
 function isSamePerson(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+  return plainName(one) === plainName(other);
+}
+
+function plainName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
 }
 
 export function settledRefusal({ status, decidedBy }: Adjustment): Refusal {

@@ -1,16 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
+import { type AddressRange, normaliseRange, parseRanges } from '../core/address-ranges.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
 
 /** Says from which address a request comes, given the proxies whose word is taken for it. */
 export class ClientAddresses {
-  private readonly trusted: readonly Range[];
+  private readonly trusted: readonly AddressRange[];
 
   /** `ranges` are addresses or CIDR ranges. Throws RangeError for anything else. */
   constructor(ranges: readonly string[]) {
-    this.trusted = ranges.map(readRange);
+    this.trusted = ranges.flatMap((text) => {
+      const range = normaliseRange(text);
+      if (range === null) throw new RangeError(`${text} is neither an address nor a range`);
+      return parseRanges(range);
+    });
   }
 
   /**
@@ -44,11 +48,4 @@ export class ClientAddresses {
 function readAddress(text: string): Address | null {
   // Four parts only: the short forms of IPv4 are read differently from program to program.
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : null;
-}
-
-function readRange(text: string): Range {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  const address = readAddress(text);
-  if (address === null) throw new RangeError(`TRUSTED_PROXIES: "${text}" is neither an address nor a range`);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
 }

@@ -7,29 +7,45 @@ export type { Logger } from 'pino';
 const FLUSH_MS = 500;
 const BUFFER_BYTES = 8 * 1024;
 
+/** Lines that wait beyond this are dropped: a reader that stands still must not fill our memory. */
+const MOST_WAITING_BYTES = 8 * 1024 * 1024;
+/** What the last lines may wait for a reader when the process ends. */
+const LAST_FLUSH_MS = 1_000;
+
 export interface Logging {
   readonly logger: Logger;
-  /** Writes what still waits; for the end of the process. */
-  flush(): void;
+  /** Writes what still waits; for the end of the process, after which nothing is logged. */
+  close(): Promise<void>;
 }
 
 /** One JSON line for each thing said, gathered and written in the background: a log never holds up a request. */
 export function createLogging(level: string, service: string, destination?: DestinationStream): Logging {
   const base = { service };
   const timestamp = pino.stdTimeFunctions.isoTime;
-  if (destination !== undefined) return { logger: pino({ level, base, timestamp }, destination), flush: () => {} };
-  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
+  if (destination !== undefined)
+    return { logger: pino({ level, base, timestamp }, destination), close: () => Promise.resolve() };
+  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, maxLength: MOST_WAITING_BYTES });
+  // Whoever read our output is gone: there is nobody to tell, and the service goes on.
+  stream.on('error', () => undefined);
   const timer = setInterval(() => stream.flush(), FLUSH_MS);
   timer.unref();
-  const flush = (): void => {
-    try {
-      stream.flushSync();
-    } catch {
-      // The process ends and its output is already closed: there is nobody left to tell.
-    }
-  };
-  process.once('exit', flush);
-  return { logger: pino({ level, base, timestamp }, stream), flush };
+  return { logger: pino({ level, base, timestamp }, stream), close: () => closeStream(stream, timer) };
+}
+
+/** Not flushSync, nor what the stream does by itself at the exit: both try for ever when nobody reads. */
+function closeStream(stream: ReturnType<typeof pino.destination>, timer: NodeJS.Timeout): Promise<void> {
+  clearInterval(timer);
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(late);
+      stream.destroy();
+      resolve();
+    };
+    const late = setTimeout(done, LAST_FLUSH_MS);
+    stream.once('close', done);
+    stream.once('error', done);
+    stream.end();
+  });
 }
 
 export interface FaultDescription {

@@ -2,6 +2,7 @@ import { transfers, type Transfer } from '../db/entities/operations.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
+import { isInReach, isOwn, readOwners } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer } from './rules.js';
@@ -13,8 +14,14 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
   table: transfers,
   async accounts(commands, reader) {
     const tenantIds = new Set(commands.map((command) => command.tenantId));
-    const feeAccount = await readFeeAccounts(reader, 'transfer', tenantIds);
+    const ids = commands.flatMap((command) => [command.sourceAccountId, command.destinationAccountId]);
+    const [feeAccount, owners] = await Promise.all([
+      readFeeAccounts(reader, 'transfer', tenantIds),
+      readOwners(reader, ids),
+    ]);
     return commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
+      if (!isOwn(owners, tenantId, sourceAccountId)) return [];
+      if (!isInReach(owners, sourceAccountId, destinationAccountId)) return [];
       const fee = feeAccount(tenantId, amount.asset);
       return [sourceAccountId, destinationAccountId, ...(fee === undefined ? [] : [fee])];
     });

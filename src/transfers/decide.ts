@@ -16,8 +16,8 @@ import { completedTransfer, type CreateTransfer, transferEntries } from './rules
 /** 404, then 403, then the rules in their order; then the transfer is complete. (decisions.md, Order of checks) */
 export function decideTransfer(command: CreateTransfer, view: View): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
-  const source = view.account(command.sourceAccountId);
-  const destination = view.account(command.destinationAccountId);
+  const source = view.named(command.sourceAccountId);
+  const destination = view.named(command.destinationAccountId);
   const tenant = view.row(tenants, { id: tenantId });
   if (source === undefined || destination === undefined || tenant === undefined) return refuse(NOT_FOUND, false);
   if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);

@@ -1,15 +1,17 @@
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { type Page, pageOf, type TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import * as column from '../db/columns.js';
+import { time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys } from '../db/entities/ledger.js';
 import { type Transfer, transfers, type TransferStatus } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { behindSql, columnList, literal } from '../db/statements.js';
+import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { readVisible } from '../db/visible-list.js';
+import { isOwn, readOwners } from '../accounts/reachable.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 
 export interface TransferFilter {
@@ -21,17 +23,17 @@ export interface TransferFilter {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** True in SQL when the caller's member has a role in the transfer's source or destination account. */
-function visibleSql(caller: Caller): string {
+/** True in SQL when the caller's member has a role in the source or destination account of the row. */
+function visibleSql(caller: Caller, row: string): string {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
-    AND r.account_id IN (t.source_account_id, t.destination_account_id))`;
+    AND r.account_id IN (${row}.source_account_id, ${row}.destination_account_id))`;
 }
 
 /** One of the tenant's transfers. Throws not_found, authority_insufficient. */
 export async function readTransfer(reader: Reader, caller: Caller, id: Uuid): Promise<Transfer> {
   const [row] = await reader.query(
-    `SELECT ${columnList(transfers, 't')}, ${visibleSql(caller)} AS visible FROM transfers t
+    `SELECT ${columnList(transfers, 't')}, ${visibleSql(caller, 't')} AS visible FROM transfers t
      WHERE t.id=${literal(transfers, 'id', id)} AND t.tenant_id=${literal(transfers, 'tenantId', caller.tenantId)}`,
   );
   if (row === undefined) throw notFound();
@@ -47,30 +49,41 @@ export async function listTransfers(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Transfer>> {
-  const conditions = [`t.tenant_id=${literal(transfers, 'tenantId', caller.tenantId)}`, visibleSql(caller)];
-  if (filter.idempotencyKey !== undefined)
-    conditions.push(`t.id=(SELECT resource_id FROM idempotency_keys WHERE resource_type='transfer'
-      AND tenant_id=${literal(idempotencyKeys, 'tenantId', caller.tenantId)}
-      AND idempotency_key=${literal(idempotencyKeys, 'idempotencyKey', filter.idempotencyKey)})`);
-  if (filter.status !== undefined) conditions.push(`t.status=${literal(transfers, 'status', filter.status)}`);
-  if (filter.sourceAccountId !== undefined)
-    conditions.push(`t.source_account_id=${literal(transfers, 'sourceAccountId', filter.sourceAccountId)}`);
-  if (filter.from !== undefined) conditions.push(`t.created_at>=${column.time.literal(filter.from)}`);
-  if (filter.to !== undefined) conditions.push(`t.created_at<=${column.time.literal(filter.to)}`);
-  if (before !== null) conditions.push(behindSql('t', before));
-  const rows = await reader.query(
-    `SELECT ${columnList(transfers, 't')} FROM transfers t ${indexFor(filter)} WHERE ${conditions.join(' AND ')}
-     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit + 1}`,
-  );
-  return pageOf(
-    rows.map((row) => parseRow(transfers, row)),
-    limit,
-  );
+  const { tenantId } = caller;
+  const { status, sourceAccountId, idempotencyKey, from, to } = filter;
+  if (idempotencyKey !== undefined) return madeBy(reader, caller, filter, idempotencyKey);
+  // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
+  if (sourceAccountId !== undefined && !isOwn(await readOwners(reader, [sourceAccountId]), tenantId, sourceAccountId))
+    return { items: [], next: null };
+  const within: string[] = [];
+  const shown = [visibleSql(caller, 'l'), `l.tenant_id=${literal(transfers, 'tenantId', tenantId)}`];
+  if (sourceAccountId === undefined) within.push(`t.tenant_id=${literal(transfers, 'tenantId', tenantId)}`);
+  else within.push(`t.source_account_id=${literal(transfers, 'sourceAccountId', sourceAccountId)}`);
+  const hasStatusIndex = status !== undefined && sourceAccountId === undefined;
+  if (hasStatusIndex) within.push(`t.status=${literal(transfers, 'status', status)}`);
+  else if (status !== undefined) shown.push(`l.status=${literal(transfers, 'status', status)}`);
+  if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
+  if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
+  const index = sourceAccountId !== undefined ? 'source' : hasStatusIndex ? 'status' : 'tenant';
+  return readVisible(reader, { table: transfers, index, within, shown }, before, limit);
 }
 
-/** The index that already has the order, so that a page costs a page. */
-function indexFor(filter: TransferFilter): string {
-  if (filter.idempotencyKey !== undefined) return '';
-  if (filter.sourceAccountId !== undefined) return 'FORCE INDEX (source)';
-  return filter.status !== undefined ? 'FORCE INDEX (status)' : 'FORCE INDEX (tenant)';
+/** At most one: what the key made, if the other filters and the member's roles let it be seen. */
+async function madeBy(reader: Reader, caller: Caller, filter: TransferFilter, key: string): Promise<Page<Transfer>> {
+  const { tenantId } = caller;
+  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey: key, resourceType: 'transfer' });
+  const id = bound?.resourceId ?? null;
+  if (id === null) return { items: [], next: null };
+  const { status, sourceAccountId, from, to } = filter;
+  const transfer = await readTransfer(reader, caller, id).catch((refusal: unknown) => {
+    if (refusal instanceof ApiError) return undefined;
+    throw refusal;
+  });
+  const isWanted =
+    transfer !== undefined &&
+    (status === undefined || transfer.status === status) &&
+    (sourceAccountId === undefined || transfer.sourceAccountId === sourceAccountId) &&
+    (from === undefined || transfer.createdAt >= from) &&
+    (to === undefined || transfer.createdAt <= to);
+  return { items: isWanted ? [transfer] : [], next: null };
 }

@@ -23,9 +23,11 @@ export const CreateTransferBody = z
     amount: amountField,
     description: optional(textField({ max: DESCRIPTION_LENGTH })),
   })
-  .superRefine(({ source_account: source, destination }, context) => {
-    if (source === destination.account_id)
-      context.addIssue({ code: 'custom', path: ['destination', 'account_id'], message: 'same_as_source' });
+  .refine(differs, {
+    path: ['destination', 'account_id'],
+    error: 'same_as_source',
+    // Also beside other faults: all problems are told at once.
+    when: () => true,
   })
   .openapi('CreateTransfer');
 
@@ -52,3 +54,14 @@ export const TransferQuery = z.strictObject({
   source_account: uuidField.optional(),
   idempotency_key: uuidField.optional(),
 });
+
+/** False when source and destination are well formed and the same. Sees the body before its fields are known to be right. */
+function differs(body: unknown): boolean {
+  const { source_account: source, destination } = asRecord(body);
+  const { account_id: target } = asRecord(destination);
+  return typeof source !== 'string' || typeof target !== 'string' || source.toLowerCase() !== target.toLowerCase();
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { newId } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { request, type TestAnswer, type TestApi } from '../support/api.js';
 import {
@@ -96,6 +97,38 @@ export async function twoBodiesStorm(storm: SameKeyStorm): Promise<string> {
   assert.equal(await bank.available(to), LEAST * BigInt(rounds) + BigInt(wins[1]));
   await assertLedgerSound(storm.api.core.database);
   return `${rounds} rounds of ${width} requests with one key and two bodies ${processes(storm)}: one acted in each (${wins.join(' and ')}), the others 409`;
+}
+
+/**
+ * One key, and every other request names an account that does not exist. What is refused as not found binds nothing, so
+ * exactly one of the others acts; and whoever asks for the missing account is told 404, or 409 once the key is bound.
+ */
+export async function unboundStorm(storm: SameKeyStorm): Promise<string> {
+  const { rounds, width } = storm;
+  const bank = await openBank(storm.api);
+  const send = sender(storm, bank);
+  const from = await bank.account({ funds: { COPM: LEAST * BigInt(rounds) } });
+  const to = await bank.account();
+  const missing = { id: newId() };
+  let early = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const key = randomUUID();
+    const ask = async (_: unknown, index: number): Promise<{ isGood: boolean; answer: TestAnswer }> => {
+      const isGood = index % 2 === round % 2;
+      return { isGood, answer: await send({ from, to: isGood ? to : missing, raw: LEAST }, key) };
+    };
+    const answers = await Promise.all(Array.from({ length: width }, ask));
+    const good = answers.filter(({ isGood }) => isGood).map(({ answer }) => answer);
+    assert.deepEqual(new Set(good.map(({ json }) => json.id)).size, 1);
+    assert.equal(good.filter(({ status }) => status === 201).length, 1);
+    assert(good.every(({ status }) => status === 201 || status === 200));
+    for (const { isGood, answer } of answers)
+      if (!isGood && answer.status === 404) early += 1;
+      else if (!isGood) answered(answer, 409, 'idempotency_key_reused');
+  }
+  assert.deepEqual([await bank.available(from), await bank.available(to)], [0n, LEAST * BigInt(rounds)]);
+  await assertLedgerSound(storm.api.core.database);
+  return `${rounds} rounds of ${width} requests with one key, half of them for a missing account ${processes(storm)}: one acted in each, ${early} were 404 before it`;
 }
 
 export interface DrainStorm extends Storm {

@@ -46,9 +46,11 @@ function system(available = 0n): LockedAccount {
 
 function viewOf(accounts: readonly LockedAccount[], adjustment?: Adjustment): View {
   const row = (_table: unknown, { id }: { id?: Uuid }) => (adjustment?.id === id ? adjustment : undefined);
+  const find: View['account'] = (id) => accounts.find(({ account }) => account.id === id);
   return {
     at: AT,
-    account: (id) => accounts.find(({ account }) => account.id === id),
+    account: find,
+    named: find,
     rows: () => [],
     row: row as unknown as View['row'],
   };

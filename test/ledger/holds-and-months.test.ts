@@ -80,6 +80,7 @@ describe('what is held and what a month has used', () => {
     const { outcome } = command.run({
       at: 0 as never,
       account: () => ({ balances: { COPM: { available: 100n, held: 0n } } }) as never,
+      named: () => undefined,
       rows: () => [],
       row: () => undefined,
     });

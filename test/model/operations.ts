@@ -38,6 +38,14 @@ export interface TransferOperation {
 
 export type Operation =
   | TransferOperation
+  /** All that the account has, and so much more. */
+  | {
+      readonly op: 'sweep';
+      readonly from: number;
+      readonly to: number;
+      readonly asset: AssetName;
+      readonly more: bigint;
+    }
   /** An earlier request once more, word for word. */
   | { readonly op: 'again'; readonly nth: number; readonly actor: ActorName }
   /** The key of an earlier request for another amount. */
@@ -158,6 +166,10 @@ export const PRELUDE: readonly Operation[] = [0, 2, 3].flatMap((number) =>
 
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 30, arbitrary: transfer },
+  {
+    weight: 4,
+    arbitrary: operation('sweep', { from: oneOf([2, 3, 4]), to: ownAccount, asset, more: oneOf([-1n, 0n, 0n, 1n]) }),
+  },
   { weight: 8, arbitrary: operation('again', { nth, actor }) },
   { weight: 4, arbitrary: operation('key reused', { nth, actor, more: fc.bigInt({ min: 1n, max: 9n }) }) },
   { weight: 3, arbitrary: operation('malformed', { what: oneOf(MALFORMED) }) },

@@ -35,6 +35,8 @@ export class Player {
     switch (operation.op) {
       case 'transfer':
         return this.transfer(operation, randomUUID());
+      case 'sweep':
+        return this.sweep(operation);
       case 'again':
         return this.earlier(operation.nth, ({ wanted, key }) =>
           this.transfer({ ...wanted, actor: operation.actor }, key),
@@ -88,6 +90,20 @@ export class Player {
     const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new transfer');
     assertSame(answer, this.world.ledger.transfer(wanted, key, made));
     this.sent.push({ wanted, key });
+  }
+
+  private async sweep({ from, to, asset, more }: Extract<Operation, { op: 'sweep' }>): Promise<void> {
+    const raw = this.world.account(from).balances[asset] + more;
+    const wanted = {
+      op: 'transfer',
+      actor: 'owner',
+      from,
+      to,
+      asset,
+      raw: raw < 0n ? 0n : raw,
+      description: null,
+    } as const;
+    await this.transfer(wanted, randomUUID());
   }
 
   private async malformed(what: Extract<Operation, { op: 'malformed' }>['what']): Promise<void> {

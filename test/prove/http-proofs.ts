@@ -1,6 +1,13 @@
 import { httpCommitCuts } from '../campaigns/http-commit-cuts.js';
 import { followingStorm } from '../campaigns/http-following.js';
-import { drainStorm, mutualStorm, sameBodyStorm, type Storm, twoBodiesStorm } from '../campaigns/http-storms.js';
+import {
+  drainStorm,
+  mutualStorm,
+  sameBodyStorm,
+  type Storm,
+  twoBodiesStorm,
+  unboundStorm,
+} from '../campaigns/http-storms.js';
 import { modelCampaign } from '../campaigns/model.js';
 import { startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
@@ -14,6 +21,7 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     twoProcesses(db, async (storm) => [
       await sameBodyStorm({ ...storm, rounds: 100, width: 100 }),
       await twoBodiesStorm({ ...storm, rounds: 100, width: 100 }),
+      await unboundStorm({ ...storm, rounds: 100, width: 100 }),
     ]),
   'http-drain': (db) =>
     twoProcesses(db, async (storm) => [

@@ -10,6 +10,10 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const READY_MS = 20_000;
 const POLL_MS = 20;
 
+/** A test run that is ended in the middle leaves none of them behind. */
+const children = new Set<ChildProcess>();
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
 /** The API as it runs in production: a process of its own, which can be killed and started again on the same ports. */
 export class ApiProcess {
   readonly baseUrl: string;
@@ -40,6 +44,8 @@ export class ApiProcess {
       env: { PATH: process.env.PATH, ...this.environment, ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
     child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
     this.child = child;
     await this.ready();

@@ -1,4 +1,4 @@
-import { drainStorm, mutualStorm, sameBodyStorm, twoBodiesStorm } from '../campaigns/http-storms.js';
+import { drainStorm, mutualStorm, sameBodyStorm, twoBodiesStorm, unboundStorm } from '../campaigns/http-storms.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -36,6 +36,10 @@ describe('POST /v1/transfers, at the same time', () => {
   it('with one key and two bodies does one of them once, and answers the other 409', async () => {
     await twoBodiesStorm({ api, rounds: ROUNDS, width: 100 });
     await twoBodiesStorm({ ...storm, rounds: ROUNDS, width: 100 });
+  });
+
+  it('with one key, half of them refused without binding it, acts once for the others', async () => {
+    await unboundStorm({ ...storm, rounds: ROUNDS, width: 60 });
   });
 
   it('64 clients that drain one account succeed exactly as often as its funds allow', async () => {

@@ -1,7 +1,9 @@
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
-import { DatabaseUnavailable, isDataFault, TransactionRetryable } from '../../db/failures.js';
+import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
+import { BusyAccounts } from './busy-accounts.js';
 import { answerFromKeys, GroupUnknown, nameAccounts, postGroup, recognise, UNKNOWN } from './group.js';
+import { lockedByOthers } from './loading.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupParts, NamedAccounts, Ticket } from './tickets.js';
 import type { Answer, Command, CommandKind } from './types.js';
@@ -19,7 +21,7 @@ export interface DeskOptions {
 /** What the desk tells to whoever watches it. */
 export interface DeskObserver {
   groupPosted(size: number, seconds: number): void;
-  groupRetried(reason: 'rolled_back' | 'unavailable' | 'unlocked' | 'data_fault'): void;
+  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault'): void;
   commitUnknown(): void;
   shed(): void;
   queued(waiting: number): void;
@@ -27,10 +29,13 @@ export interface DeskObserver {
 
 interface Waiting extends Ticket {
   answered: boolean;
+  /** Set aside, because an account that it touches is kept locked by somebody else. */
+  parked: boolean;
 }
 
 const RETRY_PAUSE_MS = 5;
 const LOOK_AGAIN_MS = 100;
+const PARKED_PAUSE_MS = 50;
 /** A broken connection says nothing about the next one, but a server that is away is soon told apart. */
 const UNAVAILABLE_TRIES = 2;
 
@@ -46,6 +51,9 @@ export class PostingDesk {
   private inFlight = 0;
   private pumpPlanned = false;
   private idle: (() => void)[] = [];
+  private readonly busy = new BusyAccounts();
+  private parked: Waiting[] = [];
+  private parkedRuns = false;
 
   constructor(parts: GroupParts, options: DeskOptions, observer: DeskObserver) {
     this.parts = parts;
@@ -74,6 +82,7 @@ export class PostingDesk {
         command,
         deadline: Deadline.afterMs(commandTimeoutMs),
         answered: false,
+        parked: false,
         answer: (answer) => {
           if (waiting.answered) return;
           waiting.answered = true;
@@ -88,8 +97,16 @@ export class PostingDesk {
 
   /** Resolves when everything that was submitted has been answered. */
   async drained(): Promise<void> {
-    if (this.queue.length === 0 && this.inFlight === 0) return;
+    if (this.isIdle()) return;
     await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  private isIdle(): boolean {
+    return this.queue.length === 0 && this.inFlight === 0 && !this.parkedRuns;
+  }
+
+  private tellIdle(): void {
+    if (this.isIdle()) this.idle.splice(0).forEach((resolve) => resolve());
   }
 
   /** After the requests of this turn of the event loop have been read, so that they share a group. */
@@ -113,17 +130,18 @@ export class PostingDesk {
         this.pump();
       });
     }
-    if (this.queue.length === 0 && this.inFlight === 0) this.idle.splice(0).forEach((resolve) => resolve());
+    this.tellIdle();
   }
 
   private async run(group: readonly Waiting[]): Promise<void> {
     const began = performance.now();
     try {
-      const { reader } = this.parts.database;
-      const [known, named] = await Promise.all([answerFromKeys(reader, group), nameAccounts(reader, group)]);
+      const { lookup } = this.parts.database;
+      const [known, named] = await Promise.all([answerFromKeys(lookup, group), nameAccounts(lookup, group)]);
       settle(known);
+      this.park(group.filter((ticket) => !known.has(ticket) && this.busy.includesAny(named.get(ticket) ?? [])));
       await this.post(
-        group.filter((ticket) => !known.has(ticket)),
+        group.filter((ticket) => !known.has(ticket) && !ticket.parked),
         named,
       );
     } catch (fault) {
@@ -138,18 +156,24 @@ export class PostingDesk {
   private async post(group: readonly Waiting[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
-    for (let open = group; ; open = open.filter((ticket) => !ticket.answered && !ticket.deadline.passed())) {
+    for (
+      let open = group;
+      ;
+      open = open.filter((ticket) => !ticket.answered && !ticket.parked && !ticket.deadline.passed())
+    ) {
       const [first, ...rest] = open;
       if (first === undefined) return;
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
       try {
-        named ??= await nameAccounts(this.parts.database.reader, open);
+        named ??= await nameAccounts(this.parts.database.lookup, open);
         return settle(await postGroup(this.parts, open, named, deadline));
       } catch (failure) {
+        const lastNamed = named;
         named = undefined;
         if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure.answers);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        else if (lastNamed !== undefined && isLockWait(failure)) await this.setAsideBusy(open, lastNamed);
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
           this.observer.groupRetried('unavailable');
@@ -159,10 +183,40 @@ export class PostingDesk {
     }
   }
 
+  /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
+  private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
+    this.observer.groupRetried('lock_wait');
+    const ids = [...new Set(group.flatMap((ticket) => named.get(ticket) ?? []))];
+    this.busy.mark(await lockedByOthers(this.parts.database, ids));
+    this.park(group.filter((ticket) => this.busy.includesAny(named.get(ticket) ?? [])));
+  }
+
+  private park(tickets: readonly Waiting[]): void {
+    for (const ticket of tickets) ticket.parked = true;
+    this.parked.push(...tickets);
+    if (this.parked.length > 0 && !this.parkedRuns) void this.runParked();
+  }
+
+  /** Tries the parked commands in a transaction of their own, beside the groups in flight, until their time is over. */
+  private async runParked(): Promise<void> {
+    this.parkedRuns = true;
+    while (this.parked.length > 0) {
+      await pause(PARKED_PAUSE_MS);
+      const group = this.parked.splice(0, this.options.maxGroup).filter((ticket) => !ticket.answered);
+      for (const ticket of group) ticket.parked = false;
+      await this.post(group).catch((fault: unknown) => {
+        if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('parked group', fault);
+        giveUp(group);
+      });
+    }
+    this.parkedRuns = false;
+    this.tellIdle();
+  }
+
   /** A statement failed for what one of the commands holds: each is tried alone, so that it fails alone. */
   private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
-    const known = await answerFromKeys(this.parts.database.reader, group);
+    const known = await answerFromKeys(this.parts.database.lookup, group);
     settle(known);
     const open = group.filter((ticket) => !known.has(ticket));
     if (open.length === 1 && group.length === 1) throw failure;
@@ -178,7 +232,7 @@ export class PostingDesk {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
       try {
-        settle(recognise(await answerFromKeys(this.parts.database.reader, open), expected));
+        settle(recognise(await answerFromKeys(this.parts.database.lookup, open), expected));
       } catch (failure) {
         if (!(failure instanceof DatabaseUnavailable)) throw failure;
       }

@@ -2,11 +2,12 @@ import { ASSETS } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import type { Transaction } from '../../db/database.js';
+import { uuid } from '../../db/columns.js';
+import type { Database, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
-import { columnList, literals, selectSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
+import { parseRow, type Table } from '../../db/table.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
 import { AccountNotLocked, GroupState } from './state.js';
 import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
@@ -40,7 +41,7 @@ export async function loadKeysAndNeeds(
   const tables = [...groupBy(needs, (one) => one.table)];
   const [keys = [], ...loaded] = await transaction.all([
     selectKeysSql(tickets.map((ticket) => ticket.command)),
-    ...tables.map(([table, own]) => selectSql(table, wanted(own))),
+    ...tables.map(([table, own]) => neededSql(table, own)),
   ]);
   tables.forEach(([table, own], index) =>
     state.addLoaded(
@@ -61,7 +62,7 @@ function needsOf(
 ): readonly Need[] {
   const view = state.view(state.instantFor(accountIds, now), accountIds);
   try {
-    return kind.needs(command, view.at, view.account);
+    return kind.needs(command, view.at, view.named);
   } catch (fault) {
     if (fault instanceof AccountNotLocked) throw fault;
     parts.onFault(kind.name, fault);
@@ -69,10 +70,29 @@ function needsOf(
   }
 }
 
-/** Each property among its wanted values: for needs of several properties this may read a little more than was asked. */
-function wanted(needs: readonly Need[]): Record<string, unknown[]> {
-  const values: Record<string, Set<unknown>> = {};
-  for (const { key } of needs)
-    for (const [property, value] of Object.entries(key)) (values[property] ??= new Set()).add(value);
-  return Object.fromEntries(Object.entries(values).map(([property, set]) => [property, [...set]]));
+/** One SELECT for all keys of a table. Several properties are asked as pairs: a list for each would ask their product. */
+function neededSql(table: Table<unknown>, needs: readonly Need[]): string {
+  const keys = new Map(needs.map(({ key }) => [Object.values(key).join('|'), key as Record<string, unknown>]));
+  const [first = {}] = keys.values();
+  const [property, ...others] = Object.keys(first);
+  if (property !== undefined && others.length === 0)
+    return selectSql<Record<string, unknown>>(table as Table<Record<string, unknown>>, {
+      [property]: Array.from(keys.values(), (key) => key[property]),
+    });
+  const conditions = Array.from(keys.values(), (key) => `(${equalsSql(table as Table<Record<string, unknown>>, key)})`);
+  return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
+}
+
+/** Which of these accounts somebody else has locked at this moment. */
+export async function lockedByOthers(database: Database, ids: readonly Uuid[]): Promise<Set<Uuid>> {
+  const list = `id IN (${literals(accounts, 'id', ids)})`;
+  const [there = [], free = []] = await database.withTransaction((transaction) =>
+    transaction.all([
+      `SELECT id FROM accounts WHERE ${list}`,
+      `SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${list} ORDER BY id FOR UPDATE SKIP LOCKED`,
+    ]),
+  );
+  const locked = new Set(there.map((row) => uuid.parse(row.id)));
+  for (const row of free) locked.delete(uuid.parse(row.id));
+  return locked;
 }

@@ -98,6 +98,7 @@ export class GroupState {
         if (!named.has(id)) throw new AccountNotLocked(`an account was not named before the lock`);
         return this.accounts.get(id);
       },
+      named: (id) => (named.has(id) ? this.accounts.get(id) : undefined),
       rows,
       row: (table, key) => rows(table, key)[0],
     };

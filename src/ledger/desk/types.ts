@@ -26,7 +26,10 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
   readonly resourceType: ResourceType;
   /** Where the resource is read from when its key is asked again. */
   readonly table: Table<Row>;
-  /** For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the lock. */
+  /**
+   * For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the
+   * lock. What is no business of the command's tenant is left out, so that nobody waits for a stranger's lock.
+   */
   accounts(commands: readonly C[], reader: Reader): Promise<readonly (readonly Uuid[])[]>;
   /** What `decide` will ask the view for, known once the accounts are locked. One SELECT a table reads it for the whole group. */
   needs(command: C, at: Instant, account: AccountFinder): readonly Need[];
@@ -63,6 +66,8 @@ export interface View {
   readonly at: Instant;
   /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */
   readonly account: AccountFinder;
+  /** The same for an account that `accounts` may have left out: undefined then. */
+  readonly named: AccountFinder;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
 }

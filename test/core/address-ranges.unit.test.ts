@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { admitsAddress, normaliseRange, parseRanges } from '../../src/access/address-ranges.js';
+import { admitsAddress, normaliseRange, parseRanges } from '../../src/core/address-ranges.js';
 
 describe('the address ranges of a token', () => {
   for (const [given, stored] of [

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Where a token may be used from. Several ranges are kept as text with commas between. */
+/** Ranges of addresses: where a token may be used from, which proxies are believed. As text with commas between. */
 
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -18,12 +18,12 @@ export function normaliseRange(text: string): string | null {
   return `${network.toString()}/${length}`;
 }
 
-/** The ranges of a token's row. */
+/** What was written with normaliseRange. */
 export function parseRanges(stored: string): readonly AddressRange[] {
   return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));
 }
 
-/** True when there are no ranges, or the address lies in one of them. An IPv4 address in IPv6 clothing is the IPv4 address. */
+/** True when there are no ranges, or the address lies in one of them. An IPv4 address written as IPv6 counts as IPv4. */
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;

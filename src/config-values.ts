@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { normaliseRange } from './core/address-ranges.js';
+import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
+import type { Keyring, SecretKey } from './core/fingerprint.js';
+import { SECRET_KEY_BYTES } from './core/secret-box.js';
+
+/** The kinds of values that the configuration takes: how each is read from its text, and what is wrong with it. */
+
+/** A whole number in plain digits. */
+export const count = (least: number, most: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform((text) => Number.parseInt(text, 10))
+    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
+export const port = count(0, 65_535);
+
+/** `mysql://user:password@host:port/database`. Options in it could switch off what we rely on. */
+export const mysqlUrl = z
+  .url({ protocol: /^mysql$/, error: 'must be mysql://user:password@host:port' })
+  .refine((url) => [...new URL(url).searchParams.keys()].every((name) => name === 'ssl'), 'takes no option but ssl');
+export const mysqlDatabaseUrl = mysqlUrl.refine(
+  (url) => /^\/[A-Za-z0-9_]{1,64}$/.test(new URL(url).pathname),
+  'must end in /<database>, a plain name',
+);
+export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+
+/** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
+const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
+  z.string().transform((text, context): Keyring => {
+    const keys = text.split(',').map((part): SecretKey => {
+      const [id = '', secret = ''] = part.split(/:(.*)/s);
+      return { id, secret: Buffer.from(secret, 'base64') };
+    });
+    for (const key of keys)
+      if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
+        context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
+    if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('names one id twice');
+    const [first, ...rest] = keys;
+    return first === undefined ? z.NEVER : [first, ...rest];
+  });
+export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
+export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
+
+export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
+  const [name = '', passing = '1'] = text.split(':');
+  if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))
+    context.addIssue(`must be one of ${FAILPOINTS.join(', ')}, with :N for the N-th passing`);
+  return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
+});
+
+/** Addresses and CIDR ranges with commas between. */
+export const addressRanges = z.string().transform((text, context): readonly string[] =>
+  text
+    .split(',')
+    .flatMap((part) => part.trim() || [])
+    .map((range) => {
+      const normal = normaliseRange(range);
+      if (normal === null) context.addIssue(`${range} is neither an address nor a range`);
+      return normal ?? '';
+    }),
+);
