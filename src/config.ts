@@ -104,8 +104,9 @@ function read<S extends z.ZodObject>(schema: S, environment: Environment): z.inf
   );
   const result = schema.safeParse(set);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => {
-    const name = String(issue.path[0]);
+  // The first fault of each variable: what follows mostly follows from it.
+  const first = new Map(result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]));
+  const faults = Array.from(first, ([name, issue]) => {
     const problem = set[name] === undefined ? 'is not set' : issue.message;
     return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
   });

@@ -31,28 +31,35 @@ export async function importAccounts(
   tenantId: Uuid,
   wanted: readonly NewAccount[],
 ): Promise<readonly Imported[]> {
-  const { database, clock, actor, dryRun } = parts;
-  const drafted = wanted.map((one) => draftAccount(one, clock()));
+  const drafted = wanted.map((one) => draftAccount(one, parts.clock()));
   const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
-  const known = await findKnown(database.reader, tenantId, drafts);
+  const known = await findKnown(parts.database.reader, tenantId, drafts);
   const fresh = drafts.filter((draft) => !known.has(draft));
-  const refusals = dryRun ? await judgeDrafts(database.reader, tenantId, fresh, clock()) : null;
-  const opened = refusals === null ? await openAccounts(database, clock, tenantId, fresh, actor) : [];
-  const outcomes = new Map<Draft, Imported>(
-    fresh.map((draft, index) => {
-      const outcome = opened[index] ?? { account: draft.account };
-      const refusal = refusals?.[index] ?? ('refusal' in outcome ? outcome.refusal : null);
-      return [draft, refusal === null ? { result: 'opened', account: draft.account } : { result: 'refused', refusal }];
-    }),
-  );
+  const refusals = new Map<Draft, Refusal>();
+  (await openFresh(parts, tenantId, fresh)).forEach((refusal, index) => {
+    const draft = fresh[index];
+    if (draft !== undefined && refusal !== null) refusals.set(draft, refusal);
+  });
+  // Another run of the same import may have been faster.
+  const overtaken = await findKnown(parts.database.reader, tenantId, [...refusals.keys()]);
   return drafted.map((one): Imported => {
     if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
-    const account = known.get(one.draft);
+    const account = known.get(one.draft) ?? overtaken.get(one.draft);
     if (account !== undefined) return { result: 'known', account };
-    const outcome = outcomes.get(one.draft);
-    if (outcome === undefined) throw new Error('an import has no outcome');
-    return outcome;
+    const refusal = refusals.get(one.draft);
+    return refusal === undefined ? { result: 'opened', account: one.draft.account } : { result: 'refused', refusal };
   });
+}
+
+/** For each the rule that forbids it; those without one are open now, but in a dry run. */
+async function openFresh(
+  { database, clock, actor, dryRun }: ImportParts,
+  tenantId: Uuid,
+  fresh: readonly Draft[],
+): Promise<readonly (Refusal | null)[]> {
+  if (dryRun) return judgeDrafts(database.reader, tenantId, fresh, clock());
+  const opened = await openAccounts(database, clock, tenantId, fresh, actor);
+  return opened.map((one) => ('refusal' in one ? one.refusal : null));
 }
 
 async function findKnown(

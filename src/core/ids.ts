@@ -10,15 +10,23 @@ const ID_BYTES = 16;
 /** Random bytes are fetched for many ids at once: one by one they were a sixth of a posting's CPU time. */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
+/** The millisecond and the counter of the last id. */
+const last = { msecs: 0, seq: 0 };
 
-/** A new time-ordered id (UUID v7). */
+/** A new time-ordered id (UUID v7), behind every one that this process made before. */
 export function newId(): Uuid {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  used += ID_BYTES;
-  return v7({ random: pool.subarray(used - ID_BYTES, used) }) as Uuid;
+  const random = pool.subarray(used, (used += ID_BYTES));
+  const now = Date.now();
+  if (now > last.msecs) {
+    last.msecs = now;
+    // Half of the counter's 32 bits, so that it does not run over within the millisecond.
+    last.seq = random.readUInt32BE(0) >>> 1;
+  } else last.seq += 1;
+  return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -20,6 +20,11 @@ describe('an id', () => {
     }
   });
 
+  it('sorts behind those that were made before it, within a millisecond too', () => {
+    const ids = Array.from({ length: 20_000 }, () => newId());
+    assert.deepEqual([...ids].sort(), ids);
+  });
+
   it('is read in any case and kept in lower case', () => {
     const id = newId();
     assert.equal(parseUuid(id.toUpperCase()), id);

@@ -130,7 +130,7 @@ describe('the posting desk, when MySQL fails', () => {
     await other.rollback();
     await other.end();
     assert((await answer).outcome.done);
-    assert.equal(watched.retries.rolled_back, 1);
+    assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
   it('begins again when the server ends it for a deadlock', async () => {

@@ -27,12 +27,12 @@ const READ_BYTES = 256 * 1024;
  * read, is not UTF-8 or not CSV, or whose header is not what is wanted.
  */
 export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
-  const text = decoded(path);
+  const text = withPlainBreaks(decoded(path));
   const first = await text.next();
   const head = first.done === true ? '' : first.value;
   const parser = parse({
     delimiter: delimiterOf(head),
-    record_delimiter: ['\r\n', '\n', '\r'],
+    record_delimiter: '\n',
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -102,8 +102,20 @@ async function* decoded(path: string): AsyncGenerator<string> {
   }
 }
 
+/** Every line break as one LF, so that lines are counted as an editor counts them. */
+async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+  let held = '';
+  for await (const piece of text) {
+    const whole = held + piece;
+    // A CR at the end may be half of a break.
+    held = whole.endsWith('\r') ? '\r' : '';
+    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
+  }
+  if (held !== '') yield '\n';
+}
+
 function delimiterOf(head: string): ',' | ';' {
-  const [header = ''] = head.split(/[\r\n]/, 1);
+  const [header = ''] = head.split('\n', 1);
   return header.includes(';') && !header.includes(',') ? ';' : ',';
 }
 
@@ -130,7 +142,7 @@ function line(header: readonly string[], values: readonly string[], number: numb
 
 /** A value in quotation marks may hold line breaks; the parser counts the line where it ends. */
 function breaksIn(values: readonly string[]): number {
-  return values.reduce((sum, value) => sum + (value.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+  return values.reduce((sum, value) => sum + (value.split('\n').length - 1), 0);
 }
 
 function notCsv(path: string, failure: CsvError): OpsError {

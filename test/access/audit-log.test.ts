@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
+import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
+import { setAliasFor } from '../../src/accounts/alias.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limit-overrides.js';
+import { openAccount } from '../../src/accounts/opening.js';
+import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { type Uuid } from '../../src/core/ids.js';
+import { systemClock as clock } from '../../src/core/instant.js';
+import { errnoOf } from '../../src/db/failures.js';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/funding/adjustments.js';
+import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const ACTOR = operatorActor('maria');
+const DECIDED = { actor: ACTOR, reason: 'ticket 118' };
+/** What the database says to a user without the right. */
+const DENIED = 1142;
+
+describe('the audit log', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let tenantId: Uuid;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+  beforeEach(async () => {
+    bank = await openBank(api);
+    tenantId = bank.tenant.tenant.id;
+  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const acts = (limit = 100) => listActs(db.database.reader, { tenantId }, limit);
+  /** The acts that the work adds, oldest first: action, subject and details. */
+  async function added(work: () => Promise<unknown>): Promise<unknown[]> {
+    const known = new Set((await acts()).map(({ id }) => id));
+    await work();
+    const fresh = (await acts()).filter(({ id }) => !known.has(id)).reverse();
+    return fresh.map((act) => [act.action, act.subjectType, act.subjectId, parseDetails(act)]);
+  }
+
+  for (const statement of ['UPDATE audit_log SET actor=0x61', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
+    it(`refuses the service's own user ${statement.split(' ')[0] ?? ''}`, async () => {
+      await assert.rejects(
+        db.database.withTransaction((transaction) => transaction.execute(statement)),
+        (failure) => errnoOf(failure) === DENIED,
+      );
+    });
+
+  it('has who acted, through what, when, and for which tenant; the newest first', async () => {
+    const { id } = await bank.account();
+    const before = clock();
+    await freezeAccount(db.database, clock, id, DECIDED);
+    await unfreezeAccount(db.database, clock, id, { actor: operatorActor('bob'), reason: null });
+    const [newest, older] = await acts(2);
+    assert.deepEqual(
+      [newest?.action, newest?.actor, newest?.channel, newest?.tenantId, older?.action, older?.actor],
+      ['account.unfreeze', 'bob', 'ops', tenantId, 'account.freeze', 'maria'],
+    );
+    assert.ok(newest !== undefined && newest.at >= before && newest.at <= clock());
+  });
+
+  it('names the member who acted through the API', async () => {
+    const { id } = await bank.account({ isVerified: false, type: 'person' });
+    const { id: memberId } = bank.tenant.owner;
+    const path = `/v1/accounts/${id}`;
+    answered(await bank.request('PUT', `${path}/alias`, { body: { alias: '$audited.api' } }), 200);
+    answered(await bank.request('DELETE', `${path}/alias`), 204);
+    const declared = {
+      ...{ type: 'person', legal_name: 'Ana Pérez', document_type: 'CC', document_number: '1020304051', country: 'CO' },
+    };
+    for (let count = 0; count < 2; count += 1)
+      answered(await bank.request('PUT', `${path}/verification`, { body: declared }), 200);
+    const own = (await listActs(db.database.reader, { tenantId, subjectId: id }, 10)).reverse().slice(1);
+    assert.deepEqual(
+      own.map(({ action, actor, channel }) => [action, actor, channel]),
+      ['alias.set', 'alias.release', 'account.verify', 'account.verification_replace'].map((action) => [
+        action,
+        `member:${memberId}`,
+        'api',
+      ]),
+    );
+  });
+
+  it('holds no personal data of what it tells', async () => {
+    const { id } = await bank.account({ type: 'person', name: 'Zenobia Quijano', phone: '+573175550999' });
+    await setAliasFor(db.database, clock, id, '$zenobia', ACTOR);
+    const declared = {
+      ...{ type: 'person', legal_name: 'Zenobia Quijano Ávila', document_type: 'CC', country: 'CO' },
+      document_number: '7766554433',
+    };
+    answered(await bank.request('PUT', `/v1/accounts/${id}/verification`, { body: declared }), 200);
+    await closeAccount(db.database, clock, id, DECIDED);
+    const all = JSON.stringify(await acts());
+    for (const secret of ['enobia', 'uijano', '3175550999', '7766554433'])
+      assert.ok(!all.includes(secret), secret);
+  });
+
+  it('has every act about members and tokens', async () => {
+    const { id: accountId } = await bank.account();
+    const { database } = db;
+    const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
+    const grant = (role: 'viewer' | 'admin') => grantRole(database, clock, member, accountId, role, ACTOR);
+    assert.deepEqual(await added(() => grant('viewer')), [
+      ['role.grant', 'member', member.id, { account_id: accountId, role: 'viewer', previous: null }],
+    ]);
+    assert.deepEqual(await added(() => grant('viewer')), []);
+    assert.deepEqual(await added(() => grant('admin')), [
+      ['role.grant', 'member', member.id, { account_id: accountId, role: 'admin', previous: 'viewer' }],
+    ]);
+    assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), [
+      ['role.remove', 'member', member.id, { account_id: accountId, accounts: 1 }],
+    ]);
+    assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), []);
+    assert.deepEqual(await added(() => grantRoleEverywhere(database, clock, member, 'viewer', ACTOR)), [
+      ['role.grant_everywhere', 'member', member.id, { role: 'viewer', accounts: 1 }],
+    ]);
+
+    const wanted = { name: 'server', scopes: ['read', 'lookup'], expiresAt: null, cidrs: ['10.0.0.0/8'] } as const;
+    const { token, text } = await issueToken(database, clock, member, wanted, ACTOR);
+    const described = { member_id: member.id, scopes: 'read,lookup', cidrs: '10.0.0.0/8', expires_at: null };
+    const [issued] = await acts(1);
+    assert.deepEqual([issued?.action, issued?.subjectId], ['token.issue', token.keyId]);
+    assert.deepEqual(parseDetails(issued!), described);
+    const { token: next } = await rotateToken(database, clock, token.keyId, 0, ACTOR);
+    assert.deepEqual(await added(() => revokeToken(database, clock, next.keyId, ACTOR)), [
+      ['token.revoke', 'token', next.keyId, {}],
+    ]);
+    assert.deepEqual(await added(() => revokeToken(database, clock, next.keyId, ACTOR)), []);
+    const rotated = (await acts()).find(({ action }) => action === 'token.rotate');
+    assert.deepEqual(
+      [rotated?.subjectId, parseDetails(rotated!)],
+      [token.keyId, { replaced_by: next.keyId, grace_ms: 0 }],
+    );
+    assert.ok(!JSON.stringify(await acts()).includes(text.slice(-40)));
+  });
+
+  it('has every act about accounts, limits and fees', async () => {
+    const { database } = db;
+    const opening = { tenantId, type: 'person', name: 'Ana', alias: null, phone: null, grants: [] } as const;
+    const { id } = await openAccount(database, clock, opening, ACTOR);
+    const [opened] = await acts(1);
+    assert.deepEqual([opened?.action, opened?.subjectId, opened?.actor], ['account.open', id, 'maria']);
+    const limits = { accountId: id, asset: 'COPM', maximum: 500_000n } as const;
+    assert.deepEqual(await added(() => setAccountLimits(database, clock, limits, ACTOR)), [
+      ['limits.set', 'account', id, { asset: 'COPM', minimum: null, maximum: '500000', month: null }],
+    ]);
+    assert.deepEqual(await added(() => clearAccountLimits(database, clock, id, 'COPM', ACTOR)), [
+      ['limits.clear', 'account', id, { asset: 'COPM' }],
+    ]);
+    assert.deepEqual(await added(() => setFeeAccount(database, clock, tenantId, id, ACTOR)), [
+      ['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
+    ]);
+    const fee = { tenantId, operation: 'payout', asset: 'COPM' } as const;
+    const schedule = { ...fee, flatRaw: 1n, basisPoints: 2n, floorRaw: 3n, capRaw: null };
+    const details = { operation: 'payout', asset: 'COPM', flat: '1', basis_points: '2', floor: '3', cap: null };
+    assert.deepEqual(await added(() => setFeeSchedule(database, clock, schedule, ACTOR)), [
+      ['fees.set', 'tenant', tenantId, details],
+    ]);
+    assert.deepEqual(await added(() => removeFeeSchedule(database, clock, fee, ACTOR)), [
+      ['fees.remove', 'tenant', tenantId, { operation: 'payout', asset: 'COPM' }],
+    ]);
+    const { id: closing } = await openAccount(database, clock, { ...opening, alias: '$audited.closing' }, ACTOR);
+    assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), [
+      ['alias.release', 'account', closing, {}],
+      ['account.close', 'account', closing, { reason: 'ticket 118' }],
+    ]);
+    assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), []);
+  });
+
+  it('has every act about the reserved list', async () => {
+    const alias = '$audited.reserved';
+    const ofAlias = async () =>
+      (await listActs(db.database.reader, { subjectId: alias }, 10)).map(({ action, tenantId: of }) => [action, of]);
+    await reserveAlias(db.database, clock, alias, ACTOR);
+    await reserveAlias(db.database, clock, alias, ACTOR);
+    await unreserveAlias(db.database, clock, alias, ACTOR);
+    await unreserveAlias(db.database, clock, alias, ACTOR);
+    assert.deepEqual(await ofAlias(), [
+      ['alias.unreserve', null],
+      ['alias.reserve', null],
+    ]);
+  });
+
+  it('has every act about money, written with the posting, once however often it is repeated', async () => {
+    const parts = { database: db.database, desk: api.core.desk };
+    const { id: accountId } = await bank.account();
+    const amount = { raw: 700n, asset: 'COPM' } as const;
+    const payIn = () =>
+      recordPayIn(parts, {
+        ...{ tenantId, accountId, amount, reference: 'wire-1', description: 'for Ana', operator: 'maria' },
+      });
+    const { resource: recorded } = await payIn();
+    const [act] = await acts(1);
+    const money = { account_id: accountId, asset: 'COPM', raw: '700' };
+    assert.deepEqual([act?.action, act?.subjectId, act?.at], ['payin.record', recorded.id, recorded.createdAt]);
+    assert.deepEqual(parseDetails(act!), { ...money, reference: 'wire-1' });
+    assert.deepEqual(await added(payIn), []);
+
+    const wanted = { tenantId, accountId, direction: 'out', amount, reason: 'twice' } as const;
+    const propose = async (reference: string) =>
+      (await proposeAdjustment(parts, { ...wanted, reference, operator: 'maria' })).resource;
+    const [one, two] = [await propose('case-1'), await propose('case-2')];
+    const told = { ...money, direction: 'out', reason: 'twice', proposed_by: 'maria' };
+    await assert.rejects(approveAdjustment(parts, one, 'maria'));
+    assert.deepEqual(await added(() => approveAdjustment(parts, one, 'bob')), [
+      ['adjustment.approve', 'adjustment', one.id, { ...told, reference: 'case-1', status: 'posted' }],
+    ]);
+    assert.deepEqual(await added(() => approveAdjustment(parts, one, 'bob')), []);
+    assert.deepEqual(await added(() => rejectAdjustment(parts, two, 'maria')), [
+      ['adjustment.reject', 'adjustment', two.id, { ...told, reference: 'case-2', status: 'rejected' }],
+    ]);
+    const proposed = (await acts()).filter(({ action }) => action === 'adjustment.propose');
+    assert.deepEqual(new Set(proposed.map(({ subjectId }) => subjectId)), new Set([one.id, two.id]));
+  });
+
+  it('has nothing of what was refused', async () => {
+    const { id } = await bank.account({ funds: { COPM: 1n } });
+    const before = await acts();
+    await assert.rejects(closeAccount(db.database, clock, id, DECIDED));
+    await assert.rejects(setAliasFor(db.database, clock, id, '$admin', ACTOR));
+    answered(
+      await bank.request('PUT', `/v1/accounts/${id}/alias`, { body: { alias: '$banco' } }),
+      422,
+      'alias_reserved',
+    );
+    assert.deepEqual(await acts(), before);
+  });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { issueToken, listTokens, revokeToken, rotateToken, type WantedToken } from '../../src/access/tokens.js';
+import { ApiError } from '../../src/core/errors.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
+
+const HOUR_MS = 3_600_000;
+/** A revocation is complete within this. */
+const REVOCATION_MS = 1_000;
+
+describe('a token', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let now: Instant | null = null;
+  const clock = (): Instant => now ?? systemClock();
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db, { TRUSTED_PROXIES: '127.0.0.1/32' }, { clock });
+    bank = await openBank(api);
+  });
+  beforeEach(() => void (now = null));
+  after(() => api.stop());
+
+  const issue = (wanted: Partial<WantedToken> = {}) =>
+    issueToken(
+      db.database,
+      clock,
+      bank.tenant.owner,
+      { name: 'a server', scopes: ['read'], expiresAt: null, cidrs: [], ...wanted },
+      TEST_ACTOR,
+    );
+  const use = (token: string, from?: string): Promise<TestAnswer> =>
+    bank.request('GET', '/v1/accounts', {
+      token,
+      ...(from === undefined ? {} : { headers: { 'x-forwarded-for': from } }),
+    });
+  const rotate = (keyId: string, graceMs = 0) => rotateToken(db.database, clock, keyId, graceMs, TEST_ACTOR);
+  const revoke = (keyId: string) => revokeToken(db.database, clock, keyId, TEST_ACTOR);
+
+  async function untilRefused(token: string): Promise<void> {
+    const since = performance.now();
+    while ((await use(token)).status !== 401) {
+      assert.ok(performance.now() - since < REVOCATION_MS, 'it was still let in after a second');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  const stateOf = async (work: Promise<unknown>): Promise<unknown> => {
+    const failure: unknown = await work.then(
+      () => assert.fail('it was not refused'),
+      (error: unknown) => error,
+    );
+    assert.ok(failure instanceof ApiError, String(failure));
+    return [failure.refusal.code, failure.refusal.details?.current];
+  };
+
+  it('is good until its expiry and 401 from then on, to the millisecond', async () => {
+    const expiresAt = instant(systemClock() + HOUR_MS);
+    const { text } = await issue({ expiresAt });
+    answered(await use(text), 200);
+    now = instant(expiresAt - 1);
+    answered(await use(text), 200);
+    now = expiresAt;
+    answered(await use(text), 401, 'unauthorized');
+  });
+
+  it('is good from its address ranges alone', async () => {
+    const { text } = await issue({ cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
+    for (const from of ['203.0.113.7', '203.0.113.255', '2001:db8::1', '::ffff:203.0.113.7'])
+      answered(await use(text, from), 200);
+    for (const from of ['203.0.114.1', '10.0.0.1', '2001:db9::1', undefined])
+      answered(await use(text, from), 401, 'unauthorized');
+  });
+
+  it('that was revoked is refused within a second, also while it is used all the time', async () => {
+    const { text, token } = await issue();
+    answered(await use(text), 200);
+    await revoke(token.keyId);
+    await untilRefused(text);
+    for (let count = 0; count < 5; count += 1) answered(await use(text), 401, 'unauthorized');
+  });
+
+  it('tells nothing of why it is refused: revoked, expired, elsewhere and unknown are the same answer', async () => {
+    const revoked = await issue();
+    await revoke(revoked.token.keyId);
+    const expired = await issue({ expiresAt: instant(systemClock() + 1) });
+    const elsewhere = await issue({ cidrs: ['203.0.113.0/24'] });
+    now = instant(systemClock() + HOUR_MS);
+    const unknown = `${revoked.text.slice(0, -4)}aaaa`;
+    const texts = [];
+    for (const text of [revoked.text, expired.text, elsewhere.text, unknown])
+      texts.push(answered(await use(text), 401, 'unauthorized').text);
+    assert.equal(new Set(texts).size, 1);
+  });
+
+  it('rotated gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
+    const expiresAt = instant(systemClock() + HOUR_MS);
+    const old = await issue({ scopes: ['read', 'lookup'], expiresAt, cidrs: ['127.0.0.1', '10.0.0.0/8'] });
+    answered(await use(old.text), 200);
+    const fresh = await rotate(old.token.keyId);
+    const kept = ({ memberId, name, scopes, cidrs, expiresAt: end }: typeof fresh.token) => [
+      memberId,
+      name,
+      scopes,
+      cidrs,
+      end,
+    ];
+    assert.deepEqual(kept(fresh.token), kept(old.token));
+    assert.notEqual(fresh.token.keyId, old.token.keyId);
+    answered(await use(fresh.text), 200);
+    await untilRefused(old.text);
+    const stored = await listTokens(db.database.reader, bank.tenant.tenant.id);
+    assert.deepEqual(
+      stored.find(({ keyId }) => keyId === fresh.token.keyId),
+      fresh.token,
+    );
+  });
+
+  it('rotated with a grace goes on beside the new one until its end, to the millisecond', async () => {
+    const start = instant(systemClock() + HOUR_MS);
+    const old = await issue();
+    now = start;
+    const fresh = await rotate(old.token.keyId, HOUR_MS);
+    // Nobody knows the old one by its former row any more.
+    await new Promise((resolve) => setTimeout(resolve, REVOCATION_MS));
+    now = instant(start + HOUR_MS - 1);
+    for (const { text } of [old, fresh]) answered(await use(text), 200);
+    now = instant(start + HOUR_MS);
+    answered(await use(old.text), 401, 'unauthorized');
+    answered(await use(fresh.text), 200);
+  });
+
+  it('never lives longer by a grace than it would have', async () => {
+    const expiresAt = instant(systemClock() + HOUR_MS);
+    const { token } = await issue({ expiresAt });
+    const { old } = await rotate(token.keyId, 2 * HOUR_MS);
+    assert.deepEqual([old.expiresAt, old.revokedAt], [expiresAt, null]);
+  });
+
+  it('that is revoked or has expired is not rotated: 409 invalid_state', async () => {
+    const { token } = await issue();
+    await revoke(token.keyId);
+    assert.deepEqual(await stateOf(rotate(token.keyId)), ['invalid_state', 'revoked']);
+    const expiring = await issue({ expiresAt: instant(systemClock() + HOUR_MS) });
+    now = instant(systemClock() + 2 * HOUR_MS);
+    assert.deepEqual(await stateOf(rotate(expiring.token.keyId)), ['invalid_state', 'expired']);
+    assert.deepEqual(await stateOf(rotate('a'.repeat(16))), ['not_found', undefined]);
+  });
+
+  it('rotated by two at the same time has one successor', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { token } = await issue({ name: `raced ${round}` });
+      const ends = await Promise.allSettled([rotate(token.keyId), rotate(token.keyId)]);
+      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
+      const own = await listTokens(db.database.reader, bank.tenant.tenant.id);
+      assert.equal(own.filter(({ name, revokedAt }) => name === token.name && revokedAt === null).length, 1);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const DAY_MS = 86_400_000;
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+
+/** An alias that no other test has. */
+const newAlias = (): string => `$${randomUUID().slice(0, 18)}x`;
+
+describe('the alias of an account', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let account: Account;
+  let now: Instant | null = null;
+
+  before(async () => {
+    db = await testDatabase();
+    const lookups = { RATE_LIMIT_LOOKUP_PER_S: '100000', RATE_LIMIT_LOOKUP_BURST: '100000' };
+    api = await startTestApi(db, lookups, { clock: () => now ?? systemClock() });
+    bank = await openBank(api);
+  });
+  beforeEach(async () => {
+    now = null;
+    account = await bank.account();
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const set = (of: Account, alias: unknown, own = bank): Promise<TestAnswer> =>
+    own.request('PUT', `/v1/accounts/${of.id}/alias`, { body: { alias } });
+  const release = (of: Account, own = bank): Promise<TestAnswer> =>
+    own.request('DELETE', `/v1/accounts/${of.id}/alias`);
+  const holder = async (alias: string): Promise<unknown> =>
+    (await bank.get(`/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`)).json.account_id;
+
+  it('is set, in lower case, and found by a lookup', async () => {
+    const alias = newAlias();
+    const answer = answered(await set(account, alias.toUpperCase()), 200);
+    assert.deepEqual(answer.json, { account_id: account.id, alias });
+    assert.equal(await holder(alias), account.id);
+    assert.equal((await bank.get(`/v1/accounts/${account.id}`)).json.alias, alias);
+  });
+
+  it('put again is 200 and changes nothing', async () => {
+    const alias = newAlias();
+    await set(account, alias);
+    const before = await db.sql('SELECT COUNT(*) AS count FROM audit_log');
+    answered(await set(account, alias.toUpperCase()), 200);
+    assert.deepEqual(await db.sql('SELECT COUNT(*) AS count FROM audit_log'), before);
+    assert.equal(await holder(alias), account.id);
+  });
+
+  it('is released by DELETE: 204, again 204, and nobody is found by it', async () => {
+    const alias = newAlias();
+    await set(account, alias);
+    assert.equal(answered(await release(account), 204).text, '');
+    answered(await release(account), 204);
+    assert.equal(await holder(alias), undefined);
+    assert.equal((await bank.get(`/v1/accounts/${account.id}`)).json.alias, null);
+  });
+
+  for (const [what, alias] of [
+    ['without its $', 'ana'],
+    ['of two letters', '$ab'],
+    ['of 31 letters', `$${'a'.repeat(31)}`],
+    ['that begins with a dot', '$.ana'],
+    ['that ends with a dash', '$ana-'],
+    ['with a space', '$ana b'],
+    ['with a line break behind', '$ana\n'],
+    ['with a fullwidth $', '\uFF04ana'],
+    ['with a fullwidth letter', '$\uFF41na'],
+    ['with a Cyrillic а', '$\u0430na'],
+    ['with the Kelvin sign', '$\u212Aarl'],
+    ['with a long s', '$\u017Fara'],
+    ['with ß', '$stra\u00DFe'],
+    ['with a dotless i', '$d\u0131ego'],
+    ['with a combining accent', '$ana\u0301b'],
+    ['with an accented letter', '$jos\u00E9'],
+    ['with a zero-width space', '$an\u200Ba'],
+    ['with a right-to-left mark', '$ana\u200Fb'],
+    ['with Arabic digits', '$ana\u0661'],
+    ['with an emoji', '$ana\u{1F600}b'],
+    ['with a lone surrogate', '$an\uD800a'],
+    ['that is empty', ''],
+    ['that is a number', 5],
+  ] as const)
+    it(`${what} is 400 {field: "alias"}`, async () => {
+      const { details } = answered(await set(account, alias), 400, 'invalid_field');
+      assert.equal(details?.field, 'alias');
+    });
+
+  it('is required: 400 missing_field {field: "alias"}', async () => {
+    for (const body of [{}, { alias: null }]) {
+      const refused = await bank.request('PUT', `/v1/accounts/${account.id}/alias`, { body });
+      assert.equal(answered(refused, 400, 'missing_field').details?.field, 'alias');
+    }
+  });
+
+  it('that another account has is 422 alias_taken, without details', async () => {
+    const alias = newAlias();
+    await set(account, alias);
+    const refused = answered(await set(await bank.account(), alias.toUpperCase()), 422, 'alias_taken');
+    assert.equal(refused.details, undefined);
+    assert.equal(await holder(alias), account.id);
+  });
+
+  it('that another tenant has is free', async () => {
+    const alias = newAlias();
+    const other = await openBank(api);
+    answered(await set(await other.account(), alias, other), 200);
+    answered(await set(account, alias), 200);
+  });
+
+  for (const alias of ['$admin', '$soporte', '$support', '$banco', '$sistema', '$ADMIN'])
+    it(`${alias} is 422 alias_reserved, without details`, async () => {
+      assert.equal(answered(await set(account, alias), 422, 'alias_reserved').details, undefined);
+    });
+
+  it('released by its holder is 422 alias_in_quarantine, for the holder too, without details', async () => {
+    const alias = newAlias();
+    await set(account, alias);
+    await release(account);
+    for (const one of [account, await bank.account()])
+      assert.equal(answered(await set(one, alias), 422, 'alias_in_quarantine').details, undefined);
+  });
+
+  it('is in quarantine for 90 days to the millisecond, and free at exactly 90 days', async () => {
+    const alias = newAlias();
+    const released = Date.parse('2031-03-01T10:00:00.123Z');
+    await set(account, alias);
+    now = instant(released);
+    await release(account);
+    now = instant(released + 90 * DAY_MS - 1);
+    answered(await set(account, alias), 422, 'alias_in_quarantine');
+    now = instant(released + 90 * DAY_MS);
+    answered(await set(account, alias), 200);
+  });
+
+  it('given up for another one is released: going back is quarantine', async () => {
+    const [first, second] = [newAlias(), newAlias()];
+    await set(account, first);
+    answered(await set(account, second), 200);
+    answered(await set(account, first), 422, 'alias_in_quarantine');
+    assert.deepEqual([await holder(first), await holder(second)], [undefined, account.id]);
+  });
+
+  it('released a second time is in quarantine from then on', async () => {
+    const alias = newAlias();
+    const first = Date.parse('2031-03-01T10:00:00.000Z');
+    await set(account, alias);
+    now = instant(first);
+    await release(account);
+    now = instant(first + 90 * DAY_MS);
+    answered(await set(account, alias), 200);
+    await release(account);
+    now = instant(first + 180 * DAY_MS - 1);
+    answered(await set(account, alias), 422, 'alias_in_quarantine');
+    now = instant(first + 180 * DAY_MS);
+    answered(await set(account, alias), 200);
+  });
+
+  it('of a closed account is in quarantine, and the closed account takes none: 409 invalid_state', async () => {
+    const alias = newAlias();
+    await set(account, alias);
+    await closeAccount(db.database, systemClock, account.id, DECIDED);
+    answered(await set(await bank.account(), alias), 422, 'alias_in_quarantine');
+    for (const refused of [await set(account, newAlias()), await release(account)])
+      assert.deepEqual(answered(refused, 409, 'invalid_state').details, {
+        current: 'closed',
+        allowed: ['active', 'frozen'],
+      });
+  });
+
+  it('is refused in the order reserved, taken, quarantine', async () => {
+    const alias = newAlias();
+    const [other, third] = [await bank.account(), await bank.account()];
+    await set(account, alias);
+    await release(account);
+    const quarantined = (): Promise<TestAnswer> => set(third, alias);
+    answered(await quarantined(), 422, 'alias_in_quarantine');
+    // Released once, and taken since: only an operator's past could make it so.
+    const hex = other.id.replaceAll('-', '');
+    await db.sql(`UPDATE accounts SET alias='${alias}' WHERE id=X'${hex}'`);
+    answered(await quarantined(), 422, 'alias_taken');
+    await reserveAlias(db.database, systemClock, alias, TEST_ACTOR);
+    answered(await quarantined(), 422, 'alias_reserved');
+    answered(await set(other, alias), 200);
+    await unreserveAlias(db.database, systemClock, alias, TEST_ACTOR);
+    answered(await quarantined(), 422, 'alias_taken');
+  });
+
+  it('is refused for its form before the account is looked for, and that before the rules', async () => {
+    const foreign = await (await openBank(api)).account();
+    answered(await set(foreign, 'x'), 400, 'invalid_field');
+    answered(await set(foreign, '$admin'), 404, 'not_found');
+  });
+
+  it('of a foreign account is 404 at once, also while its row is locked', async () => {
+    const foreign = await (await openBank(api)).account();
+    let answer: TestAnswer | undefined;
+    await db.database.withTransaction(async (transaction) => {
+      await transaction.find(accounts, { id: foreign.id }, { forUpdate: true });
+      answer = await set(foreign, newAlias());
+    });
+    answered(answer!, 404, 'not_found');
+  });
+
+  it('wanted by several accounts at the same time has one winner, the others alias_taken', async () => {
+    const rivals = await Promise.all(Array.from({ length: 4 }, () => bank.account()));
+    for (let round = 0; round < 50; round += 1) {
+      const alias = newAlias();
+      const answers = await Promise.all(rivals.map((rival) => set(rival, alias)));
+      const codes = answers.map(({ status, code }) => code ?? status).sort();
+      assert.deepEqual(codes, [200, 'alias_taken', 'alias_taken', 'alias_taken']);
+      assert.equal(await holder(alias), rivals[answers.findIndex(({ status }) => status === 200)]?.id);
+    }
+  });
+
+  it('given up by one and wanted by another at the same time is never taken', async () => {
+    const other = await bank.account();
+    for (let round = 0; round < 30; round += 1) {
+      const alias = newAlias();
+      answered(await set(account, alias), 200);
+      const [released, taken] = await Promise.all([release(account), set(other, alias)]);
+      answered(released, 204);
+      assert.equal(taken.status, 422);
+      assert.ok(['alias_taken', 'alias_in_quarantine'].includes(taken.code ?? ''), taken.text);
+      assert.equal(await holder(alias), undefined);
+    }
+  });
+
+  it('exchanged by two accounts at the same time stays with one of them or with nobody, and nothing fails', async () => {
+    const other = await bank.account();
+    for (let round = 0; round < 20; round += 1) {
+      const [one, two] = [newAlias(), newAlias()];
+      await Promise.all([set(account, one), set(other, two)]);
+      for (const answer of await Promise.all([set(account, two), set(other, one)])) {
+        assert.equal(answer.status, 422, answer.text);
+        assert.ok(['alias_taken', 'alias_in_quarantine'].includes(answer.code ?? ''), answer.text);
+      }
+    }
+  });
+
+  it('changed many times at once by one account ends as one of them, all others in quarantine', async () => {
+    const wanted = Array.from({ length: 8 }, newAlias);
+    for (const answer of await Promise.all(wanted.map((alias) => set(account, alias)))) answered(answer, 200);
+    const { alias } = (await bank.get(`/v1/accounts/${account.id}`)).json;
+    for (const one of wanted)
+      answered(await set(await bank.account(), one), 422, one === alias ? 'alias_taken' : 'alias_in_quarantine');
+  });
+});

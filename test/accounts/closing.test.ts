@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { ApiError } from '../../src/core/errors.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { reserve, testKind } from '../support/kinds.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
+
+describe('closing and freezing', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const close = (account: Pick<Account, 'id'>) => closeAccount(db.database, systemClock, account.id, DECIDED);
+  const refusalOf = async (work: Promise<unknown>): Promise<unknown> => {
+    const failure: unknown = await work.then(
+      () => assert.fail('it was not refused'),
+      (error: unknown) => error,
+    );
+    assert.ok(failure instanceof ApiError, String(failure));
+    return [failure.refusal.code, failure.refusal.details?.current];
+  };
+
+  it('a closed account stays to be read, without alias and phone, and is no destination and no source', async () => {
+    const [account, other] = [
+      await bank.account({ alias: '$closing', phone: '+573165550001' }),
+      await bank.account({ funds: { COPM: LEAST } }),
+    ];
+    assert.equal((await close(account)).changed, true);
+    assert.equal((await close(account)).changed, false);
+    const { json } = answered(await bank.get(`/v1/accounts/${account.id}`), 200);
+    assert.deepEqual([json.status, json.alias, json.phone, json.can_send], ['closed', null, null, false]);
+    answered(await bank.send({ from: other, to: account, raw: LEAST }), 404, 'not_found');
+    const source = answered(await bank.send({ from: account, to: other, raw: LEAST }), 422, 'capability_cannot_send');
+    assert.deepEqual(source.details, { reason: 'closed' });
+    answered(await bank.get(`/v1/accounts/${account.id}/movements`), 200);
+    await bank.account({ phone: '+573165550001' });
+  });
+
+  it('an account with money is not closed', async () => {
+    for (const asset of ['COPM', 'DUSD'] as const) {
+      const account = await bank.account({ funds: { [asset]: 1n } });
+      assert.deepEqual(await refusalOf(close(account)), ['invalid_state', 'not_empty']);
+    }
+  });
+
+  it('an account with held funds is not closed', async () => {
+    const [account, other] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
+    await api.core.desk.submit(testKind, reserve({ from: account, to: other, raw: LEAST }));
+    assert.deepEqual(await refusalOf(close(account)), ['invalid_state', 'funds_held']);
+  });
+
+  it('the fee account is not closed while fees go into it', async () => {
+    const own = await openBank(api);
+    const [fees, next] = [await own.account(), await own.account()];
+    const use = (account: Account) =>
+      setFeeAccount(db.database, systemClock, own.tenant.tenant.id, account.id, TEST_ACTOR);
+    await use(fees);
+    assert.deepEqual(await refusalOf(close(fees)), ['invalid_state', 'fee_account']);
+    await use(next);
+    await close(fees);
+    assert.deepEqual(await refusalOf(use(fees)), ['invalid_state', 'closed']);
+  });
+
+  it('the choice of a fee account and its closing at the same time have one winner', async () => {
+    const own = await openBank(api);
+    for (let round = 0; round < 20; round += 1) {
+      const fees = await own.account();
+      const ends = await Promise.allSettled([
+        setFeeAccount(db.database, systemClock, own.tenant.tenant.id, fees.id, TEST_ACTOR),
+        close(fees),
+      ]);
+      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
+    }
+  });
+
+  it('a transfer to an account that is being closed arrives before, or is 404 after: no money rests in a closed one', async () => {
+    const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+    for (let round = 0; round < 25; round += 1) {
+      const account = await bank.account();
+      const [sent, closed] = await Promise.all([
+        bank.send({ from: payer, to: account, raw: LEAST }),
+        close(account).then(
+          () => true,
+          (failure: unknown) => {
+            if (failure instanceof ApiError && failure.refusal.code === 'invalid_state') return false;
+            throw failure;
+          },
+        ),
+      ]);
+      if (closed) answered(sent, 404, 'not_found');
+      else answered(sent, 201);
+      assert.equal(await bank.available(account), closed ? 0n : LEAST);
+    }
+  });
+
+  it('a frozen account receives and does not send: 422 capability_cannot_send {reason: "frozen"}', async () => {
+    const [account, other] = [await bank.account({ funds: { COPM: 2n * LEAST } }), await bank.account()];
+    await bank.fund(other, { raw: LEAST, asset: 'COPM' });
+    await freezeAccount(db.database, systemClock, account.id, DECIDED);
+    const refused = answered(await bank.send({ from: account, to: other, raw: LEAST }), 422, 'capability_cannot_send');
+    assert.deepEqual(refused.details, { reason: 'frozen' });
+    await bank.sent({ from: other, to: account, raw: LEAST });
+    await unfreezeAccount(db.database, systemClock, account.id, DECIDED);
+    await bank.sent({ from: account, to: other, raw: LEAST });
+  });
+
+  it('nothing leaves an account once its freezing is done', async () => {
+    const [account, other] = [await bank.account({ funds: { COPM: 200n * LEAST } }), await bank.account()];
+    let frozen = false;
+    const late: number[] = [];
+    const senders = Array.from({ length: 8 }, async () => {
+      for (let count = 0; count < 10; count += 1) {
+        const began = frozen;
+        const { status } = await bank.send({ from: account, to: other, raw: LEAST });
+        if (began) late.push(status);
+      }
+    });
+    await freezeAccount(db.database, systemClock, account.id, DECIDED);
+    frozen = true;
+    await Promise.all(senders);
+    assert.ok(late.length > 0 && late.every((status) => status === 422), String(late));
+  });
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole, removeRole } from '../../src/access/members.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { freezeAccount } from '../../src/accounts/status.js';
+import { systemClock } from '../../src/core/instant.js';
+import { ROLES } from '../../src/core/permissions.js';
+import type { Account, Member } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, list, openBank, text, walk } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+
+describe('the accounts of a tenant', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let opened: Account[];
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    opened = [];
+    for (let count = 0; count < 9; count += 1)
+      opened.push(await bank.account({ type: count % 3 === 0 ? 'person' : 'business', isVerified: count !== 8 }));
+    await freezeAccount(db.database, systemClock, opened[1]!.id, DECIDED);
+    await closeAccount(db.database, systemClock, opened[2]!.id, DECIDED);
+  });
+  after(() => api.stop());
+
+  const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => text(id));
+  const newest = (...indexes: readonly number[]): string[] => indexes.map((index) => opened[index]!.id);
+  const member = (name: string): Promise<Member> =>
+    addMember(db.database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
+  const grant = (to: Member, account: Account, role: (typeof ROLES)[number]): Promise<void> =>
+    grantRole(db.database, systemClock, to, account.id, role, TEST_ACTOR);
+
+  it('are listed newest first, closed ones too, system accounts never', async () => {
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?limit=100')), newest(8, 7, 6, 5, 4, 3, 2, 1, 0));
+  });
+
+  for (const limit of [1, 2, 4, 9])
+    it(`in pages of ${limit} are each there once`, async () => {
+      assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), newest(8, 7, 6, 5, 4, 3, 2, 1, 0));
+    });
+
+  it('end with a next_cursor of null, also where the last page is full', async () => {
+    const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
+    assert.deepEqual([Object.keys(json).sort(), json.next_cursor], [['items', 'next_cursor'], null]);
+  });
+
+  it('opened meanwhile are on no later page', async () => {
+    const first = answered(await bank.get('/v1/accounts?limit=5'), 200).json;
+    const own = await openBank(api);
+    await own.account();
+    const extra = await bank.account();
+    const cursor = text(first.next_cursor);
+    const second = answered(await bank.get(`/v1/accounts?limit=5&cursor=${cursor}`), 200).json;
+    assert.deepEqual(idsOf(list(second.items)), newest(3, 2, 1, 0));
+    await removeRole(db.database, systemClock, bank.tenant.owner, extra.id, TEST_ACTOR);
+  });
+
+  it('can be narrowed by type and by status', async () => {
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?type=person&limit=2')), newest(6, 3, 0));
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=frozen')), newest(1));
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=closed')), newest(2));
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=active&type=business&limit=1')), newest(8, 7, 5, 4));
+  });
+
+  for (const query of ['type=system', 'status=open', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'name=a', 'type='])
+    it(`with ${query} is 400 invalid_field {field: "${query.split('=')[0] ?? ''}"}`, async () => {
+      const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
+      assert.equal(details?.field, query.split('=')[0]);
+    });
+
+  it('a cursor is good for its own filters and tenant alone', async () => {
+    const cursor = text(answered(await bank.get('/v1/accounts?limit=2'), 200).json.next_cursor);
+    const other = await openBank(api);
+    for (const refused of [
+      await bank.get(`/v1/accounts?type=person&cursor=${cursor}`),
+      await other.get(`/v1/accounts?cursor=${cursor}`),
+      await bank.get(`/v1/accounts?cursor=${cursor.slice(0, -2)}AA`),
+    ])
+      assert.equal(answered(refused, 400, 'invalid_field').details?.field, 'cursor');
+    answered(await bank.get(`/v1/accounts?limit=7&cursor=${cursor}`), 200);
+  });
+
+  it('in which the member has no role are left out of the list and are 403 one by one', async () => {
+    const clerk = await member('clerk');
+    const token = await bank.issue(clerk);
+    assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, { items: [], next_cursor: null });
+    await grant(clerk, opened[4]!, 'viewer');
+    await grant(clerk, opened[6]!, 'operator');
+    const listed = answered(await bank.request('GET', '/v1/accounts', { token }), 200).json;
+    assert.deepEqual(idsOf(list(listed.items)), newest(6, 4));
+    answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 200);
+    answered(await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token }), 403, 'authority_insufficient');
+    await removeRole(db.database, systemClock, clerk, opened[4]!.id, TEST_ACTOR);
+    answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 403, 'authority_insufficient');
+  });
+
+  for (const role of ROLES)
+    it(`are shown to a member who is ${role}`, async () => {
+      const one = await member(`reader ${role}`);
+      await grant(one, opened[7]!, role);
+      const token = await bank.issue(one, ['read']);
+      answered(await bank.request('GET', `/v1/accounts/${opened[7]!.id}`, { token }), 200);
+    });
+
+  it('one by one are shown whole, in the form of the list', async () => {
+    const phone = '+573145550123';
+    const own = await openBank(api);
+    const { id } = await own.account({ type: 'person', name: 'Ana María Pérez', alias: '$listed.ana', phone });
+    const shown = answered(await own.get(`/v1/accounts/${id.toUpperCase()}`), 200).json;
+    const { created_at: createdAt, verified_at: verifiedAt, ...others } = shown;
+    assert.deepEqual(others, {
+      id,
+      type: 'person',
+      status: 'active',
+      name: 'Ana María Pérez',
+      display_name: 'Ana M. P.',
+      alias: '$listed.ana',
+      phone,
+      can_send: true,
+    });
+    for (const time of [createdAt, verifiedAt]) assert.match(text(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+    assert.deepEqual(answered(await own.get('/v1/accounts'), 200).json.items, [shown]);
+  });
+
+  it('say that they can send when they are active and verified', async () => {
+    const sends = await Promise.all(
+      [0, 1, 2, 8].map(async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send),
+    );
+    assert.deepEqual(sends, [true, false, false, false]);
+  });
+
+  it('that are foreign, missing, system accounts or no ids answer the same 404', async () => {
+    const foreign = await (await openBank(api)).account();
+    const [system] = await db.sql(
+      `SELECT LOWER(HEX(id)) AS id FROM accounts WHERE type='system' AND tenant_id=X'${bank.tenant.tenant.id.replaceAll('-', '')}' LIMIT 1`,
+    );
+    const hex = text(system?.id);
+    const systemId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const texts = await Promise.all(
+      [foreign.id, randomUUID(), systemId, 'no-id'].map(
+        async (id) => answered(await bank.get(`/v1/accounts/${id}`), 404, 'not_found').text,
+      ),
+    );
+    assert.equal(new Set(texts).size, 1);
+  });
+});

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { randomInt, randomUUID } from 'node:crypto';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { freezeAccount } from '../../src/accounts/status.js';
+import { systemClock } from '../../src/core/instant.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+
+/** A phone that no other test has. */
+export function newPhone(): string {
+  return `+57310${randomInt(1_000_000, 9_999_999)}`;
+}
+
+describe('a lookup', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db, { RATE_LIMIT_LOOKUP_PER_S: '100000', RATE_LIMIT_LOOKUP_BURST: '100000' });
+    bank = await openBank(api);
+  });
+  after(() => api.stop());
+
+  const lookUp = (query: string, own = bank): Promise<TestAnswer> => own.get(`/v1/accounts/lookup${query}`);
+  const byAlias = (alias: string, own = bank): Promise<TestAnswer> =>
+    lookUp(`?alias=${encodeURIComponent(alias)}`, own);
+  const byPhone = (phone: string, own = bank): Promise<TestAnswer> =>
+    lookUp(`?phone=${encodeURIComponent(phone)}`, own);
+  const withoutRequestId = ({ status, text, headers }: TestAnswer): unknown => [
+    status,
+    text,
+    headers.get('content-length'),
+    headers.get('content-type'),
+  ];
+
+  it('answers the account, its alias, its abbreviated name and its type, and nothing else', async () => {
+    const { id } = await bank.account({ type: 'person', name: 'Ana María Pérez', alias: '$lookup.ana' });
+    assert.deepEqual(answered(await byAlias('$lookup.ana'), 200).json, {
+      account_id: id,
+      alias: '$lookup.ana',
+      display_name: 'Ana M. P.',
+      type: 'person',
+    });
+  });
+
+  it('shows a business by its trade name, and no alias as null', async () => {
+    const phone = newPhone();
+    const { id } = await bank.account({ type: 'business', name: 'La Tienda de Ana', phone });
+    assert.deepEqual(answered(await byPhone(phone), 200).json, {
+      account_id: id,
+      alias: null,
+      display_name: 'La Tienda de Ana',
+      type: 'business',
+    });
+  });
+
+  for (const [name, shown] of [
+    ['Ana', 'Ana'],
+    ['ana pérez', 'ana P.'],
+    ['José Ángel Ñáñez', 'José Á. Ñ.'],
+    ['Ma. del Pilar', 'Ma. D. P.'],
+    ['王 小明', '王 小.'],
+  ] as const)
+    it(`shows ${name} as ${shown}`, async () => {
+      const phone = newPhone();
+      await bank.account({ type: 'person', name, phone });
+      assert.equal(answered(await byPhone(phone), 200).json.display_name, shown);
+    });
+
+  for (const query of [
+    '',
+    '?',
+    '?alias=&phone=',
+    '?alias=',
+    '?phone=',
+    '?alias=$ana&phone=3001112233',
+    '?alias=&phone=3',
+  ])
+    it(`with the query ${JSON.stringify(query)} is 400 missing_query, without details`, async () => {
+      const refused = answered(await lookUp(query), 400, 'missing_query');
+      assert.equal(refused.details, undefined);
+    });
+
+  for (const alias of [
+    'ana',
+    '$',
+    '$an',
+    '$ana ',
+    ' $ana',
+    '$añа',
+    '＄ana',
+    '$аna',
+    '$\u212Aelvin',
+    '$stra\u00DFe',
+    '$an\u0301a',
+    '$an\u200Ba',
+  ])
+    it(`of the alias ${JSON.stringify(alias)} is 400 {field: "alias", reason: "malformed"}`, async () => {
+      const { details } = answered(await byAlias(alias), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['alias', 'malformed']);
+    });
+
+  for (const phone of ['abc', '12', '+57', '3001112233 ext 5', '+999 123 4567', ' '])
+    it(`of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
+      const { details } = answered(await byPhone(phone), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);
+    });
+
+  it('refuses an unknown parameter, and one that is given twice', async () => {
+    for (const query of ['?alias=$ana&x=1', '?alias=$ana&alias=$bob', '?email=a'])
+      answered(await lookUp(query), 400, 'invalid_field');
+  });
+
+  it('takes an alias in any case, and with its $ URL-encoded or not', async () => {
+    const { id } = await bank.account({ alias: '$casa.blanca' });
+    for (const query of ['?alias=$casa.blanca', '?alias=%24CASA.Blanca', '?alias=%24%63asa%2Eblanca'])
+      assert.equal(answered(await lookUp(query), 200).json.account_id, id);
+  });
+
+  it('takes a phone in any format, a + that was not encoded included', async () => {
+    const { id } = await bank.account({ phone: '+573105550101' });
+    for (const phone of ['3105550101', '310 555 0101', '(310) 555-0101', '+57 310 555 0101', '00573105550101'])
+      assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
+    assert.equal(answered(await lookUp('?phone=+573105550101'), 200).json.account_id, id);
+  });
+
+  it('of what is missing, foreign, closed or a system account answers the same bytes', async () => {
+    const other = await openBank(api);
+    const phone = newPhone();
+    await other.account({ alias: '$foreign.one', phone });
+    const closed = await bank.account({ alias: '$closed.one', phone: newPhone() });
+    await closeAccount(db.database, systemClock, closed.id, DECIDED);
+    const missing = withoutRequestId(answered(await byAlias('$nobody.here'), 404, 'not_found'));
+    for (const answer of [
+      await byAlias('$foreign.one'),
+      await byAlias('$closed.one'),
+      await byAlias('$pay_in'),
+      await byPhone(phone),
+      await byPhone(closed.phone ?? ''),
+      await byPhone(newPhone()),
+    ])
+      assert.deepEqual(withoutRequestId(answer), missing);
+  });
+
+  it('finds a frozen account: it may receive', async () => {
+    const { id } = await bank.account({ alias: '$frozen.one' });
+    await freezeAccount(db.database, systemClock, id, DECIDED);
+    assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
+  });
+
+  it('asks for the scope lookup, and for no role', async () => {
+    await bank.account({ alias: '$scope.one' });
+    const others = await bank.issue(bank.tenant.owner, ['read', 'transfers', 'bonuses', 'payouts', 'webhooks']);
+    const only = await bank.issue(bank.tenant.owner, ['lookup']);
+    const path = '/v1/accounts/lookup?alias=$scope.one';
+    answered(await bank.request('GET', path, { token: others }), 401, 'insufficient_scope');
+    answered(await bank.request('GET', path, { token: only }), 200);
+  });
+
+  describe('of a phone in a network', () => {
+    const network = `net-${randomUUID()}`;
+    let near: Bank;
+    let nearer: Bank;
+    let far: Bank;
+
+    before(async () => {
+      near = await openBank(api, { network });
+      nearer = await openBank(api, { network });
+      far = await openBank(api, { network: `${network}-b` });
+    });
+
+    it('finds the one account of the network that has it', async () => {
+      const phone = newPhone();
+      const { id } = await nearer.account({ phone, alias: '$near.one' });
+      assert.deepEqual(
+        [(await byPhone(phone, near)).json.account_id, (await byPhone(phone, near)).json.alias],
+        [id, '$near.one'],
+      );
+    });
+
+    it('prefers the own tenant, whoever else has it', async () => {
+      const phone = newPhone();
+      await nearer.account({ phone });
+      const own = await near.account({ phone });
+      assert.equal(answered(await byPhone(phone, near), 200).json.account_id, own.id);
+    });
+
+    it('is 404 where several others have it, and finds the one that is left when another closes', async () => {
+      const third = await openBank(api, { network });
+      const phone = newPhone();
+      const { id } = await near.account({ phone });
+      const closing = await nearer.account({ phone });
+      answered(await byPhone(phone, third), 404, 'not_found');
+      await closeAccount(db.database, systemClock, closing.id, DECIDED);
+      assert.equal(answered(await byPhone(phone, third), 200).json.account_id, id);
+    });
+
+    it('never leaves the network, and two tenants without one are not in one', async () => {
+      const phone = newPhone();
+      await near.account({ phone });
+      answered(await byPhone(phone, far), 404, 'not_found');
+      answered(await byPhone(phone, bank), 404, 'not_found');
+      const lonely = newPhone();
+      await (await openBank(api)).account({ phone: lonely });
+      answered(await byPhone(lonely, bank), 404, 'not_found');
+      answered(await byPhone(lonely, near), 404, 'not_found');
+    });
+
+    it('an alias is searched for in the own tenant alone', async () => {
+      await nearer.account({ alias: '$only.there' });
+      answered(await byAlias('$only.there', near), 404, 'not_found');
+    });
+  });
+
+  describe('too often', () => {
+    let strict: TestApi;
+
+    before(async () => {
+      strict = await startTestApi(db, { RATE_LIMIT_LOOKUP_PER_S: '1', RATE_LIMIT_LOOKUP_BURST: '3' });
+    });
+    after(() => strict.stop());
+
+    it('is 429 rate_limited with Retry-After, by a limit of its own, of each token alone', async () => {
+      const own = await openBank(strict);
+      const answers = [];
+      for (let count = 0; count < 5; count += 1) answers.push(await byAlias('$nobody.here', own));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [404, 404, 404, 429, 429],
+      );
+      const refused = answered(answers.at(-1)!, 429, 'rate_limited');
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      answered(await own.get('/v1/accounts'), 200);
+      answered(await byAlias('$nobody.here', await openBank(strict)), 404, 'not_found');
+    });
+  });
+});

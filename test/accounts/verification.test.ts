@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { freezeAccount } from '../../src/accounts/status.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, type Json, LEAST, list, object, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+const DECLARED = {
+  type: 'person',
+  legal_name: 'Ana María Pérez Gómez',
+  document_type: 'CC',
+  document_number: '1020304050',
+  country: 'CO',
+} as const;
+
+describe('the verification of an account', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let account: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+  beforeEach(async () => {
+    bank = await openBank(api);
+    account = await bank.account({ type: 'person', isVerified: false, funds: { COPM: LEAST } });
+  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const declare = (changes: Json = {}, of = account, own = bank): Promise<TestAnswer> =>
+    own.request('PUT', `/v1/accounts/${of.id}/verification`, { body: { ...DECLARED, ...changes } });
+  const verifiedEvents = async (own = bank): Promise<Json[]> =>
+    list((await own.get('/v1/events?type=account.verified')).json.items);
+  const stored = async (): Promise<Record<string, unknown> | undefined> =>
+    (await db.sql(`SELECT * FROM verifications WHERE account_id=${idLiteral(account.id)}`))[0];
+
+  it('lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
+    const to = await bank.account();
+    const before = answered(await bank.send({ from: account, to, raw: LEAST }), 422, 'capability_cannot_send');
+    assert.deepEqual(before.details, { reason: 'not_verified' });
+    answered(await declare(), 200);
+    answered(await bank.send({ from: account, to, raw: LEAST }), 201);
+  });
+
+  it('answers that it is verified, since when, and the last four of the document', async () => {
+    const { json } = answered(await declare(), 200);
+    const { verified_at: verifiedAt } = (await bank.get(`/v1/accounts/${account.id}`)).json;
+    assert.deepEqual(json, {
+      account_id: account.id,
+      status: 'verified',
+      can_send: true,
+      verified_at: verifiedAt,
+      document_last4: '4050',
+    });
+    assert.match(String(verifiedAt), /^\d{4}-.*Z$/);
+  });
+
+  it('emits account.verified once, with that answer as its object', async () => {
+    const { json } = answered(await declare(), 200);
+    answered(await declare({ document_number: '99887766' }), 200);
+    const [event, ...others] = await verifiedEvents();
+    assert.deepEqual([others, object(event?.data).object, event?.api_version], [[], json, '2026-11-01']);
+  });
+
+  it('declared again replaces the data and keeps verified_at', async () => {
+    const first = answered(await declare(), 200).json;
+    const again = { legal_name: 'Ana Pérez', document_type: 'PASS', document_number: 'AX-123.4567', country: 'US' };
+    const second = answered(await declare(again), 200).json;
+    assert.deepEqual(second, { ...first, document_last4: '4567' });
+    const row = await stored();
+    assert.deepEqual([row?.legal_name, row?.document_type, row?.country], ['Ana Pérez', 'PASS', 'US']);
+  });
+
+  it('declared by many at the same time is emitted once, and nothing fails', async () => {
+    const numbers = Array.from({ length: 16 }, (_, index) => String(10_000_000 + index));
+    const answers = await Promise.all(numbers.map((number) => declare({ document_number: number })));
+    const verifiedAt = new Set(answers.map((answer) => answered(answer, 200).json.verified_at));
+    assert.deepEqual([verifiedAt.size, (await verifiedEvents()).length], [1, 1]);
+    assert.equal((await db.sql(`SELECT 1 FROM verifications WHERE account_id=${idLiteral(account.id)}`)).length, 1);
+  });
+
+  it('keeps declared_at, by default now', async () => {
+    await declare({ declared_at: '2020-02-29T12:00:00.5-05:00' });
+    assert.equal((await stored())?.declared_at, '2020-02-29 17:00:00.500');
+    await declare();
+    assert.notEqual((await stored())?.declared_at, '2020-02-29 17:00:00.500');
+  });
+
+  it('of a frozen account is taken, and says that it cannot send', async () => {
+    await freezeAccount(db.database, systemClock, account.id, DECIDED);
+    assert.equal(answered(await declare(), 200).json.can_send, false);
+  });
+
+  it('of a closed account is 409 invalid_state {current: "closed"}', async () => {
+    const empty = await bank.account({ type: 'person', isVerified: false });
+    await closeAccount(db.database, systemClock, empty.id, DECIDED);
+    const refused = answered(await declare({}, empty), 409, 'invalid_state');
+    assert.deepEqual(refused.details, { current: 'closed', allowed: ['active', 'frozen'] });
+  });
+
+  it("of another type than the account's is 400 {field: type}, and nothing is stored", async () => {
+    const { details } = answered(await declare({ type: 'business' }), 400, 'invalid_field');
+    assert.deepEqual([details?.field, details?.reason], ['type', 'not_the_type_of_the_account']);
+    assert.equal(await stored(), undefined);
+  });
+
+  for (const [field, value, reason] of [
+    ['type', 'system', undefined],
+    ['legal_name', '', 'too_short'],
+    ['legal_name', '   ', 'too_short'],
+    ['legal_name', 'a'.repeat(121), 'too_long'],
+    ['legal_name', 'a\u0000', 'control_character'],
+    ['document_type', 'DNI', undefined],
+    ['document_number', '1234', 'malformed'],
+    ['document_number', '1'.repeat(21), 'malformed'],
+    ['document_number', '12345 6789', 'malformed'],
+    ['document_number', '١٢٣٤٥٦', 'malformed'],
+    ['document_number', 1_020_304_050, undefined],
+    ['country', 'XX', 'not_a_country'],
+    ['country', 'co', 'not_a_country'],
+    ['country', 'COL', 'not_a_country'],
+    ['country', 'XK', 'not_a_country'],
+    ['declared_at', 'yesterday', 'not_a_date_time'],
+    ['colour', 'red', 'unknown'],
+  ] as const)
+    it(`with ${field} ${JSON.stringify(value).slice(0, 24)} is 400 {field: "${field}"}`, async () => {
+      const { details } = answered(await declare({ [field]: value }), 400, 'invalid_field');
+      assert.equal(details?.field, field);
+      if (reason !== undefined) assert.equal(details.reason, reason);
+    });
+
+  for (const field of Object.keys(DECLARED))
+    it(`without ${field} is 400 missing_field {field: "${field}"}`, async () => {
+      const { details } = answered(await declare({ [field]: null }), 400, 'missing_field');
+      assert.equal(details?.field, field);
+    });
+
+  it('is for admins and owners, with the scope transfers', async () => {
+    const reader = await bank.issue(bank.tenant.owner, ['read', 'lookup']);
+    const refused = await bank.request('PUT', `/v1/accounts/${account.id}/verification`, {
+      body: DECLARED,
+      token: reader,
+    });
+    answered(refused, 401, 'insufficient_scope');
+  });
+
+  it('of a foreign or missing account is 404, also with a wrong type', async () => {
+    const foreign = await (await openBank(api)).account({ type: 'person', isVerified: false });
+    for (const of of [foreign, { ...foreign, id: randomUUID() as Account['id'] }])
+      for (const type of ['person', 'business']) answered(await declare({ type }, of), 404, 'not_found');
+  });
+});

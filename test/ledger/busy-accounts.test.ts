@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import type { Uuid } from '../../src/core/ids.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { move, testKind } from '../support/kinds.js';
+import { assertLedgerSound, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+
+describe('an account whose row somebody keeps locked', () => {
+  let own: TestDatabase;
+  let watched: WatchedDesk;
+
+  before(async () => {
+    own = await testDatabase();
+    watched = openDesk(own.database);
+  });
+
+  async function twoAccounts(): Promise<[Account, Account]> {
+    const parts = { database: own.database, desk: watched.desk };
+    const tenant = await makeTenant(own.database);
+    const funds = { COPM: 1_000n };
+    return [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant, { funds })];
+  }
+
+  async function whileLocked(id: Uuid, work: () => Promise<void>): Promise<void> {
+    const connection = await createConnection({ uri: own.adminUrl });
+    try {
+      await connection.query('START TRANSACTION');
+      await connection.query(`SELECT id FROM accounts WHERE id=X'${id.replaceAll('-', '')}' FOR UPDATE`);
+      await work();
+    } finally {
+      await connection.end();
+    }
+  }
+
+  it('holds up its own commands, and no others for longer than one lock wait', async () => {
+    const [lockedFrom, lockedTo] = await twoAccounts();
+    const [from, to] = await twoAccounts();
+    await whileLocked(lockedFrom.id, async () => {
+      const stuck = Array.from({ length: 8 }, () =>
+        watched.desk.submit(testKind, move({ from: lockedFrom, to: lockedTo, raw: 1n })),
+      );
+      for (let round = 0; round < 20; round += 1) {
+        const { outcome } = await watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+        assert(outcome.done, `round ${round}`);
+      }
+      for (const { outcome } of await Promise.all(stuck))
+        assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+    });
+    assert((watched.retries.lock_wait ?? 0) > 0);
+  });
+
+  it('is posted to as before when the lock is gone', async () => {
+    const [from, to] = await twoAccounts();
+    let waiting: ReturnType<typeof watched.desk.submit> | undefined;
+    await whileLocked(from.id, async () => {
+      waiting = watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+    });
+    assert((await waiting)?.outcome.done);
+    await watched.desk.drained();
+    assert.deepEqual(watched.faults, []);
+  });
+
+  afterEach(() => assertLedgerSound(own.database));
+});

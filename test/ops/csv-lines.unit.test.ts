@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CsvLine, readCsv } from '../../src/ops/import/csv-lines.js';
+import { OpsError } from '../../src/ops/failures.js';
+
+const COLUMNS = { required: ['type', 'name'], optional: ['alias'] };
+
+describe('the lines of a CSV file', () => {
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'csv-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function read(content: string | Buffer | null): Promise<CsvLine[]> {
+    const path = join(folder, `${randomUUID()}.csv`);
+    if (content !== null) writeFileSync(path, content);
+    const lines = [];
+    for await (const line of readCsv(path, COLUMNS)) lines.push(line);
+    return lines;
+  }
+  const told = async (content: string): Promise<unknown[]> =>
+    (await read(content)).map(({ number, values, isWhole }) => [number, values.type, values.name, isWhole]);
+
+  it('have the number that an editor shows, and values by the names of the header', async () => {
+    assert.deepEqual(await read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
+      { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, isWhole: true },
+      { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, isWhole: true },
+    ]);
+  });
+
+  for (const [what, end] of [
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ] as const)
+    it(`are counted right with ${what}, with blank lines and with breaks in a value`, async () => {
+      const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(end);
+      assert.deepEqual(await told(content), [
+        [3, 'person', 'a', true],
+        [4, 'person', 'b\n\nc', true],
+        [8, 'person', 'd', true],
+      ]);
+    });
+
+  it('are read with a BOM, semicolons, spaces around values, and names in any case and order', async () => {
+    assert.deepEqual(await told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
+      [2, 'person', 'Ana, María', true],
+    ]);
+  });
+
+  it('with more or fewer values than the header are told', async () => {
+    assert.deepEqual(await told('type,name\nperson\nperson,a,b\n'), [
+      [2, 'person', '', false],
+      [3, 'person', 'a', false],
+    ]);
+  });
+
+  it('are the same wherever the pieces of a large file are cut', async () => {
+    const content = `type,name\r\n${Array.from({ length: 40_000 }, (_, index) => `person,Zoé ${index} 小明`).join('\r\n')}\r\n`;
+    const lines = await read(content);
+    assert.equal(lines.length, 40_000);
+    assert.deepEqual(lines.at(-1), {
+      number: 40_001,
+      values: { type: 'person', name: 'Zoé 39999 小明' },
+      isWhole: true,
+    });
+    assert.ok(lines.every(({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`));
+  });
+
+  for (const [what, content, message] of [
+    ['that is not there', null, /cannot be read/],
+    ['that is empty', '', /is empty/],
+    ['without a header', 'person,Ana\n', /the header .* type is missing; name is missing; person is no column/],
+    ['with an unknown column', 'type,name,phne\n', /phne is no column/],
+    ['with a column twice', 'type,name,Name\n', /name is there twice/],
+    ['in Latin-1', Buffer.from('type,name\nperson,Pe\xF1a\n', 'latin1'), /is not UTF-8/],
+    ['that ends in half a letter', Buffer.from('type,name\nperson,\xC3', 'latin1'), /is not UTF-8/],
+    ['with an open quotation mark', 'type,name\nperson,Ana\nperson,"Bob\n', /is no CSV, line \d: a quotation mark/],
+    ['with a stray quotation mark', 'type,name\nperson,Ana\nperson,B"ob\n', /is no CSV, line 3: a quotation mark/],
+    ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
+  ] as const)
+    it(`of a file ${what} are refused with the reason`, async () => {
+      await assert.rejects(read(content), (failure) => failure instanceof OpsError && message.test(failure.message));
+    });
+});

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { addMember } from '../../src/access/members.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { readAccountDetails } from '../../src/accounts/directory.js';
+import { systemClock } from '../../src/core/instant.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound, makeTenant, TEST_ACTOR, type TestTenant } from '../support/world.js';
+import { type Ran, run } from './ops.js';
+
+const RESULT = z.strictObject({
+  lines: z.number(),
+  opened: z.number(),
+  known: z.number(),
+  bad: z.number(),
+  dry_run: z.boolean(),
+});
+
+describe('the import of accounts', function () {
+  this.timeout(60_000);
+  let test: TestDatabase;
+  let world: TestTenant;
+  let folder: string;
+
+  before(async () => {
+    test = await testDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'import-'));
+  });
+  beforeEach(async () => {
+    world = await makeTenant(test.database);
+  });
+  afterEach(() => assertLedgerSound(test.database));
+  after(() => rmSync(folder, { recursive: true }));
+
+  function file(content: string | Buffer): string {
+    const path = join(folder, `${randomUUID()}.csv`);
+    writeFileSync(path, content);
+    return path;
+  }
+  const ops = (path: string, ...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args], {
+      MYSQL_URL: test.url,
+      OPS_OPERATOR: 'maria',
+    });
+  /** What the command counted; it must end with this code. */
+  async function imported(code: number, path: string, ...args: readonly string[]) {
+    const ran = await ops(path, ...args);
+    assert.equal(ran.code, code, ran.stderr);
+    return { ...RESULT.parse(JSON.parse(ran.stdout)), stderr: ran.stderr };
+  }
+  const own = async (): Promise<Account[]> =>
+    (await test.database.reader.select(accounts, { tenantId: world.tenant.id }, { orderBy: ['id'] })).filter(
+      ({ type }) => type !== 'system',
+    );
+
+  it('opens each line as `accounts open` would, with its roles, and tells the audit log', async () => {
+    const clerk = await addMember(test.database, systemClock, world.tenant.id, 'clerk', TEST_ACTOR);
+    const path = file(
+      [
+        'type,name,alias,phone,grant',
+        'person,Ana  María Pérez,$Ana,300 111 2233,',
+        'business,"Acme, Sons & Co.",$acme,,"owner=owner,clerk=operator"',
+        'person,王小明,,+57 (300) 111-2234,owner=viewer',
+        '',
+      ].join('\n'),
+    );
+    const { stderr, ...counted } = await imported(0, path);
+    assert.deepEqual(counted, { lines: 3, opened: 3, known: 0, bad: 0, dry_run: false });
+    assert.equal(stderr, '');
+    const opened = new Map((await own()).map((one) => [one.name, one]));
+    const acme = opened.get('Acme, Sons & Co.');
+    assert.deepEqual(
+      [...opened.values()]
+        .map(({ name, type, alias, phone, status, verifiedAt }) =>
+          [name, type, alias, phone, status, verifiedAt].join('|'),
+        )
+        .sort(),
+      [
+        'Acme, Sons & Co.|business|$acme||active|',
+        'Ana María Pérez|person|$ana|+573001112233|active|',
+        '王小明|person||+573001112234|active|',
+      ],
+    );
+    const { members } = await readAccountDetails(test.database.reader, acme!.id);
+    assert.deepEqual(members, [
+      { name: 'owner', role: 'owner' },
+      { name: clerk.name, role: 'operator' },
+    ]);
+    const acts = await test.sql(
+      `SELECT actor, COUNT(*) AS count FROM audit_log WHERE action='account.open' AND tenant_id=X'${world.tenant.id.replaceAll('-', '')}' GROUP BY actor`,
+    );
+    assert.deepEqual(acts, [{ actor: 'maria', count: '3' }]);
+  });
+
+  it('opens nothing twice: the same file again finds all of them open', async () => {
+    const path = file(
+      'name;phone;type;alias\nAna;3001112233;person;\nAcme;;business;$acme\nBob;3001112235;person;$bob\n',
+    );
+    assert.equal((await imported(0, path)).opened, 3);
+    const before = await own();
+    await test.sql(`UPDATE accounts SET alias='$bobby' WHERE alias='$bob'`);
+    const again = await imported(0, path);
+    assert.deepEqual([again.opened, again.known, again.bad], [0, 3, 0]);
+    assert.deepEqual(
+      (await own()).map(({ id }) => id),
+      before.map(({ id }) => id),
+    );
+  });
+
+  it('run twice at the same time opens nothing twice', async () => {
+    const lines = Array.from(
+      { length: 1_200 },
+      (_, index) => `person,Person ${index},,+5730211${String(index).padStart(5, '0')}`,
+    );
+    const path = file(`type,name,alias,phone\n${lines.join('\n')}\n`);
+    const results = await Promise.all([ops(path), ops(path)]);
+    const counts = results.map(({ stdout }) => RESULT.parse(JSON.parse(stdout)));
+    assert.equal(
+      counts.reduce((sum, { opened }) => sum + opened, 0),
+      1_200,
+    );
+    assert.deepEqual(
+      results.map(({ code }, index) => [code, counts[index]?.bad]),
+      [
+        [0, 0],
+        [0, 0],
+      ],
+    );
+    assert.equal((await own()).length, 1_200);
+    const third = await imported(0, path);
+    assert.deepEqual([third.opened, third.known], [0, 1_200]);
+  });
+
+  it('a dry run says the same and opens nothing', async () => {
+    const path = file('type,name,alias,phone\nperson,Ana,$ana,\nperson,Root,$admin,\n');
+    const dry = await imported(1, path, '--dry-run');
+    assert.deepEqual([dry.opened, dry.bad, dry.dry_run], [1, 1, true]);
+    assert.deepEqual(await own(), []);
+    assert.equal((await imported(1, path)).opened, 1);
+  });
+
+  it('opens the good lines and reports each bad one with line, column, code and value', async () => {
+    await imported(0, file('type,name,alias,phone\nperson,Known,$known,3001110001\n'));
+    const closing = await imported(0, file('type,name,alias,phone\nperson,Closing,$closing,\n'));
+    assert.equal(closing.opened, 1);
+    const closed = (await own()).find(({ alias }) => alias === '$closing');
+    await closeAccount(test.database, systemClock, closed!.id, { actor: TEST_ACTOR, reason: null });
+    const report = join(folder, `${randomUUID()}.csv`);
+    const path = file(
+      [
+        'type,name,alias,phone,grant', // 1
+        'person,Good,$good,,', // 2
+        'persona,Ana,$a1x,,', // 3
+        'person,,$a2x,,', // 4
+        'person,No names,,,', // 5
+        'person,Bad alias,$a,,', // 6
+        'person,Bad phone,,12,', // 7
+        'person,Reserved,$admin,,', // 8
+        'person,Taken,$known,,', // 9
+        'person,Phone taken,,+573001110001,', // 10
+        'person,In quarantine,$closing,,', // 11
+        'person,Again,$GOOD,,', // 12
+        'person,Too few,$few', // 13
+        'person,Stranger,$stranger,,nobody=owner', // 14
+        'person,Boss,$boss1,,owner=boss', // 15
+        'person,"Two', // 16
+        'lines",$two.lines,,', // 16 to 17
+        'person,=1+1,$x,-5,', // 18
+        'person,Last,$last,,', // 19
+      ].join('\r\n'),
+    );
+    const { stderr, ...counted } = await imported(1, path, '--report', report);
+    assert.deepEqual(counted, { lines: 17, opened: 2, known: 0, bad: 15, dry_run: false });
+    assert.match(stderr, /^line 3, type "persona": must be person or business \(invalid_field\)$/m);
+    assert.match(stderr, /^error: 15 of 17 lines were refused; they are in .*\.csv$/m);
+    const reported = readFileSync(report, 'utf8').trimEnd().split('\n');
+    assert.deepEqual(
+      reported.map((line) => line.split(',').slice(0, 4).join(',')),
+      [
+        'line,column,code,value',
+        '3,type,invalid_field,persona',
+        '4,name,missing_field,',
+        '5,,missing_identifier,',
+        '6,alias,invalid_field,$a',
+        '7,phone,invalid_field,12',
+        '8,alias,alias_reserved,$admin',
+        '9,alias,alias_taken,$known',
+        "10,phone,invalid_field,'+573001110001",
+        '11,alias,alias_in_quarantine,$closing',
+        '12,alias,duplicate_line,$GOOD',
+        '13,,wrong_column_count,',
+        '14,grant,unknown_member,nobody=owner',
+        '15,grant,invalid_field,owner=boss',
+        '16,name,invalid_field,"Two',
+        'lines",control_character',
+        '18,alias,invalid_field,$x',
+        "18,phone,invalid_field,'-5",
+      ],
+    );
+    assert.equal(statSync(report).mode & 0o777, 0o600);
+  });
+
+  it('a file that cannot be read to its end is refused whole: nothing is opened', async () => {
+    const path = file(Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'));
+    const ran = await ops(path);
+    assert.equal(ran.code, 1, ran.stderr);
+    assert.match(ran.stderr, /^error: .* is not UTF-8 .*\n$/);
+    assert.deepEqual([ran.stdout, await own()], ['', []]);
+  });
+
+  it('of the same alias for somebody else is refused, not taken for the same account', async () => {
+    await imported(0, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110009\n'));
+    const other = await imported(1, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110010\n'));
+    assert.deepEqual([other.known, other.bad], [0, 1]);
+    assert.match(other.stderr, /alias_taken/);
+  });
+
+  it('opens 5,000 lines, every thousandth of them bad, and says so of each', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, index) =>
+      index % 1_000 === 999
+        ? `person,Bad ${index},$bad alias,`
+        : `person,Person ${index},$person.${index},+5732${String(10_000_000 + index)}`,
+    );
+    const path = file(`type,name,alias,phone\n${lines.join('\n')}\n`);
+    const { stderr, ...counted } = await imported(1, path);
+    assert.deepEqual(counted, { lines: 5_000, opened: 4_995, known: 0, bad: 5, dry_run: false });
+    for (const line of [1_001, 2_001, 3_001, 4_001, 5_001])
+      assert.match(stderr, new RegExp(`^line ${line}, alias`, 'm'));
+    assert.equal((await own()).length, 4_995);
+    const again = await imported(1, path);
+    assert.deepEqual([again.opened, again.known, again.bad], [0, 4_995, 5]);
+  });
+});

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { Authenticator } from '../../src/access/authenticator.js';
+import { systemClock } from '../../src/core/instant.js';
+import { buildProgram } from '../../src/ops/program.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { type Ran, run, TEST_KEYS } from './ops.js';
+
+const OBJECT = z.record(z.string(), z.unknown());
+const READING = /( |^)(list|show|audit|audit-log)$/;
+
+function leaves(command: Command, path = ''): string[] {
+  const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
+  return command.commands.length === 0 ? [path.trim()] : own;
+}
+
+describe('what operators do', function () {
+  this.timeout(120_000);
+  let test: TestDatabase;
+  let folder: string;
+  const tenant = `privileged ${randomUUID()}`;
+  const IN = ['--tenant', tenant];
+  /** The commands that were seen in the audit log. */
+  const recorded = new Set<string>();
+
+  before(async () => {
+    test = await testDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'privileged-'));
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true });
+    await assertLedgerSound(test.database);
+  });
+
+  const ops = (args: readonly string[], keys = TEST_KEYS, input = ''): Promise<Ran> =>
+    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: 'bob', ENCRYPTION_KEYS: keys }, input);
+
+  async function done(args: readonly string[], keys?: string, input?: string): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await ops([...args, '--json'], keys, input);
+    assert.equal(code, 0, stderr);
+    const parsed: unknown = JSON.parse(stdout);
+    return Array.isArray(parsed) ? { items: parsed } : OBJECT.parse(parsed);
+  }
+
+  /** Does it, and sees that the newest line of the audit log is about it and names the operator. */
+  async function acts(action: string, ...args: readonly string[]): Promise<Record<string, unknown>> {
+    const before = await newest();
+    const result = await done([...args, '--yes']);
+    const after = await newest();
+    assert.notEqual(after.id, before.id, `${args.join(' ')} left no line`);
+    assert.deepEqual(
+      [after.action, after.actor, after.channel],
+      [action, args.includes('mary') ? 'mary' : 'bob', 'ops'],
+    );
+    recorded.add(args.slice(0, 2).join(' '));
+    return result;
+  }
+  const newest = async (): Promise<Record<string, unknown>> =>
+    (
+      await test.sql('SELECT HEX(id) AS id, action, actor, channel FROM audit_log ORDER BY at DESC, id DESC LIMIT 1')
+    )[0] ?? {};
+
+  it('opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
+    await acts('tenant.add', 'tenants', 'add', tenant);
+    await acts('member.add', 'members', 'add', 'clerk', ...IN);
+    const ana = ['accounts', 'open', 'Ana Pérez', ...IN, '--type', 'person', '--phone', '+57 318 555 0001'];
+    await acts('account.open', ...ana);
+    const path = join(folder, 'people.csv');
+    writeFileSync(path, 'type,name,alias,phone\nbusiness,Acme,$priv-acme,\n');
+    await acts('account.open', 'accounts', 'import', path, ...IN);
+    await acts('alias.set', 'accounts', 'set-alias', '+573185550001', '$Priv.Ana', ...IN);
+    const verified = await acts(
+      'account.verify',
+      ...['accounts', 'verify', '$priv.ana', ...IN, '--legal-name', 'Ana María Pérez', '--document-type', 'CC'],
+      ...['--document-number', '1020304050', '--country', 'CO'],
+    );
+    assert.deepEqual([verified.status, verified.document_last4], ['verified', '4050']);
+    const limited = await acts(
+      'limits.set',
+      'limits',
+      'set',
+      '$priv.ana',
+      ...IN,
+      '--asset',
+      'COPM',
+      '--maximum',
+      '200000',
+    );
+    const [copm, dusd] = z.array(OBJECT).parse(limited.items);
+    assert.deepEqual([copm?.maximum, copm?.set_for], [{ raw: '200000', asset: 'COPM' }, 'this account']);
+    assert.equal(dusd?.set_for, 'its type');
+    await acts('limits.clear', 'limits', 'clear', '$priv.ana', ...IN, '--asset', 'COPM');
+    await acts('account.freeze', 'accounts', 'freeze', '$priv.ana', ...IN, '--reason', 'ticket 1');
+    await acts('account.unfreeze', 'accounts', 'unfreeze', '$priv.ana', ...IN);
+    await acts('alias.release', 'accounts', 'release-alias', '$priv.ana', ...IN);
+    const closed = await acts('account.close', 'accounts', 'close', '+573185550001', ...IN, '--reason', 'ticket 2');
+    assert.deepEqual([closed.status, closed.phone], ['closed', null]);
+  });
+
+  it('grants roles, issues, rotates and revokes tokens, each with a line', async () => {
+    await acts('role.grant', 'members', 'grant', 'clerk', 'viewer', ...IN, '--account', '$priv-acme');
+    await acts('role.remove', 'members', 'remove-role', 'clerk', ...IN, '--account', '$priv-acme');
+    const issue = ['tokens', 'issue', 'server', ...IN, '--member', 'clerk', '--scopes', 'read'];
+    const issued = await acts('token.issue', ...issue);
+    const rotated = await acts('token.rotate', 'tokens', 'rotate', String(issued.key_id), '--grace', '1h');
+    assert.deepEqual([rotated.name, rotated.scopes, rotated.replaces], ['server', ['read'], issued.key_id]);
+    const authenticator = new Authenticator(test.database.reader, systemClock);
+    for (const { token } of [issued, rotated])
+      assert.notEqual(await authenticator.authenticate(String(token), '127.0.0.1'), null);
+    await acts('token.revoke', 'tokens', 'revoke', String(issued.key_id));
+  });
+
+  it('moves money and sets fees, each with a line', async () => {
+    const account = ['--account', '$priv-acme', ...IN];
+    const money = ['--amount', '150000', '--asset', 'COPM'];
+    await acts('payin.record', 'payins', 'record', ...account, ...money, '--reference', 'p1');
+    const propose = ['adjustments', 'propose', 'out', ...account, ...money, '--reason', 'twice', '--reference'];
+    await acts('adjustment.propose', ...propose, 'a1');
+    await acts('adjustment.propose', ...propose, 'a2');
+    await acts('adjustment.reject', 'adjustments', 'reject', 'a2', ...IN);
+    await acts('adjustment.approve', 'adjustments', 'approve', 'a1', ...IN, '--operator', 'mary');
+    await acts('tenant.set_fee_account', 'tenants', 'set-fee-account', tenant, '$priv-acme');
+    const fee = [...IN, '--operation', 'payout', '--asset', 'COPM'];
+    await acts('fees.set', 'fees', 'set', ...fee, '--flat', '100');
+    await acts('fees.remove', 'fees', 'remove', ...fee);
+  });
+
+  it('reserves aliases and rotates keys, each with a line', async () => {
+    const alias = `$r${randomUUID().slice(0, 8)}x`;
+    await acts('alias.reserve', 'aliases', 'reserve', alias);
+    const listed = await done(['aliases', 'list']);
+    assert.ok(
+      z
+        .array(OBJECT)
+        .parse(listed.items)
+        .some((row) => row.alias === alias && row.reserved_by === 'bob'),
+    );
+    await acts('alias.unreserve', 'aliases', 'unreserve', alias);
+    const both = `next:${Buffer.alloc(32, 9).toString('base64')},${TEST_KEYS}`;
+    const sealed = await done(['keys', 'list'], both);
+    assert.ok(
+      z
+        .array(OBJECT)
+        .parse(sealed.items)
+        .some((row) => row.key_id === 'test'),
+    );
+    try {
+      const { key_id: keyId, documents } = await done(['keys', 'rotate'], both);
+      assert.equal(keyId, 'next');
+      assert.ok(Number(documents) > 0);
+      assert.deepEqual((await newest()).action, 'keys.rotate');
+      recorded.add('keys rotate');
+    } finally {
+      // Other tests of this database open what they declared with their own key.
+      await done(['keys', 'rotate'], both.split(',').reverse().join(','));
+    }
+  });
+
+  it('has no command that changes something and is not in the audit log', () => {
+    const changing = leaves(buildProgram()).filter((path) => !READING.test(path));
+    assert.deepEqual(
+      changing.filter((path) => !recorded.has(path)),
+      [],
+    );
+  });
+
+  it('reads the audit log by tenant, subject and action, newest first', async () => {
+    const rows = async (...args: readonly string[]) =>
+      z.array(OBJECT).parse((await done(['audit-log', ...args])).items);
+    const all = await rows(...IN);
+    assert.ok(all.length > 15 && all.every((row) => row.tenant_id === all[0]?.tenant_id));
+    const times = all.map(({ at }) => String(at));
+    assert.deepEqual(times, [...times].sort().reverse());
+    const frozen = await rows(...IN, '--action', 'account.freeze');
+    assert.deepEqual(
+      frozen.map(({ details }) => details),
+      [{ reason: 'ticket 1' }],
+    );
+    const about = await rows('--subject', String(frozen[0]?.subject_id));
+    assert.ok(about.length >= 8 && about.every((row) => row.subject_id === frozen[0]?.subject_id));
+    assert.equal((await rows(...IN, '--limit', '2')).length, 2);
+    const { stdout } = await ops(['audit-log', ...IN, '--action', 'account.freeze']);
+    assert.match(stdout, /reason: ticket 1/);
+  });
+
+  it('asks before what cannot be undone, and does nothing when nobody can answer', async () => {
+    await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
+    const issued = await done(['tokens', 'issue', 'careful', ...IN, '--member', 'clerk', '--scopes', 'read']);
+    const before = await newest();
+    for (const args of [
+      ['accounts', 'close', '$priv-care', ...IN],
+      ['accounts', 'release-alias', '$priv-care', ...IN],
+      ['accounts', 'set-alias', '$priv-care', '$priv-other', ...IN],
+      ['tokens', 'rotate', String(issued.key_id)],
+      ['tokens', 'revoke', String(issued.key_id)],
+    ]) {
+      const { code, stdout, stderr } = await ops(args);
+      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.match(stderr, /confirm it with --yes/);
+    }
+    assert.deepEqual(await newest(), before);
+  });
+
+  it('takes a document number from standard input, and never repeats one that is wrong', async () => {
+    const verify = [
+      'accounts',
+      'verify',
+      '$priv-care',
+      ...IN,
+      '--legal-name',
+      'Ana',
+      '--document-type',
+      'CC',
+      '--country',
+      'CO',
+    ];
+    const verified = await done([...verify, '--document-number-stdin'], TEST_KEYS, ' 5566778899 \n');
+    assert.equal(verified.document_last4, '8899');
+    for (const [args, input, message] of [
+      [[...verify, '--document-number-stdin'], 'no number 5566\n', /must be 5 to 20 letters/],
+      [[...verify, '--document-number', '55 66 77'], '', /must be 5 to 20 letters/],
+      [[...verify, '--document-number', '556677', '--document-number-stdin'], '556677', /give either/],
+      [verify, '', /is required where nobody can be asked/],
+    ] as const) {
+      const { code, stderr } = await ops(args, TEST_KEYS, input);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+      assert.doesNotMatch(stderr, /5566|55 66/);
+    }
+    const unset = await ops([...verify, '--document-number', '5566778899'], '');
+    assert.equal(unset.code, 1);
+    assert.match(unset.stderr, /^error: ENCRYPTION_KEYS is not set.*\n$/);
+  });
+});
