@@ -42,7 +42,8 @@ export function markdownTable(results: Results): string {
   return [
     `Measured on ${date.slice(0, 10)}: ${machine.cpus} cores (${machine.cpuModel}), ${machine.memoryGiB} GiB, ` +
       `${machine.system}, Node ${machine.node}, ${machine.database}, commit ${machine.commit}; ` +
-      `${options.seconds} s a row; database, service and load generator on the one machine.` +
+      `${options.seconds} s a row; database, service and load generator on the one machine, whose load average was ` +
+      `${machine.loadBefore.toFixed(2)} before.` +
       (options.isQuick ? ' **A quick run: not for comparing.**' : ''),
     '',
     '| Workload | Measured | Baseline of the same run | Ratio | Target | Met |',

@@ -1,4 +1,4 @@
-import { readBalances } from '../../src/accounts/balances.js';
+import { Balances } from '../../src/accounts/balances.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
@@ -28,7 +28,7 @@ const READS: readonly Read[] = [
     name: 'balances',
     title: 'Balances, 64 clients',
     path: (accountId) => `/v1/accounts/${accountId}/balances`,
-    read: (reader, caller, accountId) => readBalances(reader, caller, accountId, systemClock()),
+    read: (reader, caller, accountId) => new Balances(reader).read(caller, accountId, systemClock()),
   },
 ];
 

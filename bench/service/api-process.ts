@@ -49,7 +49,7 @@ export class ApiProcess {
     const log = openSync(LOG, 'w');
     const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
     const began = performance.now();
-    const child = spawn(process.execPath, [...profile, '--enable-source-maps', SERVER], {
+    const child = spawn(process.execPath, [...profile, '--enable-source-maps', '--max-semi-space-size=64', SERVER], {
       cwd: ROOT,
       stdio: ['ignore', log, log],
       env: { ...process.env, ...settings(url, port, adminPort) },

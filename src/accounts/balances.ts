@@ -1,39 +1,71 @@
 import { ASSETS } from '../core/amount.js';
+import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
+import { uuid } from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
-import { columnList } from '../db/statements.js';
+import { accounts, memberRoles } from '../db/entities/parties.js';
+import { Gathered } from '../db/gathered.js';
+import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { assertAllowed, ownAccountSql } from './access.js';
+import { assertAllowed } from './access.js';
 
-/**
- * What an account has of each asset: total = available + held. One statement, so that the numbers belong together.
- * Throws not_found, authority_insufficient. (decisions.md, Balances)
- */
-export async function readBalances(
+interface AskedBalances {
+  readonly caller: Caller;
+  readonly accountId: Uuid;
+}
+
+/** The balances of accounts, as their tenants' members ask for them. */
+export class Balances {
+  private readonly gathered: Gathered<AskedBalances, readonly StoredRow[]>;
+
+  constructor(reader: Reader) {
+    this.gathered = new Gathered((asked) => readTogether(reader, asked));
+  }
+
+  /**
+   * What an account has of each asset: total = available + held. Read by one statement, so that the numbers belong
+   * together. Throws not_found, authority_insufficient. (decisions.md, Balances)
+   */
+  async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
+    const stored = await this.gathered.ask({ caller, accountId });
+    assertAllowed('readAccount', stored[0]);
+    const rows = stored.map((row) => parseRow(balances, row));
+    return {
+      account_id: accountId,
+      balances: ASSETS.flatMap((asset) => rows.filter((row) => row.asset === asset)).map((row) => ({
+        asset: row.asset,
+        available: row.available.toString(),
+        held: row.held.toString(),
+        total: (row.available + row.held).toString(),
+      })),
+      as_of: toRfc3339(asOf),
+    };
+  }
+}
+
+/** For each that was asked the rows of the tenant's own account, with the caller's role in it. */
+async function readTogether(
   reader: Reader,
-  caller: Caller,
-  accountId: Uuid,
-  asOf: Instant,
-): Promise<Readonly<Record<string, unknown>>> {
-  const own = ownAccountSql(caller, accountId);
-  const stored = await reader.query(
-    `SELECT ${own.role},${columnList(balances, 'b')} FROM ${own.from} JOIN balances b ON b.account_id=a.id WHERE ${own.where}`,
-  );
-  assertAllowed('readAccount', stored[0]);
-  const rows = stored.map((row) => parseRow(balances, row));
-  return {
-    account_id: accountId,
-    balances: ASSETS.flatMap((asset) => rows.filter((row) => row.asset === asset)).map(
-      ({ asset, available, held }) => ({
-        asset,
-        available: available.toString(),
-        held: held.toString(),
-        total: (available + held).toString(),
-      }),
+  asked: readonly AskedBalances[],
+): Promise<(key: AskedBalances) => readonly StoredRow[]> {
+  const ids = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
+  const members = literals(memberRoles, 'memberId', new Set(asked.map(({ caller }) => caller.memberId)));
+  const [owned, roles] = await Promise.all([
+    reader.query(
+      `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
+       WHERE a.id IN (${ids}) AND a.type<>'system'`,
     ),
-    as_of: toRfc3339(asOf),
-  };
+    reader.query(
+      `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
+    ),
+  ]);
+  const byAccount = groupBy(owned, (row) => uuid.parse(row.account_id));
+  const role = new Map(roles.map((row) => [`${uuid.parse(row.account_id)}|${uuid.parse(row.member_id)}`, row.role]));
+  return ({ caller, accountId }) =>
+    (byAccount.get(accountId) ?? [])
+      .filter((row) => uuid.parse(row.tenant_id) === caller.tenantId)
+      .map((row) => ({ ...row, caller_role: role.get(`${accountId}|${caller.memberId}`) ?? null }));
 }

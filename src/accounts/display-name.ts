@@ -10,8 +10,13 @@ export function displayName(type: 'person' | 'business', name: string): string {
   return [first, ...others.map(initial)].join(' ');
 }
 
+/** A plain letter with no mark behind it: what nearly every name begins with. */
+const PLAIN_INITIAL = /^[A-Za-zÀ-ÖØ-öø-ÿ](?=$|[A-Za-zÀ-ÖØ-öø-ÿ'.-])/;
+
 /** A letter may be several code points: an initial is never half of one. */
 function initial(word: string): string {
+  const plain = PLAIN_INITIAL.exec(word)?.[0];
+  if (plain !== undefined) return `${plain.toLocaleUpperCase('es')}.`;
   const [first] = graphemes.segment(word);
   return `${(first?.segment ?? '').toLocaleUpperCase('es')}.`;
 }

@@ -7,7 +7,7 @@ import type { Database, Reader } from '../db/database.js';
 import type { Account } from '../db/entities/parties.js';
 import { assertAccountAllowed } from './access.js';
 import { releaseAlias, setAlias } from './alias.js';
-import { readBalances } from './balances.js';
+import { Balances } from './balances.js';
 import { lookUpAlias, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
 import { type AccountFilter, listAccounts, readAccount, readLimits } from './reading.js';
@@ -20,12 +20,14 @@ export class Accounts {
   private readonly database: Database;
   private readonly reader: Reader;
   private readonly clock: Clock;
+  private readonly ownBalances: Balances;
   private readonly encryptionKeys: Keyring;
 
   constructor(database: Database, clock: Clock, encryptionKeys: Keyring) {
     this.database = database;
     this.reader = database.reader;
     this.clock = clock;
+    this.ownBalances = new Balances(database.reader);
     this.encryptionKeys = encryptionKeys;
   }
 
@@ -38,7 +40,7 @@ export class Accounts {
   }
 
   balances(caller: Caller, accountId: Uuid): Promise<Shown> {
-    return readBalances(this.reader, caller, accountId, this.clock());
+    return this.ownBalances.read(caller, accountId, this.clock());
   }
 
   limits(caller: Caller, accountId: Uuid): Promise<Shown> {

@@ -222,7 +222,8 @@ function send(connection: PoolConnection, sql: string, deadline: Deadline): Prom
     const timeoutMs = deadline.leftMs();
     if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
     const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
-    connection.query(sql, (error, answer) => {
+    // No values: the driver then neither searches the text for places to fill nor could fill one.
+    connection.query({ sql, values: null }, (error, answer) => {
       clearTimeout(timer);
       if (error) reject(error);
       else resolve(answer);

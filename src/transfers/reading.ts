@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import { time } from '../db/columns.js';
+import { integer, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys } from '../db/entities/ledger.js';
 import { type Transfer, transfers, type TransferStatus } from '../db/entities/operations.js';
@@ -37,7 +37,8 @@ export async function readTransfer(reader: Reader, caller: Caller, id: Uuid): Pr
      WHERE t.id=${literal(transfers, 'id', id)} AND t.tenant_id=${literal(transfers, 'tenantId', caller.tenantId)}`,
   );
   if (row === undefined) throw notFound();
-  if (row.visible !== 1) throw new ApiError(AUTHORITY_INSUFFICIENT);
+  // A number with MariaDB, text with MySQL.
+  if (integer.parse(row.visible) !== 1) throw new ApiError(AUTHORITY_INSUFFICIENT);
   return parseRow(transfers, row);
 }
 

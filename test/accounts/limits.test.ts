@@ -153,8 +153,6 @@ describe('the limits of an account', () => {
       assert.deepEqual([after.used, after.resets_at], ['0', afterNext]);
       await own.sent({ from: payer, to: receiver, raw: 2n * LEAST });
       assert.equal((await monthOf(payer, own)).used, (2n * LEAST).toString());
-      at(lastOfMonth);
-      assert.equal((await monthOf(payer, own)).used, LEAST.toString());
     });
 
   it('of the month are never exceeded by one unit by 64 senders at the same time', async () => {

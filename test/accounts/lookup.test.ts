@@ -4,14 +4,14 @@ import { closeAccount } from '../../src/accounts/closing.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
+import { answered, type Bank, openBank, setStatus } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
 /** A phone that no other test has. */
-export function newPhone(): string {
+function newPhone(): string {
   return `+57310${randomInt(1_000_000, 9_999_999)}`;
 }
 
@@ -146,6 +146,13 @@ describe('a lookup', () => {
       await byPhone(newPhone()),
     ])
       assert.deepEqual(withoutRequestId(answer), missing);
+  });
+
+  it('never finds a closed account, even if it had kept its alias and phone', async () => {
+    const closed = await bank.account({ alias: '$kept.alias', phone: newPhone() });
+    await setStatus(db, closed, 'closed');
+    answered(await byAlias('$kept.alias'), 404, 'not_found');
+    answered(await byPhone(closed.phone ?? ''), 404, 'not_found');
   });
 
   it('finds a frozen account: it may receive', async () => {

@@ -18,6 +18,9 @@ import type { ModelWorld } from './world.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
+/** Near the largest amount that there is. */
+const MOST = 2n ** 62n;
+
 /** Does what an operation says, to the service and to the reference, and finds every difference between their answers. */
 export class Player {
   private readonly world: ModelWorld;
@@ -43,7 +46,15 @@ export class Player {
         );
       case 'key reused':
         return this.earlier(operation.nth, ({ wanted, key }) =>
-          this.transfer({ ...wanted, actor: operation.actor, raw: wanted.raw + operation.more }, key),
+          // Less where more would be no amount any more.
+          this.transfer(
+            {
+              ...wanted,
+              actor: operation.actor,
+              raw: wanted.raw + (wanted.raw < MOST ? operation.more : -operation.more),
+            },
+            key,
+          ),
         );
       case 'malformed':
         return this.malformed(operation.what);

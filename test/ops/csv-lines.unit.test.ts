@@ -72,6 +72,15 @@ describe('the lines of a CSV file', () => {
     assert.ok(lines.every(({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`));
   });
 
+  it('are counted right where a piece of the file ends within a CRLF', async () => {
+    const line = (bytes: number): string => `person,${'x'.repeat(bytes - 9)}\r\n`;
+    // The pieces are of 256 KiB: the CR is the last byte of the first one.
+    const content = `type,name\r\n${line(54)}${line(64).repeat(4_100)}`;
+    assert.equal(content[262_143], '\r');
+    const numbers = (await read(content)).map(({ number }) => number);
+    assert.deepEqual([numbers.length, numbers.at(-1)], [4_101, 4_102]);
+  });
+
   for (const [what, content, message] of [
     ['that is not there', null, /cannot be read/],
     ['that is empty', '', /is empty/],

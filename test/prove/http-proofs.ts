@@ -37,7 +37,7 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
   ],
-  model: async (db) => [await modelCampaign({ db, operations: 1_000_000, longest: 1_000, lanes: 4 })],
+  model: async (db) => [await modelCampaign({ db, operations: 1_000_000, longest: 300, lanes: 4 })],
 };
 
 async function twoProcesses(
