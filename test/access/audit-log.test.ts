@@ -103,8 +103,7 @@ describe('the audit log', () => {
     answered(await bank.request('PUT', `/v1/accounts/${id}/verification`, { body: declared }), 200);
     await closeAccount(db.database, clock, id, DECIDED);
     const all = JSON.stringify(await acts());
-    for (const secret of ['enobia', 'uijano', '3175550999', '7766554433'])
-      assert.ok(!all.includes(secret), secret);
+    for (const secret of ['enobia', 'uijano', '3175550999', '7766554433']) assert.ok(!all.includes(secret), secret);
   });
 
   it('has every act about members and tokens', async () => {
