@@ -29,6 +29,11 @@ export function* memberRows(history: History): Generator<Member> {
   };
 }
 
+/** The alias of an account by its number. */
+export function aliasOf(number: number): string {
+  return `$bench-${number.toString().padStart(7, '0')}`;
+}
+
 export function* accountRows(history: History, end: EndState): Generator<Account> {
   for (let number = 0; number < history.accountCount; number += 1) {
     const isSystem = number < SYSTEM_ACCOUNTS;
@@ -42,7 +47,7 @@ export function* accountRows(history: History, end: EndState): Generator<Account
       systemRole: isSystem ? (SYSTEM_ROLES[number] ?? null) : null,
       status: 'active',
       name: isSystem ? (SYSTEM_ROLES[number] ?? '') : type === 'person' ? `Ana Pérez ${digits}` : `Tienda ${digits}`,
-      alias: isSystem ? null : `$bench-${digits}`,
+      alias: isSystem ? null : aliasOf(number),
       phone: isSystem ? null : `+57310${digits}`,
       verifiedAt: isSystem ? null : history.beganAt,
       seq: BigInt(end.seqs[number] ?? 0),

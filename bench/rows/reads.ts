@@ -1,4 +1,5 @@
 import { Balances } from '../../src/accounts/balances.js';
+import { AliasLookup } from '../../src/accounts/lookup.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
@@ -7,7 +8,9 @@ import { openBare } from '../baseline/driver.js';
 import { replayReads } from '../baseline/reads.js';
 import { recordingReader } from '../baseline/recording.js';
 import { type Bench, SMALL_LEDGER } from '../bench.js';
+import { FIRST_ACCOUNT } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
+import { aliasOf } from '../ledgers/party-rows.js';
 import { latencyWords, perSecond } from '../report/words.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { randomParties } from './transfers.js';
@@ -18,17 +21,28 @@ const CLIENTS = 64;
 interface Read {
   readonly name: string;
   readonly title: string;
-  readonly path: (accountId: Uuid) => string;
+  readonly path: (account: Asked) => string;
   /** The service's own function, whose statements are the baseline. */
-  readonly read: (reader: Reader, caller: Caller, accountId: Uuid) => Promise<unknown>;
+  readonly read: (reader: Reader, caller: Caller, account: Asked) => Promise<unknown>;
+}
+
+interface Asked {
+  readonly accountId: Uuid;
+  readonly alias: string;
 }
 
 const READS: readonly Read[] = [
   {
     name: 'balances',
     title: 'Balances, 64 clients',
-    path: (accountId) => `/v1/accounts/${accountId}/balances`,
-    read: (reader, caller, accountId) => new Balances(reader).read(caller, accountId, systemClock()),
+    path: ({ accountId }) => `/v1/accounts/${accountId}/balances`,
+    read: (reader, caller, { accountId }) => new Balances(reader).read(caller, accountId, systemClock()),
+  },
+  {
+    name: 'lookup',
+    title: 'Lookup by alias, 64 clients',
+    path: ({ alias }) => `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`,
+    read: (reader, { tenantId }, { alias }) => new AliasLookup(reader).find(tenantId, alias),
   },
 ];
 
@@ -41,7 +55,11 @@ export const readRows: readonly Row[] = READS.map((read) => ({
 async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
   const ledger = await bench.ledger(SMALL_LEDGER);
   const { sources } = randomParties(ledger);
-  const list = sources.map((accountId) => ({ path: path(accountId) }));
+  const asked = sources.map((accountId) => ({
+    accountId,
+    alias: aliasOf(ledger.accountIds.indexOf(accountId) + FIRST_ACCOUNT),
+  }));
+  const list = asked.map((account) => ({ path: path(account) }));
   const { load, details } = await bench.withApi(ledger, (api) =>
     bench.run(api, ledger, {
       connections: CLIENTS,
@@ -49,23 +67,23 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
       requests: { kind: 'listed', list, order: 'random' },
     }),
   );
-  const statements = await record(ledger, sources, read);
+  const statements = await record(ledger, asked, read);
   const bare = await replayReads(ledger.url, statements, bench.readConnections, bench.options.seconds);
   return {
     figures: `${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`,
-    baseline: `the same SELECT by the bare driver over ${bench.readConnections} connections: ${perSecond(bare.perSecond)}`,
+    baseline: `the same SELECTs, one account each, by the bare driver over ${bench.readConnections} connections: ${perSecond(bare.perSecond)}`,
     ratio: load.perSecond / bare.perSecond,
     targets: [atLeast('per second', load.perSecond, 5_000), atMost('p99 ms', load.latency.p99Ms, 30)],
     details: { ...details, bare },
   };
 }
 
-async function record(ledger: Ledger, accountIds: readonly Uuid[], read: Read['read']): Promise<readonly string[]> {
+async function record(ledger: Ledger, asked: readonly Asked[], read: Read['read']): Promise<readonly string[]> {
   const statements: string[] = [];
   const connection = await openBare(ledger.url, 'reads');
   try {
     const reader = recordingReader(connection, statements);
-    for (const accountId of accountIds) await read(reader, callerOf(ledger), accountId);
+    for (const account of asked) await read(reader, callerOf(ledger), account);
   } finally {
     await connection.end();
   }

@@ -1,9 +1,11 @@
+import { groupBy } from '../core/collections.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import { Gathered } from '../db/gathered.js';
+import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
 /** The least that a sender needs to recognise a recipient. (interface.md, Account lookup result) */
@@ -14,14 +16,45 @@ export interface LookupResult {
   readonly type: string;
 }
 
-/** The tenant's own account with this alias. Throws not_found. */
-export async function lookUpAlias(reader: Reader, tenantId: Uuid, alias: string): Promise<LookupResult> {
-  const [found] = await reader.query(
-    `SELECT id, alias, name, type FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
-     AND alias=${literal(accounts, 'alias', alias)} AND status<>'closed'`,
+interface AskedAlias {
+  readonly tenantId: Uuid;
+  readonly alias: string;
+}
+
+/** Looks up aliases for all tenants; those that are asked for at the same time share a statement. */
+export class AliasLookup {
+  private readonly gathered: Gathered<AskedAlias, StoredRow | undefined>;
+
+  constructor(reader: Reader) {
+    this.gathered = new Gathered((asked) => findAliases(reader, asked));
+  }
+
+  /** The tenant's own account with this alias. Throws not_found. */
+  async find(tenantId: Uuid, alias: string): Promise<LookupResult> {
+    const found = await this.gathered.ask({ tenantId, alias });
+    if (found === undefined) throw notFound();
+    return present(found);
+  }
+}
+
+async function findAliases(
+  reader: Reader,
+  asked: readonly AskedAlias[],
+): Promise<(key: AskedAlias) => StoredRow | undefined> {
+  const ofTenants = Array.from(
+    groupBy(asked, ({ tenantId }) => tenantId),
+    ([tenantId, own]) =>
+      `(tenant_id=${literal(accounts, 'tenantId', tenantId)} AND alias IN (${literals(
+        accounts,
+        'alias',
+        own.map(({ alias }) => alias),
+      )}))`,
   );
-  if (found === undefined) throw notFound();
-  return present(found);
+  const rows = await reader.query(
+    `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${ofTenants.join(' OR ')}) AND status<>'closed'`,
+  );
+  const found = new Map(rows.map((row) => [`${column.uuid.parse(row.tenant_id)}|${String(row.alias)}`, row]));
+  return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
 }
 
 /**

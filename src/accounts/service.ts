@@ -8,7 +8,7 @@ import type { Account } from '../db/entities/parties.js';
 import { assertAccountAllowed } from './access.js';
 import { releaseAlias, setAlias } from './alias.js';
 import { Balances } from './balances.js';
-import { lookUpAlias, lookUpPhone, type LookupResult } from './lookup.js';
+import { AliasLookup, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
 import { type AccountFilter, listAccounts, readAccount, readLimits } from './reading.js';
 import { declareVerification, type Declaration, type VerificationAnswer } from './verification.js';
@@ -21,6 +21,7 @@ export class Accounts {
   private readonly reader: Reader;
   private readonly clock: Clock;
   private readonly ownBalances: Balances;
+  private readonly aliases: AliasLookup;
   private readonly encryptionKeys: Keyring;
 
   constructor(database: Database, clock: Clock, encryptionKeys: Keyring) {
@@ -28,6 +29,7 @@ export class Accounts {
     this.reader = database.reader;
     this.clock = clock;
     this.ownBalances = new Balances(database.reader);
+    this.aliases = new AliasLookup(database.reader);
     this.encryptionKeys = encryptionKeys;
   }
 
@@ -59,7 +61,7 @@ export class Accounts {
   }
 
   lookUpAlias({ tenantId }: Caller, alias: string): Promise<LookupResult> {
-    return lookUpAlias(this.reader, tenantId, alias);
+    return this.aliases.find(tenantId, alias);
   }
 
   lookUpPhone({ tenantId }: Caller, phone: string): Promise<LookupResult> {

@@ -35,7 +35,9 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
   const limits = limitsOf(source.account, amount.asset, own);
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
-  const overflow = overflowRefusal(destination, amount) ?? feeOverflow(view, fee, amount);
+  // The receiver may be the fee account as well.
+  const credited = fee.accountId === destination.account.id ? amount.raw + fee.raw : amount.raw;
+  const overflow = overflowRefusal(destination, { ...amount, raw: credited }) ?? feeOverflow(view, fee, amount);
   if (overflow !== null) return refuse(overflow, false);
 
   const transfer = completedTransfer(command, fee, month.name, view.at);
