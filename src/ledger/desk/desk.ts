@@ -39,6 +39,20 @@ const PARKED_PAUSE_MS = 50;
 /** A broken connection says nothing about the next one, but a server that is away is soon told apart. */
 const UNAVAILABLE_TRIES = 2;
 
+/*
+ * The way of a command:
+ *
+ *   submit ─ queue ─ run      what gathered becomes a group of tickets (tickets.ts)
+ *     answerFromKeys          keys that are bound already are answered (keys.ts, group.ts)
+ *     nameAccounts            kind.accounts: which accounts the others touch
+ *     postGroup               one transaction (group.ts):
+ *       lockAccounts            the accounts' rows, sorted (loading.ts)
+ *       loadKeysAndNeeds        the keys again, and what kind.needs asks for (loading.ts, loaded-table.ts)
+ *       decideAll               kind.decide, one after the other, each applied to the state (state.ts)
+ *       writeGroup              rows, then events under their counters' locks (writer.ts, ../event-log.ts)
+ *     settle                  only after COMMIT is anybody answered
+ */
+
 /**
  * The posting desk: the one way in which money is written. Concurrent commands share a transaction (group commit): what
  * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
