@@ -140,7 +140,7 @@ describe('the posting desk, when MySQL fails', () => {
     await other.beginTransaction();
     // Heavier than the group's transaction, so that this one is not the victim.
     await other.query(
-      `INSERT INTO members SELECT UNHEX(MD5(seq)), ${uuid.literal(payer.tenantId)}, CONCAT('m', seq), NOW(3)
+      `INSERT INTO members SELECT LEFT(UNHEX(SHA2(seq, 256)), 16), ${uuid.literal(payer.tenantId)}, CONCAT('m', seq), NOW(3)
        FROM (SELECT ROW_NUMBER() OVER () AS seq FROM information_schema.columns LIMIT 300) AS numbers`,
     );
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(high)} FOR UPDATE`);
