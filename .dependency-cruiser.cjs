@@ -1,6 +1,6 @@
 // The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
 
-const FEATURE = '^src/(access|accounts|transfers|bonuses|batches|payouts|events|webhooks)/';
+const FEATURE = '^src/(access|accounts|approvals|transfers|bonuses|batches|payouts|events|webhooks)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 
@@ -10,7 +10,7 @@ const reachesOnly = (name, comment, from, to) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|migrations|scripts|test|bench)/', pathNot: to },
+  to: { path: '^(src|workflows|activities|migrations|scripts|test|bench)/', pathNot: to },
 });
 
 module.exports = {
@@ -29,6 +29,29 @@ module.exports = {
     ]),
     reachesOnly('ledger-knows-no-feature', 'ledger/ imports only db and core.', '^src/ledger/', [
       '^src/(ledger|db|core)/',
+    ]),
+    reachesOnly(
+      'the-bridge-knows-no-feature',
+      'temporal/ imports only db and core, and the shape of a row that the desk writes.',
+      '^src/temporal/',
+      ['^src/(temporal|db|core)/', '^src/ledger/desk/types'],
+    ),
+    {
+      ...reachesOnly(
+        'workflows-are-deterministic',
+        'Workflows reach contracts, rules and pure core; of activities the types alone.',
+        '^workflows/',
+        ['^workflows/', '^src/temporal/contracts', '^src/core/', '/rules(/|\\.ts$)'],
+      ),
+      to: {
+        path: '^(src|activities|migrations|scripts|test|bench)/',
+        pathNot: ['^src/temporal/contracts', '^src/core/', '/rules(/|\\.ts$)'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    reachesOnly('activities-call-services', 'An activity calls one function of a feature.', '^activities/', [
+      '^activities/',
+      '^src/.+/',
     ]),
     reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', ['^src/(http|db|core)/']),
     reachesOnly(
@@ -63,7 +86,7 @@ module.exports = {
       name: 'configuration-comes-in-as-arguments',
       comment: 'Only programs and app.ts read config.ts; every other part is given what it needs.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/((server|app|worker|migrate)\\.ts$|ops/)' },
+      from: { path: '^src/', pathNot: '^src/((server|app|worker|app-worker|migrate)\\.ts$|ops/)' },
       to: { path: '^src/config\\.ts$' },
     },
     {
@@ -77,7 +100,7 @@ module.exports = {
       name: 'production-needs-no-tools',
       comment: 'What runs in production uses no test, benchmark, script or development package.',
       severity: 'error',
-      from: { path: '^(src|migrations)/' },
+      from: { path: '^(src|workflows|activities|migrations)/' },
       to: { path: '^(test|bench|scripts)/' },
     },
     {

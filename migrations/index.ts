@@ -1,5 +1,6 @@
 import { Foundation1763683200000 } from './1763683200000-foundation.js';
 import { AccountsAndAccess1763690000000 } from './1763690000000-accounts-and-access.js';
+import { Approvals1763700000000 } from './1763700000000-approvals.js';
 
 /** Every change of the schema, oldest first. */
-export const migrations = [Foundation1763683200000, AccountsAndAccess1763690000000];
+export const migrations = [Foundation1763683200000, AccountsAndAccess1763690000000, Approvals1763700000000];

@@ -1,7 +1,7 @@
 /** `npm start`: the whole service with a small world in it, from a fresh clone. What it is made of is in lib/. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiPart, serviceEnv, sharedSettings } from './lib/api.mjs';
+import { apiPart, serviceEnv, sharedSettings, workerPart } from './lib/api.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { welcome, writeDemoFile } from './lib/demo.mjs';
@@ -90,7 +90,7 @@ function wipe() {
 
 async function bringUp(supervisor, port) {
   const secrets = loadSecrets(RUN);
-  const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin'];
+  const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin', 'workerAdmin', 'sdkMetrics'];
   const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
   rmSync(join(RUN, 'logs'), { recursive: true, force: true });
   const base = `http://127.0.0.1:${port}`;
@@ -98,13 +98,17 @@ async function bringUp(supervisor, port) {
     base,
     docs: `${base}/docs`,
     admin: `http://127.0.0.1:${ports.admin}`,
+    workerAdmin: `http://127.0.0.1:${ports.workerAdmin}`,
     temporal: process.env.TEMPORAL_ADDRESS || `127.0.0.1:${ports.temporal}`,
     temporalUi: process.env.TEMPORAL_ADDRESS ? null : `http://127.0.0.1:${ports.temporalUi}`,
   };
-  const [{ urls, world }] = await Promise.all([
+  const [{ urls, world, env }] = await Promise.all([
     startService(supervisor, { port, ports, addresses, secrets }),
     process.env.TEMPORAL_ADDRESS || startTemporal(supervisor, ports),
   ]);
+  const { workerAdmin: adminPort, sdkMetrics: sdkMetricsPort } = ports;
+  const worker = workerPart({ env, adminPort, sdkMetricsPort, log: log('worker') });
+  await step('Starting the worker', () => supervisor.start(worker));
   const isPrivate = !process.env.MYSQL_URL;
   const write = () => writeDemoFile({ addresses, urls, isPrivate, world, pid: (name) => supervisor.pid(name) });
   supervisor.onChange = write;
@@ -123,7 +127,7 @@ async function startService(supervisor, { port, ports, addresses, secrets }) {
   );
   const api = apiPart({ env, port, adminPort: ports.admin, addresses, log: log('api') });
   const [world] = await Promise.all([makeWorld(env), step('Starting the API', () => supervisor.start(api))]);
-  return { urls, world };
+  return { urls, world, env };
 }
 
 /** The database's URLs, when it answers and our own code is ready to use it. */

@@ -1,12 +1,13 @@
 import type { Registry } from 'prom-client';
-import type { Config } from './config.js';
-import { Failpoints } from './core/failpoints.js';
+import { buildLedger, type Ledger } from './build-ledger.js';
+import type { Config, ServiceConfig } from './config.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
 import { Accounts } from './accounts/service.js';
-import { Database } from './db/database.js';
+import { ApprovalPolicies } from './approvals/policies.js';
+import { approvalPolicyRoutes } from './approvals/routes.js';
 import { eventRoutes } from './events/routes.js';
 import { EventLog } from './events/service.js';
 import { createAdmin, createRegistry } from './http/admin.js';
@@ -17,44 +18,58 @@ import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { RateLimiter } from './http/rate-limit.js';
 import { createService } from './http/service.js';
-import { PostingDesk } from './ledger/desk/desk.js';
 import { deskMetrics } from './ledger/desk/metrics.js';
-import { transferRoutes } from './transfers/routes.js';
+import { TemporalClient, type TemporalOptions } from './temporal/client.js';
+import { relayMetrics } from './temporal/metrics.js';
+import { Nudge } from './temporal/nudge.js';
+import { Outbox } from './temporal/outbox.js';
+import { Relay } from './temporal/relay.js';
+import { TransferApprovals } from './transfers/approvals.js';
+import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
+import { WAITING_SOURCES } from './waiting-sources.js';
 
-/** The ledger and what it stands on: what every process of the service has. */
-export interface Core {
-  readonly clock: Clock;
-  readonly database: Database;
-  readonly desk: PostingDesk;
+/** The ledger, and where its figures are kept: what every process of the service has. */
+export interface Core extends Ledger {
   readonly registry: Registry;
 }
 
 /** Builds the parts once from the configuration. Nothing connects before it is used. */
-export function buildCore(config: Config, logger: Logger, clock: Clock = systemClock): Core {
+export function buildCore(config: ServiceConfig, logger: Logger, clock: Clock = systemClock): Core {
   const registry = createRegistry();
-  const database = new Database({
-    url: config.MYSQL_URL,
-    readConnections: config.MYSQL_READ_CONNECTIONS,
-    transactionConnections: config.MYSQL_TRANSACTION_CONNECTIONS,
-    statementTimeoutMs: config.COMMAND_TIMEOUT_MS,
+  const ledger = buildLedger(config, {
+    clock,
+    observer: deskMetrics(registry),
+    onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
-  const desk = new PostingDesk(
-    {
-      database,
-      clock,
-      failpoints: new Failpoints(config.FAILPOINT ?? null),
-      onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
-    },
-    {
-      maxGroup: config.DESK_MAX_GROUP,
-      groupsInFlight: config.DESK_GROUPS_IN_FLIGHT,
-      maxQueue: config.DESK_MAX_QUEUE,
-      commandTimeoutMs: config.COMMAND_TIMEOUT_MS,
-    },
-    deskMetrics(registry),
-  );
-  return { clock, database, desk, registry };
+  return { ...ledger, registry };
+}
+
+/** The bridge between MySQL, which decides, and Temporal, which waits. */
+export interface Bridge {
+  readonly client: TemporalClient;
+  readonly outbox: Outbox;
+  readonly relay: Relay;
+  readonly nudge: Nudge;
+}
+
+/** Connects to Temporal when there is something to tell it: the process serves while Temporal is away. */
+export function buildBridge(config: ServiceConfig, core: Core, logger: Logger): Bridge {
+  const { database, clock, registry, failpoints } = core;
+  const client = new TemporalClient(temporalOptions(config));
+  const outbox = new Outbox(database, clock);
+  const observer = relayMetrics(registry, (message) => logger.warn(message));
+  const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer });
+  const nudge = new Nudge(relay, (fault) => logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'));
+  return { client, outbox, relay, nudge };
+}
+
+/** Where Temporal is, for the client and the worker. */
+export function temporalOptions(config: ServiceConfig): TemporalOptions {
+  const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: serverRoot } = config;
+  const tls = config.TEMPORAL_TLS === 'off' ? null : { certificate, key, serverRoot };
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_API_KEY: apiKey } = config;
+  return { address, namespace, tls, apiKey };
 }
 
 /** The two servers of an API process. */
@@ -64,12 +79,12 @@ export interface ApiServers {
 }
 
 /** Opens the API and admin ports. From then on requests are answered, with 503 while MySQL is away. */
-export async function openApiServers(config: Config, core: Core, logger: Logger): Promise<ApiServers> {
+export async function openApiServers(config: Config, core: Core, bridge: Bridge, logger: Logger): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
-    api: buildApi(config, core),
+    api: buildApi(config, core, bridge),
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
       {
@@ -96,10 +111,12 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
 }
 
 /** The routes of every feature. */
-function buildApi(config: Config, { clock, database, desk }: Core): Api {
+function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Bridge): Api {
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
-  transferRoutes(api, new Transfers(desk, database.reader), cursors);
+  transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
+  transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, nudge));
+  approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
   const accounts = new Accounts(database, clock, config.ENCRYPTION_KEYS);
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);

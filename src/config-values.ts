@@ -3,6 +3,7 @@ import { normaliseRange } from './core/address-ranges.js';
 import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
 import type { Keyring, SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
+import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
 
 /** The kinds of values that the configuration takes: how each is read from its text, and what is wrong with it. */
 
@@ -23,6 +24,7 @@ export const mysqlDatabaseUrl = mysqlUrl.refine(
   (url) => /^\/[A-Za-z0-9_]{1,64}$/.test(new URL(url).pathname),
   'must end in /<database>, a plain name',
 );
+export const hostAndPort = z.string().regex(/^[A-Za-z0-9._-]+:\d{1,5}$/, 'must be host:port');
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
 /** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
@@ -59,4 +61,21 @@ export const addressRanges = z.string().transform((text, context): readonly stri
       if (normal === null) context.addIssue(`${range} is neither an address nor a range`);
       return normal ?? '';
     }),
+);
+
+export const pem = z
+  .string()
+  .regex(/^-----BEGIN /, 'must be in PEM')
+  .transform((text) => Buffer.from(text));
+
+export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
+
+/** Some of the task queues, with commas between. */
+export const taskQueues = z.string().transform((text, context): readonly TaskQueue[] =>
+  text.split(',').flatMap((part): TaskQueue[] => {
+    const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());
+    if (name !== undefined) return [name];
+    context.addIssue(`${part} is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`);
+    return [];
+  }),
 );

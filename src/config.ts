@@ -1,45 +1,34 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import {
   addressRanges,
   count,
   encryptionKeys,
   failpoint,
+  hostAndPort,
   mysqlDatabaseUrl,
   mysqlUrl,
+  pem,
   port,
   signingKeys,
+  TASK_QUEUE_NAMES,
+  taskQueues,
   webUrl,
 } from './config-values.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
-export const VARIABLES = {
+/** What every process of the service has. */
+const SERVICE_VARIABLES = {
   MYSQL_URL: mysqlDatabaseUrl.describe('the application user: mysql://user:password@host:port/database'),
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
   MYSQL_TRANSACTION_CONNECTIONS: count(2, 500).default(8).describe('connections for transactions, for each process'),
-  HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
-  PORT: port.default(8080).describe('port of the API'),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
   ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
-  BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
-  DOCS_URL: webUrl
-    .default('http://127.0.0.1:8080/docs')
-    .describe('where the docs pages are; doc_url of errors begins with it'),
-  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
-  CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
-  ENCRYPTION_KEYS: encryptionKeys.describe(
-    'secret: keys that seal document numbers at rest, id:base64 with commas between',
-  ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
     .describe('least severe line that is logged'),
-  TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
-  API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
-  RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
-  RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
-  RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
-  RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
     .describe('what a request may wait for the ledger, queueing included'),
@@ -49,7 +38,50 @@ export const VARIABLES = {
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
     .describe('how long a stopping process finishes what it accepted'),
+  DOCS_URL: webUrl
+    .default('http://127.0.0.1:8080/docs')
+    .describe('where the docs pages are; doc_url of errors begins with it'),
+  TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
+  TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with Temporal'),
+  TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
+  TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
+  TEMPORAL_TLS_CA: pem.optional().describe('certificate authority of the server, PEM; else those of the system'),
+  TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
+} as const;
+
+/** What the API has beside it. */
+export const VARIABLES = {
+  ...SERVICE_VARIABLES,
+  HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
+  PORT: port.default(8080).describe('port of the API'),
+  BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
+  FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
+  CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
+  ENCRYPTION_KEYS: encryptionKeys.describe(
+    'secret: keys that seal document numbers at rest, id:base64 with commas between',
+  ),
+  TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
+  API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
+  RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
+  RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
+  RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
+  RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
+} as const;
+
+/** What the worker has beside it. */
+export const WORKER_VARIABLES = {
+  ...SERVICE_VARIABLES,
+  WORKER_QUEUES: taskQueues
+    .default(TASK_QUEUE_NAMES)
+    .describe('task queues that the worker serves, with commas between; all unless said'),
+  WORKER_WORKFLOW_TASKS: count(2, 1_000).default(40).describe('workflow tasks at a time, for each queue'),
+  WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, for each queue'),
+  WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, for each queue'),
+  SDK_METRICS_PORT: port
+    .default(9091)
+    .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
 } as const;
 
 /** What `migrate` needs beside the application's user. */
@@ -71,10 +103,14 @@ export const OPS_VARIABLES = {
 } as const;
 
 const configSchema = z.object(VARIABLES);
+const workerSchema = z.object(WORKER_VARIABLES);
 const opsSchema = z.object(OPS_VARIABLES);
 const migrationSchema = z.object(MIGRATION_VARIABLES);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
+export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
+/** What the processes have in common. */
+export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration is not usable. The message lists every fault, a line each. */
@@ -85,6 +121,11 @@ export class ConfigError extends Error {
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   return read(configSchema, environment);
+}
+
+/** The same of the worker. */
+export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
+  return read(workerSchema, environment);
 }
 
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
@@ -98,10 +139,7 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
 }
 
 function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
-  // An empty variable is how a compose file says "not set".
-  const set = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
   if (result.success) return result.data;
   // The first fault of each variable: what follows mostly follows from it.
@@ -111,4 +149,25 @@ function read<S extends z.ZodObject>(schema: S, environment: Environment): z.inf
     return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
   });
   throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
+}
+
+/** What is set, each by NAME, or by NAME_FILE with the file that holds it, as secrets are mounted. */
+function withFiles(names: readonly string[], environment: Environment): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const name of names) {
+    const value = environment[name];
+    const file = environment[`${name}_FILE`];
+    // An empty variable is how a compose file says "not set".
+    if (value !== undefined && value !== '') set[name] = value;
+    else if (file !== undefined && file !== '') set[name] = readSecret(name, file);
+  }
+  return set;
+}
+
+function readSecret(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd();
+  } catch {
+    throw new ConfigError(`the configuration has 1 fault(s):\n  ${name}_FILE: ${file} cannot be read`);
+  }
 }

@@ -1,4 +1,4 @@
-import { buildCore, openApiServers } from './app.js';
+import { buildBridge, buildCore, openApiServers } from './app.js';
 import { type Config, ConfigError, readConfig } from './config.js';
 import { createLogging, describeFault } from './http/logging.js';
 
@@ -7,7 +7,8 @@ import { createLogging, describeFault } from './http/logging.js';
 const config = readConfigOrExit();
 const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
 const core = buildCore(config, logger);
-const servers = await openApiServers(config, core, logger).catch(refuseToStart);
+const bridge = buildBridge(config, core, logger);
+const servers = await openApiServers(config, core, bridge, logger).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 let isStopping = false;
@@ -22,7 +23,8 @@ async function stop(signal: string): Promise<void> {
   logger.info({ signal }, 'stopping');
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
-  await Promise.all([core.database.close(), servers.admin.stop(0)]);
+  await bridge.nudge.stop();
+  await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
   await closeLog();
   process.exit(0);
 }

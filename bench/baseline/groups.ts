@@ -88,6 +88,7 @@ function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>
     destinationAccountId,
     amount: { raw: UNIT_RAW, asset: 'COPM' },
     description: 'Pago de la factura del mes',
+    outboxId: newId(),
   };
   return {
     // As in PostingDesk.submit: each kind meets only its own commands again.

@@ -120,6 +120,11 @@ function transfer(history: History, operation: number): Transfer {
     createdBy: history.id('member', 0),
     limitMonth: monthName(createdAt),
     createdAt,
+    approvalsRequired: null,
+    approvalsReceived: null,
+    approvalExpiresAt: null,
+    rejectionCode: null,
+    rejectionReason: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Asset } from '../../src/core/amount.js';
 import type { Role, Scope } from '../../src/core/permissions.js';
 import { SCOPES } from '../../src/core/permissions.js';
+import { STAFF_RIGHTS } from '../../src/db/entities/approvals.js';
 import type { Verification } from '../../src/db/entities/identity.js';
 import type { FeeOperation } from '../../src/db/entities/parties.js';
 
@@ -36,12 +37,22 @@ export interface FeePlan {
   readonly capRaw: bigint;
 }
 
+/** What of an account needs approval, and how long that may take. */
+export interface PolicyPlan {
+  readonly account: string;
+  readonly asset: Asset;
+  readonly threshold: bigint;
+  readonly approvals: number;
+  readonly expiresInS: number;
+}
+
 export interface TenantPlan {
   readonly network: string | null;
   /** Each has this role in every account of the plan. */
   readonly members: Readonly<Record<string, Role>>;
   readonly accounts: Readonly<Record<string, AccountPlan>>;
   readonly tokens: Readonly<Record<string, TokenPlan>>;
+  readonly policies: readonly PolicyPlan[];
   readonly fees: { readonly account: string; readonly schedules: readonly FeePlan[] } | null;
 }
 
@@ -79,6 +90,7 @@ const acme: TenantPlan = {
     viewer: { member: 'viewer', scopes: SCOPES },
     ...Object.fromEntries(SCOPES.map((scope) => [scope, { member: 'owner', scopes: [scope] }])),
   },
+  policies: [{ account: 'guarded', asset: 'COPM', threshold: 1_000_000n, approvals: 1, expiresInS: 60 }],
   fees: {
     account: 'fees',
     schedules: (['bonus', 'payout'] as const).map((operation) => ({
@@ -99,6 +111,7 @@ const globex: TenantPlan = {
     dora: person('Dora Linares', '$dora', '+573001112236', {}),
   },
   tokens: OWNER_TOKEN,
+  policies: [],
   fees: null,
 };
 
@@ -110,7 +123,11 @@ const initech: TenantPlan = {
     emil: person('Emil Ruiz', '$emil', '+573001112237', {}),
   },
   tokens: OWNER_TOKEN,
+  policies: [],
   fees: null,
 };
 
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
+
+/** One of the operators' support staff, so that approvals can be tried from the Temporal UI at once. */
+export const DEMO_STAFF = { name: 'demo-support', rights: STAFF_RIGHTS };

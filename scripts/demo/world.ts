@@ -14,6 +14,7 @@ import {
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
+import { findStaff, setStaff } from '../../src/access/staff.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashOfToken, keyIdOf } from '../../src/access/token-format.js';
 import { issueToken, revokeToken } from '../../src/access/tokens.js';
@@ -21,9 +22,11 @@ import { displayName } from '../../src/accounts/display-name.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import { declareVerificationFor } from '../../src/accounts/verification.js';
+import { setPolicy } from '../../src/approvals/policies.js';
+import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import type { OpsParts } from '../../src/ops/context.js';
-import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
+import { type AccountPlan, DEMO_STAFF, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
 import type { TokenFile } from './token-file.js';
 
 /**
@@ -56,6 +59,8 @@ const ACTOR = operatorActor(OPERATOR);
 export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
   for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(parts, name, plan);
+  if ((await findStaff(parts.database.reader, DEMO_STAFF.name)) === undefined)
+    await setStaff(parts.database, parts.clock, DEMO_STAFF, ACTOR);
   return { tenants: world };
 }
 
@@ -67,6 +72,7 @@ async function makeTenant(parts: DemoParts, name: string, plan: TenantPlan): Pro
     own.set(key, await accountOf(parts, tenant, account, key));
   await grantRoles(parts, plan, people, [...own.values()]);
   await setFees(parts, tenant, plan, own);
+  await setPolicies(parts, plan, own);
   return {
     id: tenant.id,
     accounts: Object.fromEntries(Array.from(own, ([key, account]) => [key, shown(account)])),
@@ -160,6 +166,19 @@ async function setFees(
     const { operation, asset } = schedule;
     const known = await database.reader.find(feeSchedules, { tenantId, operation, asset });
     if (known === undefined) await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
+  }
+}
+
+async function setPolicies(
+  { database, clock }: DemoParts,
+  { policies }: TenantPlan,
+  own: ReadonlyMap<string, Account>,
+): Promise<void> {
+  for (const { account, ...policy } of policies) {
+    const accountId = own.get(account)?.id;
+    if (accountId === undefined) continue;
+    const known = await database.reader.find(approvalPolicies, { accountId, asset: policy.asset });
+    if (known === undefined) await setPolicy(database, clock, { ...policy, accountId }, ACTOR);
   }
 }
 

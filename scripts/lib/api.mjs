@@ -32,6 +32,20 @@ export function serviceEnv(settings) {
   return env;
 }
 
+/** The part that works for the workflows and sweeps up. */
+export function workerPart({ env, adminPort, sdkMetricsPort, log }) {
+  return {
+    name: 'worker',
+    command: process.execPath,
+    args: ['--enable-source-maps', join(ROOT, 'dist/src/worker.js')],
+    env: { ...env, ADMIN_PORT: `${adminPort}`, SDK_METRICS_PORT: `${sdkMetricsPort}` },
+    log,
+    isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),
+    readyMs: 60_000,
+    stopMs: 45_000,
+  };
+}
+
 /** The part that serves the API. */
 export function apiPart({ env, port, adminPort, addresses, log }) {
   return {

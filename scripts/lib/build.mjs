@@ -8,6 +8,8 @@ import { run } from './run.mjs';
 
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.sources');
+const BUNDLE = join(DIST, 'workflow-bundle.cjs');
+const BUNDLE_STAMP = join(DIST, '.workflows');
 
 /** Makes dist/ what the sources say, with the packages that they need. */
 export async function prepareCode() {
@@ -23,7 +25,7 @@ async function ensureBuild() {
       .map((file) => `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`)
       .join('\n'),
   );
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === state) return;
+  if (isStamped(STAMP, state)) return;
   await step('Compiling (tsc)', () =>
     run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '--incremental', '--pretty', 'false'], {
       cwd: ROOT,
@@ -31,7 +33,28 @@ async function ensureBuild() {
     }),
   );
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
+  await ensureBundle();
   writeFileSync(STAMP, state);
+}
+
+/** The workflows as one file, anew when they, or the few modules that they may reach, have changed. */
+async function ensureBundle() {
+  const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
+  const modules = filesUnder(DIST, '.js').filter((file) => reachable.test(relative(DIST, file)));
+  const contents = [...modules, join(ROOT, 'package-lock.json')].map((file) => readFileSync(file, 'utf8'));
+  const state = shortHash(contents.join('\n'));
+  if (existsSync(BUNDLE) && isStamped(BUNDLE_STAMP, state)) return;
+  await step('Bundling the workflows', () =>
+    run(process.execPath, [join(DIST, 'src/bundle-workflows.js')], {
+      cwd: ROOT,
+      failure: 'The workflows cannot be bundled',
+    }),
+  );
+  writeFileSync(BUNDLE_STAMP, state);
+}
+
+function isStamped(file, state) {
+  return existsSync(file) && readFileSync(file, 'utf8') === state;
 }
 
 function sourceFiles() {

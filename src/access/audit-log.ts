@@ -55,7 +55,7 @@ export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRo
     tenantId,
     at,
     channel: actor.channel,
-    actor: actor.name,
+    actorClaimed: actor.name,
     action,
     subjectType,
     subjectId,

@@ -5,7 +5,8 @@ import type { Clock } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
-import { updateSql } from '../db/statements.js';
+import { transfers } from '../db/entities/operations.js';
+import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { dropAlias } from './alias.js';
@@ -43,7 +44,17 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
   if (own.some((balance) => balance.held !== 0n)) return inTheWay('funds_held', 'funds are held for what is pending');
   if (own.some((balance) => balance.available !== 0n)) return inTheWay('not_empty', 'its balances are not zero');
   const tenant = await transaction.find(tenants, { id: account.tenantId });
-  return tenant?.feeAccountId === account.id ? inTheWay('fee_account', 'fees of its tenant go into it') : null;
+  if (tenant?.feeAccountId === account.id) return inTheWay('fee_account', 'fees of its tenant go into it');
+  return (await isAwaited(transaction, account.id)) ? inTheWay('fee_account', 'a pending fee goes into it') : null;
+}
+
+/** True when the fee of something that waits for approval was fixed to go into this account. */
+async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
+  const pending = await transaction.query(
+    `SELECT 1 FROM transfers FORCE INDEX (expiring) WHERE status=${literal(transfers, 'status', 'pending_approval')}
+     AND fee_account_id=${literal(transfers, 'feeAccountId', accountId)} LIMIT 1`,
+  );
+  return pending.length > 0;
 }
 
 function inTheWay(current: string, why: string): Refusal {

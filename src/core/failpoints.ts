@@ -2,7 +2,9 @@
  * Named places at which a fault test can end the process as a power cut would. One is armed by configuration
  * (`FAILPOINT=after_commit:3`: at the third passing); without it they do nothing.
  */
-export const FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
+export const DESK_FAILPOINTS = ['before_lock', 'after_lock', 'before_commit', 'after_commit'] as const;
+export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
+export const FAILPOINTS = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 export interface ArmedFailpoint {

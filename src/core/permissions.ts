@@ -13,6 +13,7 @@ export type Role = (typeof ROLES)[number];
 
 const EVERY = ROLES;
 const MANAGERS = ['admin', 'owner'] as const satisfies readonly Role[];
+const APPROVERS = ['approver', 'admin', 'owner'] as const satisfies readonly Role[];
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
 
 export interface Permission {
@@ -22,6 +23,8 @@ export interface Permission {
   readonly roles: readonly Role[] | null;
   readonly roleIn:
     'the account' | 'source' | 'source, or a destination of the same tenant' | 'any account of the tenant' | null;
+  /** Whom the rules let in or keep out beside the roles. */
+  readonly also?: string;
 }
 
 export const PERMISSIONS = {
@@ -35,6 +38,8 @@ export const PERMISSIONS = {
     roles: EVERY,
     roleIn: 'source, or a destination of the same tenant',
   },
+  approveTransfer: { scopes: ['transfers'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
+  cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 

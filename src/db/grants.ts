@@ -28,5 +28,9 @@ export const GRANTS: Readonly<Record<string, string>> = {
   verifications: READ_WRITE,
   account_limits: `${READ_WRITE}, DELETE`,
   audit_log: APPEND_ONLY,
+  approval_policies: `${READ_WRITE}, DELETE`,
+  approvals: APPEND_ONLY,
+  staff: READ_WRITE,
+  outbox: `${READ_WRITE}, DELETE`,
   schema_migrations: 'SELECT',
 };

@@ -11,6 +11,8 @@ export interface AdminParts {
   readonly registry: Registry;
   readonly isReady: ReadyCheck;
   readonly errors: ErrorWriter;
+  /** What another part of the process measures, in the same text form. */
+  readonly moreMetrics?: () => Promise<string>;
 }
 
 /** A registry that measures the process itself; features add what they count. */
@@ -44,7 +46,7 @@ export function createAdmin(parts: AdminParts): RequestListener {
   };
 }
 
-async function reply({ registry, isReady, errors }: AdminParts, path: string): Promise<Reply> {
+async function reply({ registry, isReady, errors, moreMetrics }: AdminParts, path: string): Promise<Reply> {
   switch (path) {
     case '/livez':
       return { status: 200, type: TEXT, text: 'ok\n' };
@@ -54,16 +56,17 @@ async function reply({ registry, isReady, errors }: AdminParts, path: string): P
       return { status: ready ? 200 : 503, type: TEXT, text: ready ? 'ready\n' : 'not ready\n' };
     }
     case '/metrics':
-      return metrics(registry);
+      return metrics(registry, moreMetrics);
     default:
       return { status: 404, type: 'application/json; charset=utf-8', text: errors.text(NOT_FOUND) };
   }
 }
 
 /** A measure of another part that fails to read itself must not end the process. */
-async function metrics(registry: Registry): Promise<Reply> {
+async function metrics(registry: Registry, more: () => Promise<string> = () => Promise.resolve('')): Promise<Reply> {
   try {
-    return { status: 200, type: registry.contentType, text: await registry.metrics() };
+    const [own, others] = await Promise.all([registry.metrics(), more()]);
+    return { status: 200, type: registry.contentType, text: own + others };
   } catch {
     return { status: 500, type: TEXT, text: 'a metric could not be read\n' };
   }

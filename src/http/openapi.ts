@@ -4,6 +4,7 @@ import {
   type ResponseConfig,
   type RouteConfig,
 } from '@asteasolutions/zod-to-openapi';
+import { ASSETS } from '../core/amount.js';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
@@ -106,7 +107,7 @@ function pathOf(route: Route): RouteConfig {
         name,
         in: 'path' as const,
         required: true,
-        schema: { type: 'string' as const, format: 'uuid' },
+        schema: { type: 'string' as const, ...(name === 'asset' ? { enum: [...ASSETS] } : { format: 'uuid' }) },
       })),
       ...(route.idempotent === null ? [] : [{ $ref: '#/components/parameters/Idempotency-Key' }]),
       { $ref: '#/components/parameters/Svc-Version' },
@@ -126,9 +127,10 @@ function operationId({ method, path }: Route): string {
 
 /** Scopes and roles in words. */
 export function permissionText({ operation }: Pick<Route, 'operation'>): string {
-  const { scopes, roles, roleIn }: Permission = PERMISSIONS[operation];
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const scope = `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`;
-  return roles === null || roleIn === null ? scope : `${scope} Role in ${roleIn}: ${roles.join(', ')}.`;
+  if (roles === null || roleIn === null) return scope;
+  return `${scope} Role in ${roleIn}: ${[...roles, ...(also === undefined ? [] : [also])].join(', ')}.`;
 }
 
 const SUCCESS: Readonly<Record<number, string>> = {

@@ -1,6 +1,6 @@
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
-import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import { type Adjustment, adjustments, type Transfer, transfers } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
@@ -54,5 +54,12 @@ export async function findMember(reader: Reader, tenantId: Uuid, named: string):
 export async function findAdjustment(reader: Reader, tenantId: Uuid, reference: string): Promise<Adjustment> {
   const found = await reader.find(adjustments, { tenantId, reference });
   if (found === undefined) throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
+  return found;
+}
+
+export async function findTransfer(reader: Reader, named: string): Promise<Transfer> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(transfers, { id });
+  if (found === undefined) throw new OpsError(`there is no transfer ${named}`);
   return found;
 }

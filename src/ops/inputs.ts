@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ASSETS, parseRaw } from '../core/amount.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
+import { STAFF_RIGHTS } from '../db/entities/approvals.js';
 
 /** What options hold, checked. Every message ends a line that begins with the option's name. */
 
@@ -30,14 +31,35 @@ export const limit = z
   .default('100')
   .transform((given) => Number.parseInt(given, 10));
 
-export const scopes = z.string().transform((given, context) => {
-  if (given === 'all') return SCOPES;
-  const wanted = given.split(',').map((scope) => scope.trim());
-  const unknown = wanted.find((scope) => !(SCOPES as readonly string[]).includes(scope));
-  if (unknown === undefined) return SCOPES.filter((scope) => wanted.includes(scope));
-  context.addIssue(`${unknown} is no scope: give all, or some of ${SCOPES.join(',')}`);
-  return z.NEVER;
-});
+/** A whole number in plain digits. */
+export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
+  z.string().transform((given, context) => {
+    const number = /^[0-9]{1,9}$/.test(given) ? Number.parseInt(given, 10) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    context.addIssue(`must be a number from ${least} to ${most}`);
+    return z.NEVER;
+  });
+
+/** Some of these names with commas between, in the order of the names. */
+function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
+  return z.string().transform((given, context): readonly T[] => {
+    const wanted = given.split(',').map((name) => name.trim());
+    const unknown = wanted.find((name) => !(names as readonly string[]).includes(name));
+    if (unknown === undefined) return names.filter((name) => wanted.includes(name));
+    context.addIssue(noSuch(unknown));
+    return z.NEVER;
+  });
+}
+
+export const scopes = z
+  .string()
+  .transform((given) => (given === 'all' ? SCOPES.join(',') : given))
+  .pipe(someOf(SCOPES, (unknown) => `${unknown} is no scope: give all, or some of ${SCOPES.join(',')}`));
+
+export const staffRights = someOf(
+  STAFF_RIGHTS,
+  (unknown) => `${unknown} is nothing that staff may do: give ${STAFF_RIGHTS.join(',')}, or one of them`,
+);
 
 export const cidrs = z
   .string()
@@ -55,6 +77,16 @@ export const duration = z.string().transform((given, context) => {
   context.addIssue(`${given} is no length of time of up to 90 days: write it as 15m, 24h or 7d`);
   return z.NEVER;
 });
+
+/** `15m`, `24h`, `7d`, or plain seconds: seconds within these bounds. */
+export const seconds = (least: number, most: number): z.ZodType<number, string> =>
+  z.string().transform((given, context) => {
+    const parsed = duration.safeParse(/^[0-9]+$/.test(given) ? `${given}s` : given);
+    const found = parsed.success ? parsed.data / 1000 : Number.NaN;
+    if (found >= least && found <= most) return found;
+    context.addIssue(`${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`);
+    return z.NEVER;
+  });
 
 export const time = z.string().transform((given, context) => {
   const parsed = parseRfc3339(given);

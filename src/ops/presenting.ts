@@ -1,13 +1,18 @@
 import { parseDetails } from '../access/audit-log.js';
+import type { ApprovalPolicy, Staff } from '../db/entities/approvals.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
+import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
-import type { Adjustment, PayIn } from '../db/entities/operations.js';
+import type { Adjustment, PayIn, Transfer } from '../db/entities/operations.js';
+import type { OutboxRow } from '../db/entities/outbox.js';
 import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
 import type { Fields } from './output.js';
+import type { OutboxState } from './support/outbox.js';
+import type { TransferDetails } from './support/transfers.js';
 
 /** What operators see of each thing. Never a secret. */
 
@@ -133,11 +138,87 @@ export function actFields(act: AuditRow): Fields {
   return {
     at: timeOf(act.at),
     channel: act.channel,
-    actor: act.actor,
+    actor_claimed: act.actorClaimed,
     action: act.action,
     subject_type: act.subjectType,
     subject_id: act.subjectId,
     tenant_id: act.tenantId,
     details: parseDetails(act),
+  };
+}
+
+export function staffFields({ name, rights, active, createdAt }: Staff): Fields {
+  return { name, can: rights, active, created_at: timeOf(createdAt) };
+}
+
+export function policyFields({ asset, threshold, approvals, expiresInS }: ApprovalPolicy): Fields {
+  return { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
+}
+
+export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
+  const { asset, raw, sourceAccountId: from, destinationAccountId: to } = transfer;
+  return {
+    id: transfer.id,
+    status: transfer.status,
+    from: names.get(from) ?? from,
+    to: names.get(to) ?? to,
+    amount: { raw, asset },
+    created_at: timeOf(transfer.createdAt),
+    expires_at: timeOf(transfer.approvalExpiresAt),
+  };
+}
+
+export function transferDetailFields(details: TransferDetails): Fields {
+  const { transfer, approvals, outbox } = details;
+  const { asset, raw, feeRaw, rejectionCode, rejectionReason } = transfer;
+  return {
+    id: transfer.id,
+    status: transfer.status,
+    tenant: details.tenant,
+    tenant_id: transfer.tenantId,
+    from: details.source,
+    from_account_id: transfer.sourceAccountId,
+    to: details.destination,
+    to_account_id: transfer.destinationAccountId,
+    amount: { raw, asset },
+    fee: { raw: feeRaw, asset },
+    created_at: timeOf(transfer.createdAt),
+    created_by: details.createdBy,
+    waits_for: details.waitsFor,
+    expires_at: timeOf(transfer.approvalExpiresAt),
+    approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
+    rejection_code: rejectionCode,
+    rejection_reason: rejectionReason,
+    workflow_id: details.workflowId,
+    outbox: outbox.map((entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`),
+  };
+}
+
+function attemptsOf({ attempts, dueAt, lastError }: OutboxRow): string {
+  const next = `next attempt from ${toRfc3339(dueAt)} on`;
+  return attempts === 0 ? next : `${next}, refused ${attempts} time(s): ${lastError ?? 'no reason given'}`;
+}
+
+export function outboxFields(entry: OutboxRow): Fields {
+  return {
+    resource_type: entry.resourceType,
+    resource_id: entry.resourceId,
+    tenant_id: entry.tenantId,
+    created_at: timeOf(entry.createdAt),
+    due_at: timeOf(entry.dueAt),
+    attempts: entry.attempts,
+    last_error: entry.lastError,
+  };
+}
+
+export function outboxStateFields(state: OutboxState, now: Instant): Fields {
+  const { entries, oldestAt, byType, refused, lastErrors } = state;
+  return {
+    entries,
+    by_type: byType,
+    oldest_at: timeOf(oldestAt),
+    oldest_age_s: oldestAt === null ? 0 : Math.max(0, Math.round((now - oldestAt) / 1000)),
+    refused,
+    last_errors: lastErrors.map(({ message, entries: of }) => `${of} × ${message}`),
   };
 }

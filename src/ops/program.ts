@@ -9,8 +9,12 @@ import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
 import { addKeyCommands } from './commands/keys.js';
 import { addLimitCommands } from './commands/limits.js';
 import { addMemberCommands } from './commands/members.js';
+import { addOutboxCommands } from './commands/outbox.js';
+import { addPolicyCommands } from './commands/policies.js';
+import { addStaffCommands } from './commands/staff.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
+import { addTransferCommands } from './commands/transfers.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -36,6 +40,10 @@ export function buildProgram(): Command {
   addAdjustmentCommands(program);
   addFeeCommands(program);
   addLimitCommands(program);
+  addPolicyCommands(program);
+  addTransferCommands(program);
+  addStaffCommands(program);
+  addOutboxCommands(program);
   addAliasCommands(program);
   addKeyCommands(program);
   addAuditCommand(program);

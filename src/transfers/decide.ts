@@ -1,7 +1,9 @@
 import { monthOf } from '../core/calendar.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import { type Instant, instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
+import { type ApprovalPolicy, approvalPolicies } from '../db/entities/approvals.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
@@ -9,11 +11,16 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
-import { type Decision, insertRow, refuse, type View } from '../ledger/desk/types.js';
+import { needsApproval } from '../approvals/rules.js';
+import { type Decision, insertRow, type LockedAccount, refuse, type View, type Writes } from '../ledger/desk/types.js';
+import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
-import { completedTransfer, type CreateTransfer, transferEntries } from './rules.js';
+import { type CreateTransfer, newTransfer, transferPosting, type WantedApprovals } from './rules.js';
 
-/** 404, then 403, then the rules in their order; then the transfer is complete. (decisions.md, Order of checks) */
+/**
+ * 404, then 403, then the rules in their order; then the transfer is complete, or waits for approval with its money held.
+ * (decisions.md, Order of checks)
+ */
 export function decideTransfer(command: CreateTransfer, view: View): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
   const source = view.named(command.sourceAccountId);
@@ -35,32 +42,72 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
   const limits = limitsOf(source.account, amount.asset, own);
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
-  // The receiver may be the fee account as well.
-  const credited = fee.accountId === destination.account.id ? amount.raw + fee.raw : amount.raw;
-  const overflow = overflowRefusal(destination, { ...amount, raw: credited }) ?? feeOverflow(view, fee, amount);
+  const overflow = creditRefusal(view, destination, fee, amount);
   if (overflow !== null) return refuse(overflow, false);
 
-  const transfer = completedTransfer(command, fee, month.name, view.at);
+  const policy = view.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
+  const transfer = newTransfer(command, fee, month.name, view.at, approvalsWanted(policy, amount, view.at));
+  const effect = transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, view.at);
   return {
     outcome: { done: true, resource: transfer },
     writes: {
-      postings: [
-        {
-          relatedType: 'transfer',
-          relatedId: transfer.id,
-          description: transfer.description,
-          entries: transferEntries(transfer),
-        },
-      ],
+      ...effect,
       months: [{ ...monthKey, raw: amount.raw }],
-      rows: [insertRow(transfers, transfer)],
-      events: [{ tenantId, type: 'transfer.completed', resourceId: transfer.id, object: presentTransfer(transfer) }],
+      rows: [insertRow(transfers, transfer), ...(effect.rows ?? [])],
     },
     bindsKey: true,
   };
 }
 
-function feeOverflow(view: View, fee: Fee, { asset }: Amount): Refusal | null {
-  const account = fee.accountId === null ? undefined : view.account(fee.accountId);
-  return account === undefined ? null : overflowRefusal(account, { raw: fee.raw, asset });
+function approvalsWanted(policy: ApprovalPolicy | undefined, amount: Amount, at: Instant): WantedApprovals | null {
+  if (policy === undefined || !needsApproval(policy, amount.raw)) return null;
+  return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
+}
+
+/** The money moves, and the log says so. */
+export function completion(transfer: Transfer): Writes {
+  return {
+    postings: [transferPosting(transfer)],
+    events: [
+      {
+        tenantId: transfer.tenantId,
+        type: 'transfer.completed',
+        resourceId: transfer.id,
+        object: presentTransfer(transfer),
+      },
+    ],
+  };
+}
+
+/** The money is set aside, and a workflow will wait. */
+function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
+  const { id, tenantId, sourceAccountId, asset, raw, feeRaw } = transfer;
+  return {
+    holds: [
+      {
+        change: 'place',
+        resourceId: id,
+        resourceType: 'transfer',
+        accountId: sourceAccountId,
+        asset,
+        raw: raw + feeRaw,
+      },
+    ],
+    rows: [outboxWrite({ outboxId, tenantId, resourceType: 'transfer', resourceId: id }, at)],
+  };
+}
+
+/** Refuses what would take the receiver's or the fee account's total beyond what 64 bits hold. */
+export function creditRefusal(
+  view: View,
+  destination: LockedAccount,
+  fee: Fee,
+  { raw, asset }: Amount,
+): Refusal | null {
+  // The receiver may be the fee account as well.
+  const credited = fee.accountId === destination.account.id ? raw + fee.raw : raw;
+  const refusal = overflowRefusal(destination, { raw: credited, asset });
+  if (refusal !== null || fee.accountId === null) return refusal;
+  const receiver = view.account(fee.accountId);
+  return receiver === undefined ? null : overflowRefusal(receiver, { raw: fee.raw, asset });
 }

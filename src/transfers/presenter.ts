@@ -1,6 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
+import { waitingOf } from './rules.js';
 
 /** The Transfer as answers and events show it. (interface.md, Transfer) */
 export function presentTransfer(transfer: Transfer): Readonly<Record<string, unknown>> {
@@ -15,5 +16,15 @@ export function presentTransfer(transfer: Transfer): Readonly<Record<string, unk
     fee: amountJson({ raw: transfer.feeRaw, asset }),
     description: transfer.description,
     created_at: toRfc3339(transfer.createdAt),
+    approval: approvalOf(transfer),
+    rejection:
+      transfer.rejectionCode === null ? null : { code: transfer.rejectionCode, reason: transfer.rejectionReason },
   };
+}
+
+/** Null where none was needed. (decisions.md, Transfers) */
+function approvalOf(transfer: Transfer): Readonly<Record<string, unknown>> | null {
+  const waiting = waitingOf(transfer);
+  if (waiting === null) return null;
+  return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };
 }

@@ -1,14 +1,70 @@
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
-import { answers, body, idempotent, pathId, permits, query, refuses, summary } from '../http/route.js';
+import {
+  answers,
+  body,
+  idempotent,
+  idempotentPerMember,
+  pathId,
+  permits,
+  query,
+  refuses,
+  summary,
+} from '../http/route.js';
+import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
-import { CreateTransferBody, TransferPageSchema, TransferQuery, TransferSchema } from './schemas.js';
+import { CreateTransferBody, RejectBody, TransferPageSchema, TransferQuery, TransferSchema } from './schemas.js';
 import type { Transfers } from './service.js';
 
 export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
   create(api, transfers);
   listAndRead(api, transfers, cursors);
+}
+
+/** What members do with a transfer that waits for approval. (decisions.md, Transfers) */
+export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
+  const ends = 'Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.';
+  api.post(
+    '/v1/transfers/{id}/approve',
+    permits('approveTransfer'),
+    idempotentPerMember,
+    answers({ 200: TransferSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary(
+      'Approve a transfer',
+      `Never by whoever created it. With the last approval it needs, the source is checked once more: the transfer is \`completed\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
+    ),
+    async (request) => {
+      const answer = await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency);
+      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
+    },
+  );
+
+  api.post(
+    '/v1/transfers/{id}/reject',
+    permits('approveTransfer'),
+    body(RejectBody),
+    answers({ 200: TransferSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary('Reject a transfer', `Never by whoever created it, who cancels it instead. ${ends}`),
+    async (request) => {
+      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason);
+      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
+    },
+  );
+
+  api.post(
+    '/v1/transfers/{id}/cancel',
+    permits('cancelTransfer'),
+    answers({ 200: TransferSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary('Cancel a transfer', `By whoever created it, or an admin or owner of the source. ${ends}`),
+    async (request) => {
+      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null);
+      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
+    },
+  );
 }
 
 function create(api: Api, transfers: Transfers): void {
@@ -17,7 +73,7 @@ function create(api: Api, transfers: Transfers): void {
     permits('createTransfer'),
     idempotent,
     body(CreateTransferBody),
-    answers({ 201: TransferSchema, 200: TransferSchema }),
+    answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
     refuses(
       'not_found',
       'authority_insufficient',
@@ -29,7 +85,7 @@ function create(api: Api, transfers: Transfers): void {
     ),
     summary(
       'Send a transfer',
-      'Moves money from one of your accounts to an account of your tenant or of your network.',
+      "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.",
     ),
     async ({ caller, body: wanted, idempotency }) => {
       const request = {
@@ -40,7 +96,7 @@ function create(api: Api, transfers: Transfers): void {
       };
       const answer = await transfers.create(caller, request, idempotency);
       return answerOf(answer, (transfer, replayed) => ({
-        status: replayed ? 200 : 201,
+        status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: presentTransfer(transfer),
       }));
     },

@@ -2,8 +2,9 @@ import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
-import type { Command, EntryDraft } from '../ledger/desk/types.js';
+import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
+import type { Waiting } from '../approvals/rules.js';
 
 /** What a member asks for. Source and destination differ: the body's schema sees to it. */
 export interface CreateTransfer extends Command {
@@ -13,10 +14,24 @@ export interface CreateTransfer extends Command {
   readonly destinationAccountId: Uuid;
   readonly amount: Amount;
   readonly description: string | null;
+  /** Of the entry that tells the workflow, should it have to wait. */
+  readonly outboxId: Uuid;
 }
 
-/** The row of a transfer that completes at once. */
-export function completedTransfer(command: CreateTransfer, fee: Fee, limitMonth: string, at: Instant): Transfer {
+/** What approvals a new transfer waits for; null: none, and it completes at once. */
+export interface WantedApprovals {
+  readonly required: number;
+  readonly expiresAt: Instant;
+}
+
+/** The row of a new transfer. */
+export function newTransfer(
+  command: CreateTransfer,
+  fee: Fee,
+  limitMonth: string,
+  at: Instant,
+  wanted: WantedApprovals | null,
+): Transfer {
   return {
     id: command.transferId,
     tenantId: command.tenantId,
@@ -27,15 +42,27 @@ export function completedTransfer(command: CreateTransfer, fee: Fee, limitMonth:
     feeRaw: fee.raw,
     feeAccountId: fee.accountId,
     description: command.description,
-    status: 'completed',
+    status: wanted === null ? 'completed' : 'pending_approval',
     createdBy: command.memberId,
     limitMonth,
     createdAt: at,
+    approvalsRequired: wanted?.required ?? null,
+    approvalsReceived: wanted === null ? null : 0,
+    approvalExpiresAt: wanted?.expiresAt ?? null,
+    rejectionCode: null,
+    rejectionReason: null,
   };
 }
 
+/** What the shared rules of approval look at; null for a transfer that needed none. */
+export function waitingOf(transfer: Transfer): Waiting | null {
+  const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = transfer;
+  if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null) return null;
+  return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
+}
+
 /** The amount to the destination and, as a movement of its own, the fee to the fee account. */
-export function transferEntries(transfer: Transfer): EntryDraft[] {
+function transferEntries(transfer: Transfer): EntryDraft[] {
   const { sourceAccountId: source, destinationAccountId: destination, feeAccountId, asset, raw, feeRaw } = transfer;
   const legs: EntryDraft[] = [
     { accountId: source, asset, raw: -raw, kind: 'transfer_out', counterpartyAccountId: destination },
@@ -43,4 +70,14 @@ export function transferEntries(transfer: Transfer): EntryDraft[] {
   ];
   if (feeAccountId !== null) legs.push(...feeEntries(source, feeAccountId, asset, feeRaw));
   return legs;
+}
+
+/** The ledger transaction of a transfer that completes. */
+export function transferPosting(transfer: Transfer): Posting {
+  return {
+    relatedType: 'transfer',
+    relatedId: transfer.id,
+    description: transfer.description,
+    entries: transferEntries(transfer),
+  };
 }

@@ -14,6 +14,7 @@ import {
 import { z } from '../http/zod.js';
 
 const DESCRIPTION_LENGTH = 140;
+const REASON_LENGTH = 140;
 
 /** Source and destination differ. (decisions.md, Transfers) */
 export const CreateTransferBody = z
@@ -42,8 +43,17 @@ export const TransferSchema = z
     fee: AmountSchema,
     description: z.string().nullable(),
     created_at: instantSchema,
+    approval: z
+      .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
+      .nullable()
+      .openapi({ description: 'What approvals it waits or waited for; null where none were needed.' }),
+    rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
+      description: '`rejected` or `canceled` by a person, or the code of the rule that refused it at its end.',
+    }),
   })
   .openapi('Transfer');
+
+export const RejectBody = z.strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }) }).openapi('Reject');
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 

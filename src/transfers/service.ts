@@ -7,6 +7,7 @@ import type { Reader } from '../db/database.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
+import type { Nudge } from '../temporal/nudge.js';
 import { createTransfer } from './commands.js';
 import { listTransfers, readTransfer, type TransferFilter } from './reading.js';
 
@@ -21,20 +22,28 @@ export interface TransferRequest {
 export class Transfers {
   private readonly desk: PostingDesk;
   private readonly reader: Reader;
+  private readonly nudge: Pick<Nudge, 'tell'>;
 
-  constructor(desk: PostingDesk, reader: Reader) {
+  /** `nudge` hears of transfers that have to wait, so that their workflow starts at once. */
+  constructor(desk: PostingDesk, reader: Reader, nudge: Pick<Nudge, 'tell'>) {
     this.desk = desk;
     this.reader = reader;
+    this.nudge = nudge;
   }
 
   /** Never throws: a rule's refusal and an unknown result are answers. (interface.md, POST /v1/transfers) */
-  create(
+  async create(
     caller: Caller,
     request: TransferRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;
-    return this.desk.submit(createTransfer, { ...request, ...idempotency, tenantId, memberId, transferId: newId() });
+    const ids = { transferId: newId(), outboxId: newId() };
+    const answer = await this.desk.submit(createTransfer, { ...request, ...idempotency, ...ids, tenantId, memberId });
+    const { outcome, replayed } = answer;
+    if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
+      this.nudge.tell({ id: ids.outboxId, resourceType: 'transfer', resourceId: ids.transferId });
+    return answer;
   }
 
   /** Throws not_found, authority_insufficient. */

@@ -65,7 +65,7 @@ describe('the audit log', () => {
     await unfreezeAccount(db.database, clock, id, { actor: operatorActor('bob'), reason: null });
     const [newest, older] = await acts(2);
     assert.deepEqual(
-      [newest?.action, newest?.actor, newest?.channel, newest?.tenantId, older?.action, older?.actor],
+      [newest?.action, newest?.actorClaimed, newest?.channel, newest?.tenantId, older?.action, older?.actorClaimed],
       ['account.unfreeze', 'bob', 'ops', tenantId, 'account.freeze', 'maria'],
     );
     assert.ok(newest !== undefined && newest.at >= before && newest.at <= clock());
@@ -84,7 +84,7 @@ describe('the audit log', () => {
       answered(await bank.request('PUT', `${path}/verification`, { body: declared }), 200);
     const own = (await listActs(db.database.reader, { tenantId, subjectId: id }, 10)).reverse().slice(1);
     assert.deepEqual(
-      own.map(({ action, actor, channel }) => [action, actor, channel]),
+      own.map(({ action, actorClaimed, channel }) => [action, actorClaimed, channel]),
       ['alias.set', 'alias.release', 'account.verify', 'account.verification_replace'].map((action) => [
         action,
         `member:${memberId}`,
@@ -150,7 +150,7 @@ describe('the audit log', () => {
     const opening = { tenantId, type: 'person', name: 'Ana', alias: null, phone: null, grants: [] } as const;
     const { id } = await openAccount(database, clock, opening, ACTOR);
     const [opened] = await acts(1);
-    assert.deepEqual([opened?.action, opened?.subjectId, opened?.actor], ['account.open', id, 'maria']);
+    assert.deepEqual([opened?.action, opened?.subjectId, opened?.actorClaimed], ['account.open', id, 'maria']);
     const limits = { accountId: id, asset: 'COPM', maximum: 500_000n } as const;
     assert.deepEqual(await added(() => setAccountLimits(database, clock, limits, ACTOR)), [
       ['limits.set', 'account', id, { asset: 'COPM', minimum: null, maximum: '500000', month: null }],

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { addMember } from '../../src/access/members.js';
+import { systemClock } from '../../src/core/instant.js';
 import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 /** What a request names: all of one tenant. */
 export interface Target {
@@ -10,9 +13,13 @@ export interface Target {
   /** Where a transfer goes. */
   readonly other: Pick<Account, 'id'>;
   readonly transferId: string;
+  /** A transfer of `account` that waits for approval, and that nobody who is asked for here created. */
+  readonly pendingId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
+  /** Makes what an endpoint uses up, for its next request; nothing where the target is not there. */
+  readonly renew?: (what: NonNullable<Endpoint['usesUp']>) => Promise<Partial<Target>>;
 }
 
 /** An endpoint as decisions.md has it (Tenants, tokens, members, roles, scopes): written out, so that a changed right is seen. */
@@ -28,6 +35,8 @@ export interface Endpoint {
   readonly status: number;
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
+  /** What a request that is answered so takes away: `renewed` makes another. */
+  readonly usesUp?: 'pending transfer' | 'policy';
   readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body'>;
 }
 
@@ -41,7 +50,18 @@ function read(path: string, ask: (target: Target) => string): Pick<Endpoint, 'ro
 const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } as const;
 const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
+const ofLimits = { operation: 'readLimits', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
+
+const ofApprovers = {
+  operation: 'approveTransfer',
+  scopes: ['transfers'],
+  roles: ['approver', 'admin', 'owner'],
+} as const;
+
+const POLICY_PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
+/** In DUSD, so that transfers of COPM go through at once. */
+const POLICY = { threshold: '0', approvals: 1 } as const;
 
 export const VERIFICATION = {
   type: 'business',
@@ -65,9 +85,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     ...read('/v1/accounts/{account_id}/limits', ({ account }) => `/v1/accounts/${account.id}/limits`),
-    operation: 'readLimits',
-    scopes: ['read', 'transfers'],
-    roles: EVERY,
+    ...ofLimits,
+  },
+  {
+    ...read(POLICY_PATH, ({ account }) => `/v1/accounts/${account.id}/approval_policies/DUSD`),
+    ...ofLimits,
+  },
+  {
+    route: `PUT ${POLICY_PATH}`,
+    status: 200,
+    ask: ({ account }) => ({ path: `/v1/accounts/${account.id}/approval_policies/DUSD`, body: POLICY }),
+    ...ofManagers,
+  },
+  {
+    route: `DELETE ${POLICY_PATH}`,
+    status: 204,
+    usesUp: 'policy',
+    // Of another account, so that the policy of `account` stays.
+    ask: ({ other }) => ({ path: `/v1/accounts/${other.id}/approval_policies/DUSD` }),
+    ...ofManagers,
   },
   {
     ...read('/v1/accounts/lookup', ({ alias }) => `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`),
@@ -107,6 +143,30 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { ...read('/v1/transfers', () => '/v1/transfers'), ...ofTransfers, isList: true },
   { ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`), ...ofTransfers },
+  {
+    route: 'POST /v1/transfers/{id}/approve',
+    usesUp: 'pending transfer',
+    status: 200,
+    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/approve` }),
+    ...ofApprovers,
+  },
+  {
+    route: 'POST /v1/transfers/{id}/reject',
+    usesUp: 'pending transfer',
+    status: 200,
+    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/reject`, body: { reason: 'not agreed' } }),
+    ...ofApprovers,
+  },
+  {
+    route: 'POST /v1/transfers/{id}/cancel',
+    usesUp: 'pending transfer',
+    operation: 'cancelTransfer',
+    scopes: ['transfers'],
+    // And the creator, who is asked for in the tests of approvals.
+    roles: MANAGERS,
+    status: 200,
+    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/cancel` }),
+  },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
 ];
@@ -115,14 +175,34 @@ export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
   return route.split(' ')[0]!;
 }
 
-/** A tenant's accounts with money, an alias, a transfer and an event. */
+/** A tenant's accounts with money, an alias, a policy, a transfer, one that waits, and an event. */
 export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>[0] = {}): Promise<Target> {
-  const alias = `$a${bank.tenant.tenant.id.slice(-12)}`;
-  const account = await bank.account({ alias, funds: { COPM: 1_000n * LEAST }, ...wanted });
-  const other = await bank.account(wanted.roles === undefined ? {} : { roles: wanted.roles });
+  const { database } = bank.api.core;
+  const { id: tenantId } = bank.tenant.tenant;
+  const alias = `$a${tenantId.slice(-12)}`;
+  const maker = await addMember(database, systemClock, tenantId, 'who makes what waits', TEST_ACTOR);
+  const token = await bank.issue(maker);
+  const roles = [{ memberId: maker.id, role: 'operator' as const }, ...(wanted.roles ?? [])];
+  const funds = { COPM: 1_000n * LEAST, DUSD: 1_000n * LEAST };
+  const account = await bank.account({ alias, funds, ...wanted, roles });
+  const other = await bank.account({ roles });
+  const guard = async ({ id }: Pick<Account, 'id'>): Promise<unknown> =>
+    answered(await bank.request('PUT', `/v1/accounts/${id}/approval_policies/DUSD`, { body: POLICY }), 200);
+  await guard(account);
+  const renew: NonNullable<Target['renew']> = async (what) => {
+    if (what === 'policy') return guard(other).then(() => ({}));
+    const pending = await bank.send({ from: account, to: other, raw: LEAST, asset: 'DUSD' }, { token });
+    return { pendingId: text(answered(pending, 202).json.id) };
+  };
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
-  return { account, other, transferId: text(transfer.id), eventId: text(event?.id), alias };
+  const { pendingId = '' } = await renew('pending transfer');
+  return { account, other, transferId: text(transfer.id), pendingId, eventId: text(event?.id), alias, renew };
+}
+
+/** The target with what a request to the endpoint needs anew. */
+export async function renewed({ usesUp }: Endpoint, target: Target): Promise<Target> {
+  return usesUp === undefined ? target : { ...target, ...(await target.renew?.(usesUp)) };
 }
 
 /** The operations of the service's own OpenAPI document: `GET /v1/transfers`, with the scopes that it tells. */

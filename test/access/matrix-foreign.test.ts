@@ -5,7 +5,7 @@ import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, list, openBank, transferBody, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
-import { ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
+import { ENDPOINTS, makeTarget, methodOf, renewed, type Target } from './matrix-endpoints.js';
 
 describe("another tenant's resources", () => {
   let db: TestDatabase;
@@ -41,6 +41,7 @@ describe("another tenant's resources", () => {
     account: { id: newId() },
     other: { id: newId() },
     transferId: randomUUID(),
+    pendingId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
   });
@@ -54,18 +55,21 @@ describe("another tenant's resources", () => {
       await walk(stranger, '/v1/events'),
       await walk(stranger, `/v1/accounts/${foreign.account.id}/movements`),
       await stranger.available(foreign.account),
+      (await stranger.get(`/v1/accounts/${foreign.account.id}/approval_policies/DUSD`)).json,
+      (await stranger.get(`/v1/accounts/${foreign.other.id}/approval_policies/DUSD`)).json,
     ];
   }
 
   for (const endpoint of ENDPOINTS.filter(({ route }) => route.includes('{') || route.startsWith('POST')))
     it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
+      const theirs = await renewed(endpoint, foreign);
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
         const { path, body } = endpoint.ask(target);
         return visible(answered(await bank.request(methodOf(endpoint), path, { body }), 404, 'not_found'));
       };
       const expected = await ask(missing());
-      assert.deepEqual(await ask(foreign), expected);
+      assert.deepEqual(await ask(theirs), expected);
       assert.deepEqual(await everything(), before);
     });
 
@@ -90,7 +94,13 @@ describe("another tenant's resources", () => {
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
     ]);
-    for (const id of [foreign.account.id, foreign.transferId, foreign.eventId, stranger.tenant.tenant.id])
+    for (const id of [
+      foreign.account.id,
+      foreign.transferId,
+      foreign.pendingId,
+      foreign.eventId,
+      stranger.tenant.tenant.id,
+    ])
       assert(!seen.includes(id));
   });
 

@@ -134,8 +134,10 @@ describe('document numbers', () => {
     assert.deepEqual(steps.at(-1), [due, due]);
     assert.deepEqual([...(await countByDocumentKey(db.database.reader)).keys()], ['current']);
     for (const { id, number } of known) assert.equal(await opened([current], id), number);
-    const acts = await db.sql("SELECT actor, subject_id, details FROM audit_log WHERE action='keys.rotate'");
-    assert.deepEqual(acts, [{ actor: 'maria', subject_id: 'current', details: JSON.stringify({ documents: due }) }]);
+    const acts = await db.sql("SELECT actor_claimed, subject_id, details FROM audit_log WHERE action='keys.rotate'");
+    assert.deepEqual(acts, [
+      { actor_claimed: 'maria', subject_id: 'current', details: JSON.stringify({ documents: due }) },
+    ]);
     assert.equal(await rotate([current]), 0);
   });
 

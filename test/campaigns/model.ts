@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { operations, PRELUDE } from '../model/operations.js';
 import { Player } from '../model/player.js';
+import { ENDINGS } from '../model/reference-approvals.js';
 import { ModelApi } from '../model/world.js';
 import type { TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -18,6 +20,8 @@ export interface ModelCampaign {
 }
 
 const RUNS_OF_A_PART = 4;
+/** Each end of what waits for approval is played at least once in so many operations. */
+const OPERATIONS_AN_ENDING = 500;
 /** So that no part of a lane has the seed of another lane's. */
 const SEEDS_OF_A_LANE = 1_000;
 
@@ -30,6 +34,11 @@ export async function modelCampaign(campaign: ModelCampaign): Promise<string> {
   const seeds = Array.from({ length: lanes }, (_, lane) => (campaign.seed ?? Date.now()) + lane);
   const done = await Promise.all(seeds.map((seed) => runLane(db, seed, Math.ceil(wanted / lanes), longest)));
   await assertLedgerSound(db.database);
+  const often = ENDINGS.map(
+    (ending) => [ending, done.reduce((sum, { endings }) => sum + (endings.get(ending) ?? 0), 0)] as const,
+  );
+  const rare = often.filter(([, times]) => times < (wanted * 9) / OPERATIONS_AN_ENDING);
+  assert.deepEqual(rare, [], `of ${JSON.stringify(Object.fromEntries(often))}`);
   const played = done.reduce((sum, { played: own }) => sum + own, 0);
   const runs = done.reduce((sum, { runs: own }) => sum + own, 0);
   return `${played} operations in ${runs} runs beside the reference ledger (seeds ${seeds.join(', ')}): 0 differences`;
@@ -40,18 +49,22 @@ async function runLane(
   seed: number,
   wanted: number,
   longest: number,
-): Promise<{ played: number; runs: number }> {
+): Promise<{ played: number; runs: number; endings: ReadonlyMap<string, number> }> {
   const model = await ModelApi.start(db);
   let [played, runs] = [0, 0];
+  const endings = new Map<string, number>();
   const lengths = { minLength: 1, maxLength: longest, size: 'max' } as const;
   const property = fc.asyncProperty(fc.array(operations, lengths), async (run) => {
     runs += 1;
-    const player = new Player(await model.newWorld());
+    const world = await model.newWorld();
+    const player = new Player(world);
     for (const operation of [...PRELUDE, ...run]) {
       await player.play(operation);
       played += 1;
     }
     await player.finish();
+    for (const [ending, often] of world.ledger.approvals.played)
+      endings.set(ending, (endings.get(ending) ?? 0) + often);
   });
   try {
     for (let part = 0; played < wanted; part += 1)
@@ -59,5 +72,5 @@ async function runLane(
   } finally {
     await model.api.stop();
   }
-  return { played, runs };
+  return { played, runs, endings };
 }

@@ -150,7 +150,7 @@ const DAMAGES: readonly Damage[] = [
   {
     name: 'a transfer that is completed but never moved',
     sql: ({ pending }) => [`UPDATE transfers SET status='completed' WHERE id=${id(pending.id)}`],
-    found: ['operation_event', 'operation_hold', 'operation_posting'],
+    found: ['operation_approval', 'operation_event', 'operation_hold', 'operation_posting'],
   },
   {
     name: 'a hold that is not there for what is pending',

@@ -1,4 +1,4 @@
-import { FAILPOINTS } from '../../src/core/failpoints.js';
+import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
 import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
@@ -15,7 +15,7 @@ describe('no money is made, lost or moved twice', () => {
 
   it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, clients: CLIENTS })).timeout(60_000);
 
-  for (const failpoint of FAILPOINTS)
+  for (const failpoint of DESK_FAILPOINTS)
     it(`when the API ends ${failpoint}`, () =>
       failpointCampaign(db, failpoint, { kills: 1, clients: CLIENTS })).timeout(60_000);
 

@@ -74,6 +74,57 @@ export type Operation =
       readonly cap: bigint | null;
     }
   | { readonly op: 'no fee'; readonly asset: AssetName }
+  | {
+      readonly op: 'policy';
+      readonly account: number;
+      readonly asset: AssetName;
+      readonly actor: ActorName;
+      readonly threshold: bigint;
+      readonly approvals: number;
+      readonly expiresInS: number;
+    }
+  | {
+      readonly op: 'no policy' | 'read policy';
+      readonly account: number;
+      readonly asset: AssetName;
+      readonly actor: ActorName;
+    }
+  /** What a member does with one that waits or, with `isAny`, with whichever transfer there is. */
+  | {
+      readonly op: 'act';
+      readonly verb: 'approve' | 'reject' | 'cancel';
+      readonly nth: number;
+      readonly actor: ActorName;
+      readonly isAny: boolean;
+      /** And at once again. */
+      readonly isTwice: boolean;
+      /** What happens before: its time passes, or its source is frozen for as long as the act takes. */
+      readonly meanwhile: 'time' | 'freeze' | null;
+    }
+  /** A small transfer of an account that is funded for it and whose policy asks for so many approvals of everything. */
+  | {
+      readonly op: 'pend';
+      readonly from: number;
+      readonly to: number;
+      readonly asset: AssetName;
+      readonly raw: bigint;
+      readonly approvals: number;
+      readonly expiresInS: number;
+      /** Of the clerk. */
+      readonly role: string;
+    }
+  /** An earlier approve once more, with its key. */
+  | { readonly op: 'approve again'; readonly nth: number; readonly actor: ActorName }
+  /** The same by somebody of the staff, or somebody who only says so. */
+  | {
+      readonly op: 'staff act';
+      readonly verb: 'approve' | 'reject' | 'cancel';
+      readonly nth: number;
+      readonly isStaff: boolean;
+      readonly isAny: boolean;
+    }
+  /** The timer of one that waits, whether it is its time or not. */
+  | { readonly op: 'timer'; readonly nth: number; readonly isDue: boolean }
   | { readonly op: 'time passes'; readonly ms: number }
   | { readonly op: 'read balances'; readonly account: number; readonly actor: ActorName }
   | { readonly op: 'read limits'; readonly account: number; readonly actor: ActorName }
@@ -156,13 +207,30 @@ const transfer = operation('transfer', {
   description: oneOf([null, '', 'Rent', 'Café 💸']),
 });
 
-/** What every run begins with: money in the accounts that can send. */
-export const PRELUDE: readonly Operation[] = [0, 2, 3].flatMap((number) =>
-  ASSETS.map(
-    (name) =>
-      ({ op: 'pay in', account: number, asset: name, raw: number === 0 ? 9_000_000_000n : 1_000_000_000n }) as const,
+/** What every run begins with: money in the accounts that can send, policies in two, and a clerk who may approve there. */
+export const PRELUDE: readonly Operation[] = [
+  ...[0, 2, 3].flatMap((number) =>
+    ASSETS.map(
+      (name) =>
+        ({ op: 'pay in', account: number, asset: name, raw: number === 0 ? 9_000_000_000n : 1_000_000_000n }) as const,
+    ),
   ),
-);
+  ...[0, 2].map(
+    (number) =>
+      ({
+        op: 'policy',
+        account: number,
+        asset: 'COPM',
+        actor: 'owner',
+        threshold: number === 0 ? 400_000_000n : 0n,
+        approvals: number === 0 ? 1 : 2,
+        expiresInS: 3_600,
+      }) as const,
+  ),
+  { op: 'role', account: 0, role: 'admin' },
+  { op: 'role', account: 2, role: 'approver' },
+  { op: 'role', account: 3, role: 'owner' },
+];
 
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 30, arbitrary: transfer },
@@ -199,6 +267,54 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: operation('no fee', { asset }) },
+  {
+    weight: 3,
+    arbitrary: operation('policy', {
+      account: oneOf([0, 0, 2, 3, 5, 6]),
+      asset,
+      actor,
+      threshold: oneOf([0n, 1_000_000n, 400_000_000n]),
+      approvals: oneOf([1, 2, 2, 3]),
+      expiresInS: oneOf([60, 3_600, 604_800]),
+    }),
+  },
+  { weight: 1, arbitrary: operation('no policy', { account, asset, actor }) },
+  { weight: 2, arbitrary: operation('read policy', { account, asset, actor }) },
+  {
+    weight: 60,
+    arbitrary: operation('act', {
+      verb: oneOf(['approve', 'approve', 'approve', 'approve', 'reject', 'cancel'] as const),
+      nth,
+      // The owner creates most of them, so that the clerk may approve.
+      actor: oneOf(['clerk', 'clerk', 'clerk', 'clerk', 'clerk', 'clerk', 'owner', 'neighbour'] as const),
+      isAny: oneOf([false, false, false, false, false, false, true]),
+      isTwice: oneOf([false, true]),
+      meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
+    }),
+  },
+  {
+    weight: 40,
+    arbitrary: operation('pend', {
+      from: oneOf([0, 2, 2, 3, 3]),
+      to: oneOf([1, 4, 5]),
+      asset,
+      raw: fc.bigInt({ min: 100_000n, max: 3_000_000n }),
+      approvals: oneOf([1, 1, 2, 3]),
+      expiresInS: oneOf([60, 604_800, 2_592_000, 2_592_000]),
+      role: oneOf(['approver', 'admin', 'owner']),
+    }),
+  },
+  { weight: 4, arbitrary: operation('approve again', { nth, actor: oneOf(['clerk', 'owner'] as const) }) },
+  {
+    weight: 6,
+    arbitrary: operation('staff act', {
+      verb: oneOf(['approve', 'approve', 'reject', 'cancel'] as const),
+      nth,
+      isStaff: oneOf([true, true, true, false]),
+      isAny: oneOf([false, false, false, true]),
+    }),
+  },
+  { weight: 12, arbitrary: operation('timer', { nth, isDue: oneOf([false, true]) }) },
   { weight: 5, arbitrary: operation('time passes', { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }) },
   { weight: 6, arbitrary: operation('read balances', { account, actor }) },
   { weight: 3, arbitrary: operation('read limits', { account, actor }) },

@@ -13,7 +13,8 @@ import type { RequestOptions, TestAnswer } from '../support/api.js';
 import { transferBody } from '../support/bank.js';
 import type { ActorName, Operation, TransferOperation } from './operations.js';
 import { assertSame, ModelReads, type Sent } from './reads.js';
-import { type Expected, fieldDetails, type RefAccount } from './reference-ledger.js';
+import { ApprovalPlayer } from './player-approvals.js';
+import { type Expected, fieldDetails, type RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -25,6 +26,7 @@ const MOST = 2n ** 62n;
 export class Player {
   private readonly world: ModelWorld;
   private readonly reads: ModelReads;
+  private readonly approvals: ApprovalPlayer;
   private readonly sent: Sent[] = [];
   private lastPayIn: Parameters<typeof recordPayIn>[1] | null = null;
   private references = 0;
@@ -32,6 +34,7 @@ export class Player {
   constructor(world: ModelWorld) {
     this.world = world;
     this.reads = new ModelReads(world);
+    this.approvals = new ApprovalPlayer(world);
   }
 
   async play(operation: Operation): Promise<void> {
@@ -75,6 +78,16 @@ export class Player {
       case 'fee':
       case 'no fee':
         return this.manage(operation);
+      case 'policy':
+      case 'no policy':
+      case 'read policy':
+      case 'act':
+      case 'approve again':
+      case 'staff act':
+      case 'timer':
+        return this.approvals.play(operation);
+      case 'pend':
+        return this.pend(operation);
       default:
         return this.reads.read(operation, this.sent);
     }
@@ -115,6 +128,15 @@ export class Player {
       description: null,
     } as const;
     await this.transfer(wanted, randomUUID());
+  }
+
+  private async pend(operation: Extract<Operation, { op: 'pend' }>): Promise<void> {
+    const { from, to, asset, raw, approvals, expiresInS, role } = operation;
+    await this.payIn({ op: 'pay in', account: from, asset, raw: 2n * raw });
+    const policy = { account: from, asset, actor: 'owner', threshold: 0n, approvals, expiresInS } as const;
+    await this.approvals.play({ op: 'policy', ...policy });
+    await this.manage({ op: 'role', account: from, role });
+    await this.transfer({ op: 'transfer', actor: 'owner', from, to, asset, raw, description: null }, randomUUID());
   }
 
   private async malformed(what: Extract<Operation, { op: 'malformed' }>['what']): Promise<void> {

@@ -21,7 +21,7 @@ import {
   type RefEvent,
   type RefTransfer,
   time,
-} from './reference-ledger.js';
+} from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
 /** A request that was made before. */
@@ -30,10 +30,23 @@ export interface Sent {
   readonly key: string;
 }
 
-type Read = Extract<Operation, { op: `read ${string}` | 'find by key' }>;
+type Read = Exclude<Extract<Operation, { op: `read ${string}` | 'find by key' }>, { op: 'read policy' }>;
 
 /** Pages that are read in the middle of a run; at its end all are. */
 const SOME_PAGES = 3;
+
+/** What lists of transfers and events are filtered by, for the kind of movement that a read names. */
+const STATUSES: Readonly<Record<string, string>> = {
+  transfer_in: 'pending_approval',
+  payin_in: 'rejected',
+  bonus_out: 'expired',
+};
+const TYPES: Readonly<Record<string, string>> = {
+  transfer_in: 'account.verified',
+  transfer_out: 'transfer.completed',
+  payin_in: 'transfer.rejected',
+  bonus_out: 'transfer.expired',
+};
 
 const ALL: Omit<ReadFilter, 'account' | 'actor'> = {
   asset: null,
@@ -108,8 +121,8 @@ export class ModelReads {
     const own = this.own(number, actor);
     if ('status' in own) return assertSame(answer, own);
     const balances = ASSETS.map((asset) => {
-      const available = own.balances[asset].toString();
-      return { asset, available, held: '0', total: available };
+      const [available, held] = [own.balances[asset], own.held[asset]];
+      return { asset, available: `${available}`, held: `${held}`, total: `${available + held}` };
     });
     assertSame(answer, { status: 200, body: { account_id: own.id, balances, as_of: time(this.world.ledger.now) } });
   }
@@ -158,7 +171,7 @@ export class ModelReads {
   private async transfers(filter: ReadFilter, pages = Infinity): Promise<void> {
     const { account: number, actor, kind, sinceMs, limit } = filter;
     const source = number < 7 ? this.world.idOf(number).id : null;
-    const status = kind === 'bonus_out' ? 'expired' : kind === null ? null : 'completed';
+    const status = kind === null ? null : (STATUSES[kind] ?? 'completed');
     const query = queryOf({ source_account: source, status, 'created_at[gte]': this.since(sinceMs), limit });
     const kept = this.world.ledger
       .tenantOf(actor)
@@ -166,7 +179,7 @@ export class ModelReads {
         (transfer) =>
           this.isVisible(transfer, actor) &&
           (source === null || transfer.source.id === source) &&
-          status !== 'expired' &&
+          (status === null || transfer.json.status === status) &&
           this.isSince(transfer.at, sinceMs),
       )
       .sort((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
@@ -199,11 +212,7 @@ export class ModelReads {
 
   private async events(filter: ReadFilter, pages = Infinity): Promise<void> {
     const { actor, kind, sinceMs, limit, isUpward } = filter;
-    const types: Readonly<Record<string, string>> = {
-      transfer_in: 'account.verified',
-      transfer_out: 'transfer.completed',
-    };
-    const type = types[kind ?? ''] ?? null;
+    const type = TYPES[kind ?? ''] ?? null;
     const order = isUpward ? 'asc' : null;
     const query = queryOf({ type, order, 'created_at[gte]': this.since(sinceMs), limit });
     const { id: tenant, events } = this.world.ledger.tenantOf(actor);

@@ -1,86 +1,36 @@
 import type { ActorName, AssetName, TransferOperation } from './operations.js';
+import { ReferenceApprovals } from './reference-approvals.js';
+import {
+  type Expected,
+  fieldDetails,
+  FORBIDDEN,
+  type Json,
+  limitsOf,
+  monthEnd,
+  monthName,
+  NOT_FOUND,
+  partyOf,
+  type RefAccount,
+  type RefEntry,
+  type RefTenant,
+  type RefTransfer,
+  time,
+} from './reference-state.js';
 
 /**
  * The service as interface.md and decisions.md describe it, in memory, for one thing at a time. It shares no code with
  * the service: limits, fees, months and the order of the rules are written here once more.
  */
 
-export type Json = Readonly<Record<string, unknown>>;
-
-export interface Expected {
-  readonly status: number;
-  readonly code?: string;
-  readonly details?: Json;
-  /** The whole body, where it is known. */
-  readonly body?: Json;
-  readonly replayed?: boolean;
-}
-
-export interface RefAccount {
-  readonly id: string;
-  readonly tenant: string;
-  readonly type: 'person' | 'business';
-  readonly alias: string | null;
-  readonly displayName: string;
-  verifiedAt: number | null;
-  isFrozen: boolean;
-  /** Of tenant A's clerk. */
-  clerkRole: string | null;
-  readonly balances: Record<AssetName, bigint>;
-  readonly months: Map<string, bigint>;
-  /** Oldest first. */
-  readonly entries: RefEntry[];
-}
-
-export interface RefEntry {
-  readonly kind: string;
-  readonly raw: bigint;
-  readonly asset: AssetName;
-  readonly counterparty: Json;
-  readonly description: string | null;
-  readonly related: { readonly type: string; readonly id: string };
-  readonly at: number;
-}
-
-export interface RefEvent {
-  readonly type: string;
-  readonly object: Json;
-  readonly at: number;
-}
-
-export interface RefTenant {
-  readonly id: string;
-  readonly network: string | null;
-  readonly keys: Map<string, { readonly content: string; readonly result: Expected }>;
-  readonly events: RefEvent[];
-  readonly transfers: RefTransfer[];
-  feeAccount: RefAccount | null;
-  readonly fees: Map<AssetName, { flat: bigint; basisPoints: bigint; cap: bigint | null }>;
-}
-
-export interface RefTransfer {
-  readonly json: Json;
-  readonly key: string;
-  readonly at: number;
-  readonly source: RefAccount;
-  readonly destination: RefAccount;
-}
-
-const LIMITS = {
-  COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
-  DUSD: { minimum: 100_000n, maximum: 3_000_000_000n, month: 12_000_000_000n },
-} as const;
 const CREATORS = ['operator', 'admin', 'owner'];
 const SYSTEM = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
-const BOGOTA_MS = -5 * 3_600_000;
 
-export const NOT_FOUND: Expected = { status: 404, code: 'not_found' };
-export const FORBIDDEN: Expected = { status: 403, code: 'authority_insufficient' };
-const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
+export const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
 
 export class ReferenceLedger {
   now: number;
   readonly accounts: readonly (RefAccount | null)[];
+  readonly approvals: ReferenceApprovals;
   private readonly tenants = new Map<string, RefTenant>();
   private readonly home: { readonly a: string; readonly b: string };
 
@@ -94,6 +44,7 @@ export class ReferenceLedger {
     this.accounts = accounts;
     this.home = home;
     this.now = now;
+    this.approvals = new ReferenceApprovals(this);
     for (const [id, network] of networks)
       this.tenants.set(id, {
         id,
@@ -110,7 +61,7 @@ export class ReferenceLedger {
     return this.tenant(actor === 'neighbour' ? this.home.b : this.home.a);
   }
 
-  private tenant(id: string): RefTenant {
+  tenant(id: string): RefTenant {
     const tenant = this.tenants.get(id);
     if (tenant === undefined) throw new Error('no such tenant');
     return tenant;
@@ -140,8 +91,8 @@ export class ReferenceLedger {
       return { status: 400, code: 'invalid_field', details: fieldDetails('destination.account_id', 'same_as_source') };
     const { asset, raw, description } = wanted;
     const content = JSON.stringify([from, to, asset, raw.toString(), description]);
-    const known = tenant.keys.get(key);
-    if (known !== undefined) return known.content === content ? replayOf(known.result) : REUSED;
+    const known = this.known(tenant, key, content);
+    if (known !== null) return known;
     if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
     if (!this.reaches(tenant, destination)) return NOT_FOUND;
     if (!CREATORS.includes(this.role(actor, source) ?? '')) return FORBIDDEN;
@@ -151,21 +102,46 @@ export class ReferenceLedger {
       tenant.keys.set(key, { content, result: refusal });
       return refusal;
     }
+    const policy = source.policies.get(asset);
+    const isWaiting = policy !== undefined && raw >= policy.threshold;
+    const approval = isWaiting
+      ? { required: policy.approvals, expiresAt: this.now + policy.expiresInS * 1_000, by: new Set<string>() }
+      : null;
     const json: Json = {
       id: madeId(),
       scope: 'internal',
-      status: 'completed',
+      status: isWaiting ? 'pending_approval' : 'completed',
       source_account: source.id,
       destination: { type: 'account', account_id: destination.id },
       amount: { raw: raw.toString(), asset },
       fee: { raw: fee.toString(), asset },
       description,
       created_at: time(this.now),
+      approval:
+        approval === null ? null : { required: approval.required, received: 0, expires_at: time(approval.expiresAt) },
+      rejection: null,
     };
-    this.post(tenant, { json, key, at: this.now, source, destination }, { asset, raw, fee, description });
-    const result = { status: 201, body: json };
-    tenant.keys.set(key, { content, result });
-    return result;
+    const feeAccount = fee > 0n ? tenant.feeAccount : null;
+    const month = monthName(this.now);
+    const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
+    const transfer: RefTransfer = { json, key, at: this.now, month, approval, ...parties };
+    tenant.transfers.push(transfer);
+    this.use(transfer, raw);
+    if (isWaiting) {
+      this.hold(transfer, raw + fee);
+      this.approvals.count('waits for approval');
+    } else this.complete(tenant, transfer);
+    tenant.keys.set(key, { content, result: transfer });
+    return { status: isWaiting ? 202 : 201, body: json };
+  }
+
+  /** What a used key answers: the same refusal, or 200 with the same transfer as it is now. */
+  known(tenant: RefTenant, key: string, content: string): Expected | null {
+    const known = tenant.keys.get(key);
+    if (known === undefined) return null;
+    if (known.content !== content) return REUSED;
+    const { result } = known;
+    return { ...('json' in result ? { status: 200, body: result.json } : result), replayed: true };
   }
 
   private reaches(tenant: RefTenant, destination: RefAccount): boolean {
@@ -201,13 +177,23 @@ export class ReferenceLedger {
     return account.months.get(`${asset} ${monthName(this.now)}`) ?? 0n;
   }
 
-  private post(
-    tenant: RefTenant,
-    transfer: RefTransfer,
-    { asset, raw, fee, description }: { asset: AssetName; raw: bigint; fee: bigint; description: string | null },
-  ): void {
-    const { source, destination, json } = transfer;
+  /** Counts it in the month of its creation; less than nothing gives back. */
+  use({ source, asset, month }: RefTransfer, raw: bigint): void {
+    const name = `${asset} ${month}`;
+    source.months.set(name, (source.months.get(name) ?? 0n) + raw);
+  }
+
+  /** Sets funds of its source aside; less than nothing gives back. */
+  hold({ source, asset }: RefTransfer, raw: bigint): void {
+    source.balances[asset] -= raw;
+    source.held[asset] += raw;
+  }
+
+  /** The money moves now, and the log says so. */
+  complete(tenant: RefTenant, transfer: RefTransfer): void {
+    const { source, destination, json, asset, raw, fee, feeAccount } = transfer;
     const related = { type: 'transfer', id: String(json.id) };
+    const description = json.description as string | null;
     const leg = (account: RefAccount, other: RefAccount, kind: string, amount: bigint): void =>
       this.enter(account, {
         kind,
@@ -220,12 +206,10 @@ export class ReferenceLedger {
       });
     leg(source, destination, 'transfer_out', raw);
     leg(destination, source, 'transfer_in', raw);
-    if (fee > 0n && tenant.feeAccount !== null) {
-      leg(source, tenant.feeAccount, 'fee_out', fee);
-      leg(tenant.feeAccount, source, 'adjustment_in', fee);
+    if (feeAccount !== null) {
+      leg(source, feeAccount, 'fee_out', fee);
+      leg(feeAccount, source, 'adjustment_in', fee);
     }
-    source.months.set(`${asset} ${monthName(this.now)}`, this.usedOf(source, asset) + raw);
-    tenant.transfers.push(transfer);
     tenant.events.push({ type: 'transfer.completed', object: json, at: this.now });
   }
 
@@ -259,38 +243,4 @@ export class ReferenceLedger {
     if (isFirst) this.tenant(account.tenant).events.push({ type: 'account.verified', object: body, at: this.now });
     return { status: 200, body };
   }
-}
-
-export function limitsOf(account: RefAccount, asset: AssetName): { minimum: bigint; maximum: bigint; month: bigint } {
-  const { minimum, maximum, month } = LIMITS[asset];
-  const factor = account.type === 'business' ? 100n : 1n;
-  return { minimum, maximum: maximum * factor, month: month * factor };
-}
-
-export function partyOf(account: RefAccount): Json {
-  const { id, tenant, alias, displayName, type } = account;
-  return { account_id: id, tenant, alias, display_name: displayName, type };
-}
-
-export function fieldDetails(field: string, reason: string): Json {
-  return { field, reason, errors: [{ code: 'invalid_field', field, reason }] };
-}
-
-/** What a used key answers: the same refusal, or 200 with the same resource. */
-function replayOf(result: Expected): Expected {
-  return { ...result, status: result.status === 201 ? 200 : result.status, replayed: true };
-}
-
-export function time(at: number): string {
-  return new Date(at).toISOString();
-}
-
-/** Bogotá has no summer time: its months begin at 05:00 UTC. */
-function monthName(at: number): string {
-  return time(at + BOGOTA_MS).slice(0, 7);
-}
-
-export function monthEnd(at: number): string {
-  const local = new Date(at + BOGOTA_MS);
-  return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - BOGOTA_MS);
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
+import { setStaff } from '../../src/access/staff.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Staff } from '../../src/db/entities/approvals.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import type { FundingParts } from '../../src/funding/reference.js';
 import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -10,7 +12,8 @@ import { openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import type { WantedAccount } from '../support/world.js';
 import type { ActorName } from './operations.js';
-import { type RefAccount, ReferenceLedger } from './reference-ledger.js';
+import { ReferenceLedger } from './reference-ledger.js';
+import type { RefAccount } from './reference-state.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 /** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
@@ -21,9 +24,13 @@ export class ModelApi {
   readonly api: TestApi;
   private readonly clock: { now: () => number };
 
+  private readonly staff: Promise<Staff>;
+
   private constructor(api: TestApi, clock: { now: () => number }) {
     this.api = api;
     this.clock = clock;
+    const wanted = { name: `of a model ${randomUUID()}`, rights: ['approve', 'cancel'] } as const;
+    this.staff = setStaff(api.core.database, systemClock, wanted, TEST_ACTOR);
   }
 
   static async start(db: TestDatabase): Promise<ModelApi> {
@@ -54,6 +61,8 @@ export class ModelApi {
         isFrozen: false,
         clerkRole: null,
         balances: { COPM: 0n, DUSD: 0n },
+        held: { COPM: 0n, DUSD: 0n },
+        policies: new Map(),
         months: new Map(),
         entries: [],
       };
@@ -74,7 +83,7 @@ export class ModelApi {
     const ledger = new ReferenceLedger(accounts, networks, home, START);
     this.clock.now = () => ledger.now;
     const tokens = { owner: a.token, clerk: await a.issue(clerk), neighbour: b.token };
-    return new ModelWorld(this.api, ledger, clerk, tokens);
+    return new ModelWorld(this.api, ledger, clerk, tokens, await this.staff);
   }
 }
 
@@ -83,11 +92,20 @@ export class ModelWorld {
   readonly ledger: ReferenceLedger;
   readonly clerk: Member;
   readonly parts: FundingParts;
-  private readonly api: TestApi;
+  readonly api: TestApi;
+  /** Who may approve, reject and cancel as support. */
+  readonly staff: Staff;
   private readonly tokens: Readonly<Record<ActorName, string>>;
   private readonly missing = randomUUID();
 
-  constructor(api: TestApi, ledger: ReferenceLedger, clerk: Member, tokens: Readonly<Record<ActorName, string>>) {
+  constructor(
+    api: TestApi,
+    ledger: ReferenceLedger,
+    clerk: Member,
+    tokens: Readonly<Record<ActorName, string>>,
+    staff: Staff,
+  ) {
+    this.staff = staff;
     this.api = api;
     this.ledger = ledger;
     this.clerk = clerk;

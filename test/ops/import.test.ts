@@ -92,9 +92,9 @@ describe('the import of accounts', function () {
       { name: clerk.name, role: 'operator' },
     ]);
     const acts = await test.sql(
-      `SELECT actor, COUNT(*) AS count FROM audit_log WHERE action='account.open' AND tenant_id=X'${world.tenant.id.replaceAll('-', '')}' GROUP BY actor`,
+      `SELECT actor_claimed, COUNT(*) AS count FROM audit_log WHERE action='account.open' AND tenant_id=X'${world.tenant.id.replaceAll('-', '')}' GROUP BY actor_claimed`,
     );
-    assert.deepEqual(acts, [{ actor: 'maria', count: '3' }]);
+    assert.deepEqual(acts, [{ actor_claimed: 'maria', count: '3' }]);
   });
 
   it('opens nothing twice: the same file again finds all of them open', async () => {

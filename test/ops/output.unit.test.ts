@@ -28,6 +28,10 @@ describe('the help of the operators', () => {
         ...['propose', 'approve', 'reject', 'list'].map((name) => `adjustments ${name}`),
         ...['set', 'list', 'remove'].map((name) => `fees ${name}`),
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
+        ...['set', 'list', 'remove'].map((name) => `policies ${name}`),
+        ...['list', 'show', 'approve', 'reject', 'cancel'].map((name) => `transfers ${name}`),
+        ...['add', 'list', 'deactivate'].map((name) => `staff ${name}`),
+        ...['status', 'list', 'release', 'rebuild'].map((name) => `outbox ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
         ...['list', 'rotate'].map((name) => `keys ${name}`),
         'audit',
@@ -71,6 +75,35 @@ describe('what options hold', () => {
       assert.equal(inputs.duration.parse(given), ms);
     for (const given of ['', '5', 'd', '91d', '-1h', '1w', '1.5h'])
       assert.equal(inputs.duration.safeParse(given).success, false);
+  });
+
+  it('a time to wait is within its bounds, with a unit or in seconds', () => {
+    const seconds = inputs.seconds(60, 2_592_000);
+    for (const [given, expected] of [
+      ['60', 60],
+      ['1m', 60],
+      ['24h', 86_400],
+      ['2592000', 2_592_000],
+      ['30d', 2_592_000],
+    ] as const)
+      assert.equal(seconds.parse(given), expected);
+    for (const given of ['', '0', '59', '59s', '2592001', '31d', '1.5h', '-60', 'soon', '1w'])
+      assert.equal(seconds.safeParse(given).success, false, given);
+  });
+
+  it('a number is a plain one within its bounds', () => {
+    const number = inputs.wholeNumber(1, 3);
+    assert.deepEqual(
+      ['1', '3'].map((given) => number.parse(given)),
+      [1, 3],
+    );
+    for (const given of ['', '0', '4', '1.5', '-1', '1e0', ' 1', 'two'])
+      assert.equal(number.safeParse(given).success, false, given);
+  });
+
+  it('what staff may do are rights, each once', () => {
+    assert.deepEqual(inputs.staffRights.parse('cancel, approve,cancel'), ['approve', 'cancel']);
+    for (const given of ['', 'all', 'approve,boss']) assert.equal(inputs.staffRights.safeParse(given).success, false);
   });
 
   it('grants are members with roles', () => {

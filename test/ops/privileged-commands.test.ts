@@ -8,12 +8,15 @@ import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { buildProgram } from '../../src/ops/program.js';
+import { startTestApi } from '../support/api.js';
+import { text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-const READING = /( |^)(list|show|audit|audit-log)$/;
+const READING = /( |^)(list|show|status|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
@@ -55,14 +58,16 @@ describe('what operators do', function () {
     const after = await newest();
     assert.notEqual(after.id, before.id, `${args.join(' ')} left no line`);
     assert.deepEqual(
-      [after.action, after.actor, after.channel],
+      [after.action, after.actor_claimed, after.channel],
       [action, args.includes('mary') ? 'mary' : 'bob', 'ops'],
     );
     recorded.add(args.slice(0, 2).join(' '));
     return result;
   }
   const newest = async (): Promise<Record<string, unknown>> =>
-    (await test.sql('SELECT HEX(id) AS id, action, actor, channel FROM audit_log ORDER BY id DESC LIMIT 1'))[0] ?? {};
+    (
+      await test.sql('SELECT HEX(id) AS id, action, actor_claimed, channel FROM audit_log ORDER BY id DESC LIMIT 1')
+    )[0] ?? {};
 
   it('opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
     await acts('tenant.add', 'tenants', 'add', tenant);
@@ -157,6 +162,24 @@ describe('what operators do', function () {
     } finally {
       // Other tests of this database open what they declared with their own key.
       await done(['keys', 'rotate'], both.split(',').reverse().join(','));
+    }
+  });
+
+  it('manages staff and policies, decides what waits, and releases what is stuck, each with a line', async () => {
+    const api = await startTestApi(test);
+    try {
+      const { guarded, pend, bank } = await openGuarded(api);
+      await acts('staff.set', 'staff', 'add', 'bob', '--can', 'approve,cancel');
+      for (const action of ['approve', 'reject', 'cancel'])
+        await acts(`transfer.${action}`, 'transfers', action, text((await pend()).id), '--reason', 'ticket 3');
+      await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
+      await acts('outbox.rebuild', 'outbox', 'rebuild');
+      const policy = [guarded.id, '--asset', 'DUSD'];
+      await acts('approval_policy.set', 'policies', 'set', ...policy, '--threshold', '1');
+      await acts('approval_policy.remove', 'policies', 'remove', ...policy);
+      await acts('staff.deactivate', 'staff', 'deactivate', 'bob');
+    } finally {
+      await api.stop();
     }
   });
 

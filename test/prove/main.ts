@@ -3,12 +3,13 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FAILPOINTS } from '../../src/core/failpoints.js';
+import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
 import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { BRIDGE_PROOFS } from './bridge-proofs.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 
 /**
@@ -28,13 +29,14 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
   failpoints: async (db) => {
     const summaries: string[] = [];
-    for (const failpoint of FAILPOINTS)
+    for (const failpoint of DESK_FAILPOINTS)
       summaries.push(await failpointCampaign(db, failpoint, { kills: 10, clients: 64 }));
     return summaries;
   },
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   ...HTTP_PROOFS,
+  ...BRIDGE_PROOFS,
 };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { buildCore, type Core, openApiServers } from '../../src/app.js';
+import { buildBridge, buildCore, type Core, openApiServers } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
@@ -55,7 +55,8 @@ export async function startTestApi(
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock);
-  const servers = await openApiServers(config, core, logger);
+  const bridge = buildBridge(config, core, logger);
+  const servers = await openApiServers(config, core, bridge, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {
     core,
@@ -65,7 +66,8 @@ export async function startTestApi(
     stop: async () => {
       await servers.api.stop(2_000);
       await core.desk.drained();
-      await Promise.all([core.database.close(), servers.admin.stop(0)]);
+      await bridge.nudge.stop();
+      await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };
 }
@@ -81,6 +83,8 @@ export function testEnvironment(
     CURSOR_KEYS: KEYS,
     ENCRYPTION_KEYS: KEYS,
     LOG_LEVEL: 'silent',
+    // Nobody listens there: a test that has to do with Temporal names its own.
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
     ...others,

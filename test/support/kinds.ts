@@ -118,8 +118,11 @@ export function settle(transfer: Transfer, to: 'completed' | 'rejected', release
     run: (view) => {
       const now = view.row(transfers, { id });
       if (now?.status !== 'pending_approval') return refuse({ code: 'invalid_state', message: 'settled' }, false);
-      const settled: Transfer = { ...now, status: to };
       const isSpent = to === 'completed';
+      // Nobody approved it: it is spent as one that never needed that.
+      const settled: Transfer = isSpent
+        ? { ...now, status: to, approvalsRequired: null, approvalsReceived: null, approvalExpiresAt: null }
+        : { ...now, status: to, rejectionCode: 'rejected' };
       return {
         outcome: { done: true, resource: settled },
         writes: {
@@ -148,6 +151,7 @@ function transferRow(
   status: Transfer['status'],
   view: View,
 ): Transfer {
+  const isInstant = status === 'completed';
   return {
     id,
     tenantId: from.tenantId,
@@ -162,6 +166,11 @@ function transferRow(
     createdBy: from.tenantId,
     limitMonth: MONTH,
     createdAt: view.at,
+    approvalsRequired: isInstant ? null : 1,
+    approvalsReceived: isInstant ? null : 0,
+    approvalExpiresAt: isInstant ? null : view.at,
+    rejectionCode: null,
+    rejectionReason: null,
   };
 }
 

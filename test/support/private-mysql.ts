@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { freePorts } from './api-process.js';
+import { freePorts } from './service-process.js';
 
 const run = promisify(execFile);
 const READY_MS = 60_000;

@@ -44,6 +44,8 @@ describe('POST /v1/transfers', () => {
       amount: { raw: '150000', asset: 'COPM' },
       fee: { raw: '0', asset: 'COPM' },
       description: 'Rent',
+      approval: null,
+      rejection: null,
     });
     assert.match(String(id), UUID_V7);
     assert.match(String(createdAt), TIME);

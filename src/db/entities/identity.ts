@@ -56,8 +56,8 @@ export const auditLog = defineTable('audit_log', {
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>` or the operator's name. */
-  actor: column.string,
+  /** `member:<id>`, or the name under which somebody acted: what was claimed, not what was proved. */
+  actorClaimed: column.string,
   /** `token.revoke` */
   action: column.string,
   subjectType: column.string,

@@ -23,6 +23,13 @@ export const transfers = defineTable('transfers', {
   /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
   limitMonth: column.string,
   createdAt: column.time,
+  /** How many approvals it needs; null, as all that follow, where it needs none. */
+  approvalsRequired: column.nullable(column.integer),
+  approvalsReceived: column.nullable(column.integer),
+  approvalExpiresAt: column.nullable(column.time),
+  /** Why it was rejected: `rejected` or `canceled` by a person, or the code of the rule that refused it at its end. */
+  rejectionCode: column.nullable(column.string),
+  rejectionReason: column.nullable(column.string),
 });
 export type Transfer = RowOf<typeof transfers>;
 

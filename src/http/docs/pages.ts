@@ -86,14 +86,14 @@ export function permissionsPage(site: Site, routes: readonly Route[]): string {
 }
 
 function permissionRow(operation: Operation, routes: readonly Route[]): Html {
-  const { scopes, roles, roleIn }: Permission = PERMISSIONS[operation];
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const own = routes.filter((route) => route.operation === operation);
   const calls = own.map(({ method, path }) => html`<br /><code>${method} ${path}</code>`);
   return html`<tr>
     <td>${operation}${calls}</td>
     <td>${scopes.join(', ')}</td>
     <td>${roleIn ?? '–'}</td>
-    <td>${roles?.join(', ') ?? '–'}</td>
+    <td>${[...(roles ?? ['–']), ...(also === undefined ? [] : [also])].join(', ')}</td>
   </tr>`;
 }
 

@@ -2,6 +2,7 @@ import { groupBy } from '../../../core/collections.js';
 import type { Uuid } from '../../../core/ids.js';
 import { bigint, oneOf, string, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
+import { type Approval, approvals } from '../../../db/entities/approvals.js';
 import { EVENT_TYPES } from '../../../db/entities/events.js';
 import { type Hold, holds, RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
@@ -28,6 +29,7 @@ interface Facts {
   readonly postings: ReadonlyMap<Uuid, bigint>;
   readonly events: ReadonlyMap<Uuid, readonly string[]>;
   readonly holds: ReadonlyMap<Uuid, Hold>;
+  readonly approvals: ReadonlyMap<Uuid, readonly Approval[]>;
 }
 
 async function readFacts(
@@ -37,7 +39,7 @@ async function readFacts(
 ): Promise<Facts> {
   const ids = operations.map((operation) => operation.id);
   const list = idList(ids) ?? 'NULL';
-  const [known, posted, events, held] = await Promise.all([
+  const [known, posted, events, held, approved] = await Promise.all([
     byId(
       reader,
       accounts,
@@ -49,6 +51,7 @@ async function readFacts(
     ),
     reader.query(`SELECT resource_id, type FROM events WHERE resource_id IN (${list})`),
     reader.select(holds, { resourceId: ids }),
+    reader.select(approvals, { resourceId: ids }),
   ]);
   const types = groupBy(events, (row) => uuid.parse(row.resource_id));
   return {
@@ -56,6 +59,7 @@ async function readFacts(
     postings: new Map(posted.map((row) => [uuid.parse(row.related_id), bigint.parse(row.postings)])),
     events: new Map(Array.from(types, ([id, rows]) => [id, rows.map((row) => string.parse(row.type))])),
     holds: new Map(held.map((hold) => [hold.resourceId, hold])),
+    approvals: groupBy(approved, (approval) => approval.resourceId),
   };
 }
 
@@ -74,6 +78,25 @@ function checkOperation(audit: AuditRun, source: OperationSource, operation: Exp
     );
   checkEvents(audit, subject, operation, facts.events.get(id) ?? []);
   checkHold(audit, subject, operation, facts.holds.get(id));
+  checkApproval(audit, subject, operation, facts.approvals.get(id) ?? []);
+}
+
+function checkApproval(
+  audit: AuditRun,
+  subject: string,
+  { approval, state }: Expectation,
+  found: readonly Approval[],
+): void {
+  const counted = approval?.received ?? 0;
+  if (found.length !== counted)
+    audit.report('operation_approval', subject, `${counted} approval(s) are counted, but ${found.length} are there`);
+  if (approval === null) return;
+  const { received, required, isApproved, isWaiting, createdBy } = approval;
+  // With the last approval it goes on, or ends: it never waits with all of them.
+  if (received > required || (isApproved && received < required) || (isWaiting && received >= required))
+    audit.report('operation_approval', subject, `it is ${state} with ${received} of ${required} approval(s)`);
+  if (found.some(({ memberId }) => memberId === createdBy))
+    audit.report('operation_approval', subject, 'it was approved by whoever created it');
 }
 
 function checkEvents(audit: AuditRun, subject: string, operation: Expectation, found: readonly string[]): void {

@@ -17,6 +17,7 @@ export const payInSource = operationSource({
     ],
     events: [],
     hold: null,
+    approval: null,
   }),
 });
 
@@ -54,6 +55,7 @@ export const adjustmentSource = operationSource({
             ],
       events: [],
       hold: null,
+      approval: null,
     };
   },
 });

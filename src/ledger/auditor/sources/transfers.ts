@@ -1,6 +1,6 @@
 import type { EventType } from '../../../db/entities/events.js';
 import { type Transfer, transfers, type TransferStatus } from '../../../db/entities/operations.js';
-import { type ExpectedEntry, operationSource } from './types.js';
+import { type ExpectedApproval, type ExpectedEntry, operationSource } from './types.js';
 
 const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
@@ -28,9 +28,21 @@ export const transferSource = operationSource({
       postings: status === 'completed' ? [entriesOf(transfer)] : [],
       events: EVENTS[status],
       hold: isPending ? { accountId: sourceAccountId, asset, remaining: transfer.raw + transfer.feeRaw } : null,
+      approval: approvalOf(transfer),
     };
   },
 });
+
+function approvalOf({ status, createdBy, approvalsRequired, approvalsReceived }: Transfer): ExpectedApproval | null {
+  if (approvalsRequired === null) return null;
+  return {
+    required: approvalsRequired,
+    received: approvalsReceived ?? 0,
+    isApproved: status === 'completed',
+    isWaiting: status === 'pending_approval',
+    createdBy,
+  };
+}
 
 function entriesOf(transfer: Transfer): ExpectedEntry[] {
   const { sourceAccountId: source, destinationAccountId: destination, feeAccountId, asset, raw, feeRaw } = transfer;

@@ -32,6 +32,19 @@ export interface Expectation {
   readonly events: readonly EventType[];
   /** What is set aside for it; null when nothing is. */
   readonly hold: { readonly accountId: Uuid; readonly asset: Asset; readonly remaining: bigint } | null;
+  /** The approvals that it has; null when it needs none. */
+  readonly approval: ExpectedApproval | null;
+}
+
+export interface ExpectedApproval {
+  readonly received: number;
+  readonly required: number;
+  /** True when it went on because it was approved. */
+  readonly isApproved: boolean;
+  /** True while it waits for more. */
+  readonly isWaiting: boolean;
+  /** Whoever asked for it never approves it. */
+  readonly createdBy: Uuid;
 }
 
 /** Which rows count against a month: names of columns, and the condition that makes a row count. */

@@ -1,0 +1,18 @@
+import type { TransferApprovals } from '../src/transfers/approvals.js';
+import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
+
+/** What the workflow of a transfer has done in MySQL. The row's state there is the guard: twice or late does no harm. */
+export interface TransferActivities {
+  readTransfer(transferId: string): Promise<ApprovalState>;
+  actOnTransfer(act: StaffAct): Promise<ActResult>;
+  /** Settles it if its time is over. */
+  expireTransfer(transferId: string): Promise<ApprovalState>;
+}
+
+export function transferActivities(approvals: TransferApprovals): TransferActivities {
+  return {
+    readTransfer: (transferId) => approvals.state(transferId),
+    actOnTransfer: (act) => approvals.actBySignal(act),
+    expireTransfer: (transferId) => approvals.expire(transferId),
+  };
+}

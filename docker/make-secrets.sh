@@ -1,0 +1,20 @@
+#!/bin/sh
+# Writes the secrets of docker-compose.yml into docker/secrets, a file each. What is there already stays as it is, so it
+# may be run again; keep a copy elsewhere: without encryption_keys the sealed document numbers are lost.
+set -eu
+folder="$(dirname "$0")/secrets"
+mkdir -p "$folder"
+# The folder keeps others out. The files may be read by all: in the containers none of them belongs to who reads it.
+chmod 700 "$folder"
+
+write() {
+  [ -s "$folder/$1" ] || printf '%s\n' "$2" >"$folder/$1"
+  chmod 444 "$folder/$1"
+}
+password() { openssl rand -hex 24; }
+key() { printf 'k1:%s' "$(openssl rand -base64 32)"; }
+
+for name in mysql_root_password money_app_password temporal_password; do write "$name" "$(password)"; done
+for name in fingerprint_keys cursor_keys encryption_keys; do write "$name" "$(key)"; done
+write mysql_url "mysql://money_app:$(cat "$folder/money_app_password")@mysql:3306/money"
+write mysql_admin_url "mysql://root:$(cat "$folder/mysql_root_password")@mysql:3306/"

@@ -1,0 +1,83 @@
+import type { WorkerConfig } from './config.js';
+import { createActivities } from '../activities/index.js';
+import { type Bridge, type Core, temporalOptions } from './app.js';
+import { createAdmin } from './http/admin.js';
+import { ErrorWriter } from './http/errors.js';
+import { describeFault, type Logger } from './http/logging.js';
+import { listen, type RunningServer } from './http/node-server.js';
+import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
+import { type Sweep, Sweeper } from './temporal/sweeper.js';
+import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
+import { sdkMetrics, TemporalWorkers } from './temporal/workers.js';
+import { TransferApprovals } from './transfers/approvals.js';
+import { WAITING_SOURCES } from './waiting-sources.js';
+
+/** Builds the worker's parts once from the configuration, as app.ts does for the API. */
+
+/** What runs in a worker process beside its admin port. */
+export interface WorkerParts {
+  readonly admin: RunningServer;
+  readonly sweeper: Sweeper;
+  readonly workers: TemporalWorkers;
+}
+
+/** Opens the admin port and begins to work: the sweeper at once, the Temporal workers when Temporal is there. */
+export async function openWorker(
+  config: WorkerConfig,
+  core: Core,
+  bridge: Bridge,
+  logger: Logger,
+): Promise<WorkerParts> {
+  const { clock, database, desk, registry } = core;
+  const { client, outbox, relay, nudge } = bridge;
+  const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
+  const activities = createActivities({ transferApprovals });
+  const workers = new TemporalWorkers(
+    {
+      temporal: temporalOptions(config),
+      queues: config.WORKER_QUEUES.map((queue) => ({
+        queue,
+        activities: activities[queue],
+        maxActivities: config.WORKER_ACTIVITIES,
+      })),
+      maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
+      cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+      shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
+    },
+    client,
+    logger,
+  );
+  const onFound = (resourceType: string, resources: number): void =>
+    logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
+  const sweeper = new Sweeper(
+    [
+      expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
+      outboxSweep(outbox, relay),
+      unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
+    ],
+    sweeperMetrics(registry, (sweep, fault) =>
+      logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed'),
+    ),
+  );
+  outboxMetrics(registry, outbox, clock);
+  const isReady = async (): Promise<boolean> =>
+    workers.isPolling && (await database.reader.query('SELECT 1')).length === 1;
+  const errors = new ErrorWriter(config.DOCS_URL);
+  const admin = createAdmin({ registry, isReady, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
+  const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
+  sweeper.start();
+  workers.start();
+  return { admin: server, sweeper, workers };
+}
+
+const EXPIRY_EVERY_MS = 500;
+const EXPIRED_AT_ONCE = 100;
+
+/** What waited too long, ended through the desk, whether Temporal is there or not. */
+function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
+  return {
+    name: `expired ${what}`,
+    everyMs: EXPIRY_EVERY_MS,
+    run: async () => (await expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { type Operation, type Role, roleAllows } from '../core/permissions.js';
+import type { Approval, Staff, StaffRight } from '../db/entities/approvals.js';
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+
+/**
+ * What may be done to something that waits for approval, whatever it is: transfers and payouts share this. Pure.
+ * (decisions.md, Transfers and Operators)
+ */
+
+export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
+export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
+
+/** Who acts: a member of the tenant, or one of the operators' staff under the name that was given. */
+export type Acting =
+  | { readonly by: 'member'; readonly memberId: Uuid }
+  | { readonly by: 'staff'; readonly name: string; readonly channel: 'ops' | 'temporal' };
+
+/** What of the waiting resource the rules look at. */
+export interface Waiting {
+  readonly status: string;
+  /** The member who asked for it. */
+  readonly createdBy: Uuid;
+  readonly required: number;
+  readonly received: number;
+  readonly expiresAt: Instant;
+}
+
+/** What is known of who acts. */
+export interface Standing {
+  /** The member's role in the source account. */
+  readonly role: Role | undefined;
+  /** The staff member of the given name. */
+  readonly staff: Staff | undefined;
+}
+
+/** Which operations of the permissions table a feature's approvals are. */
+export interface ApprovalOperations {
+  /** Approve and reject. */
+  readonly approve: Operation;
+  readonly cancel: Operation;
+}
+
+export const PENDING_APPROVAL = 'pending_approval';
+
+/** The name under which an approval counts: a member counts once, and so does the staff as a whole. */
+export function approverOf(acting: Acting): string {
+  return acting.by === 'member' ? `member:${acting.memberId}` : 'support';
+}
+
+/** As the audit log names them. */
+export function claimedName(acting: Acting): string {
+  return acting.by === 'member' ? approverOf(acting) : acting.name;
+}
+
+/** Null when who acts may do this to it. The creator never approves or rejects, and cancels instead. */
+export function authorityRefusal(
+  action: ApprovalAction,
+  acting: Acting,
+  standing: Standing,
+  waiting: Waiting,
+  operations: ApprovalOperations,
+): Refusal | null {
+  if (acting.by === 'staff') return staffRefusal(action, acting.name, standing.staff);
+  const isCreator = acting.memberId === waiting.createdBy;
+  const { role } = standing;
+  if (action === 'cancel') {
+    const may = roleAllows(operations.cancel, role) || (isCreator && role !== undefined);
+    return may ? null : AUTHORITY_INSUFFICIENT;
+  }
+  if (isCreator && role !== undefined)
+    return { code: 'authority_insufficient', message: `whoever created it cannot ${action} it` };
+  return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
+}
+
+const NEEDED_RIGHT: Readonly<Record<ApprovalAction, StaffRight>> = {
+  approve: 'approve',
+  reject: 'approve',
+  cancel: 'cancel',
+};
+
+/** The staff say who they are and why. */
+export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
+  if (acting.by === 'member') return null;
+  if (acting.name === '') return { code: 'authority_insufficient', message: 'no actor was named' };
+  return reason === null ? { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' } : null;
+}
+
+function staffRefusal(action: ApprovalAction, name: string, staff: Staff | undefined): Refusal | null {
+  const right = NEEDED_RIGHT[action];
+  if (staff?.active === true && staff.rights.includes(right)) return null;
+  const why = staff?.active === true ? `lacks the right to ${right}` : 'is not active staff';
+  return { code: 'authority_insufficient', message: `${name} ${why}` };
+}
+
+/** (decisions.md, Conventions: `allowed` lists the statuses in which the operation is possible) */
+export function stateRefusal(current: string): Refusal {
+  return {
+    code: 'invalid_state',
+    message: `it is ${current}, and waits for no approval`,
+    details: { current, allowed: [PENDING_APPROVAL] },
+  };
+}
+
+/** What an act comes to, before the feature says what that does to its resource. */
+export type Verdict =
+  | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
+  /** Found past its expiry: it is settled as expired now, and the act refused. */
+  | { readonly comes: 'too_late' }
+  /** The same approver again. */
+  | { readonly comes: 'to_the_same' }
+  | { readonly comes: 'to_an_approval'; readonly received: number; readonly isLast: boolean }
+  | { readonly comes: 'to_an_end' };
+
+/** 403, then 409, then what the act does. */
+export function judge(
+  action: ApprovalAction,
+  acting: Acting,
+  waiting: Waiting,
+  given: {
+    readonly standing: Standing;
+    readonly approvals: readonly Approval[];
+    readonly operations: ApprovalOperations;
+    readonly at: Instant;
+  },
+): Verdict {
+  const refusal = authorityRefusal(action, acting, given.standing, waiting, given.operations);
+  if (refusal !== null) return { comes: 'to_nothing', refusal };
+  if (waiting.status !== PENDING_APPROVAL) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status) };
+  if (isExpired(waiting, given.at)) return { comes: 'too_late' };
+  if (action !== 'approve') return { comes: 'to_an_end' };
+  if (given.approvals.some(({ approver }) => approver === approverOf(acting))) return { comes: 'to_the_same' };
+  const received = waiting.received + 1;
+  return { comes: 'to_an_approval', received, isLast: received >= waiting.required };
+}
+
+export function isExpired({ expiresAt }: Pick<Waiting, 'expiresAt'>, at: Instant): boolean {
+  return at >= expiresAt;
+}
+
+/** From when on an operation needs approval. */
+export function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
+  return policy !== undefined && raw >= policy.threshold;
+}

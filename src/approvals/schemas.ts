@@ -1,0 +1,29 @@
+import { optional, rawField, uuidSchema } from '../http/schemas.js';
+import { z } from '../http/zod.js';
+import { ASSETS } from '../core/amount.js';
+import { DEFAULT_EXPIRY_S, LONGEST_EXPIRY_S, MOST_APPROVALS, SHORTEST_EXPIRY_S } from './policies.js';
+
+export const PolicyBody = z
+  .strictObject({
+    threshold: rawField,
+    approvals: wholeNumber(1, MOST_APPROVALS),
+    expires_in_s: optional(wholeNumber(SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S)).openapi({
+      description: `Seconds; ${DEFAULT_EXPIRY_S} (seven days) unless said.`,
+    }),
+  })
+  .openapi('SetApprovalPolicy');
+
+export const PolicySchema = z
+  .object({
+    account_id: uuidSchema,
+    asset: z.enum(ASSETS),
+    threshold: z.string().openapi({ description: 'Raw: an amount that reaches it needs approval.' }),
+    approvals: z.int(),
+    expires_in_s: z.int(),
+  })
+  .openapi('ApprovalPolicy');
+
+/** Reasons: not_an_integer, out_of_range. */
+function wholeNumber(least: number, most: number) {
+  return z.int({ error: 'not_an_integer' }).min(least, 'out_of_range').max(most, 'out_of_range');
+}

@@ -1,0 +1,50 @@
+import { type ArmedFailpoint, Failpoints } from './core/failpoints.js';
+import type { Clock } from './core/instant.js';
+import { Database } from './db/database.js';
+import { type DeskObserver, PostingDesk } from './ledger/desk/desk.js';
+
+/** What of the configuration the ledger needs, by the names that config.ts gives. */
+export interface LedgerSettings {
+  readonly MYSQL_URL: string;
+  readonly MYSQL_READ_CONNECTIONS: number;
+  readonly MYSQL_TRANSACTION_CONNECTIONS: number;
+  readonly COMMAND_TIMEOUT_MS: number;
+  readonly DESK_MAX_GROUP: number;
+  readonly DESK_GROUPS_IN_FLIGHT: number;
+  readonly DESK_MAX_QUEUE: number;
+  readonly FAILPOINT?: ArmedFailpoint | undefined;
+}
+
+export interface LedgerWatchers {
+  readonly clock: Clock;
+  readonly observer: DeskObserver;
+  /** A command failed by a fault of ours. */
+  readonly onFault: (kind: string, fault: unknown) => void;
+}
+
+/** The ledger as every process has it, the operators' command line too. */
+export interface Ledger {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly desk: PostingDesk;
+  readonly failpoints: Failpoints;
+}
+
+/** Connects when it is first asked. */
+export function buildLedger(settings: LedgerSettings, { clock, observer, onFault }: LedgerWatchers): Ledger {
+  const failpoints = new Failpoints(settings.FAILPOINT ?? null);
+  const database = new Database({
+    url: settings.MYSQL_URL,
+    readConnections: settings.MYSQL_READ_CONNECTIONS,
+    transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
+    statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,
+  });
+  const options = {
+    maxGroup: settings.DESK_MAX_GROUP,
+    groupsInFlight: settings.DESK_GROUPS_IN_FLIGHT,
+    maxQueue: settings.DESK_MAX_QUEUE,
+    commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
+  };
+  const desk = new PostingDesk({ database, clock, failpoints, onFault }, options, observer);
+  return { clock, database, desk, failpoints };
+}

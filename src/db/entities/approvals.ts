@@ -1,0 +1,46 @@
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+import { AUDIT_CHANNELS } from './identity.js';
+import { WAITING_TYPES } from './outbox.js';
+
+/** What has to be approved, by whom it was, and who of the operators' people may. */
+
+/** From which amount on an account's operations need approvals, and how many within which time. */
+export const approvalPolicies = defineTable('approval_policies', {
+  accountId: column.uuid,
+  asset: column.asset,
+  /** In the asset's smallest unit; an amount that reaches it needs approval. */
+  threshold: column.bigint,
+  /** 1 to 3 */
+  approvals: column.integer,
+  expiresInS: column.integer,
+});
+export type ApprovalPolicy = RowOf<typeof approvalPolicies>;
+
+/** One approval that counted. Never changed. */
+export const approvals = defineTable('approvals', {
+  id: column.uuid,
+  resourceType: column.oneOf(WAITING_TYPES),
+  resourceId: column.uuid,
+  /** `member:<id>`, or `support` whoever of the staff it was: each counts once for a resource. */
+  approver: column.string,
+  memberId: column.nullable(column.uuid),
+  actorClaimed: column.string,
+  channel: column.oneOf(AUDIT_CHANNELS),
+  createdAt: column.time,
+});
+export type Approval = RowOf<typeof approvals>;
+
+/** What a member of the staff may do: approve (or reject) what waits, cancel it. */
+export const STAFF_RIGHTS = ['approve', 'cancel'] as const;
+export type StaffRight = (typeof STAFF_RIGHTS)[number];
+
+/** Support staff: people of the operators', members of no tenant. */
+export const staff = defineTable('staff', {
+  id: column.uuid,
+  name: column.string,
+  rights: column.listOf(STAFF_RIGHTS),
+  active: column.boolean,
+  createdAt: column.time,
+});
+export type Staff = RowOf<typeof staff>;

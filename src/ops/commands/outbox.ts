@@ -1,0 +1,130 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { recordAct } from '../../access/audit-log.js';
+import { parseUuid } from '../../core/ids.js';
+import { transact } from '../../db/transact.js';
+import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
+import { WAITING_SOURCES } from '../../waiting-sources.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { limit, optionalText } from '../inputs.js';
+import { outboxFields, outboxStateFields } from '../presenting.js';
+import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
+
+const EXPLANATION = `
+An entry says that a workflow has to learn of what MySQL decided. It is written with the decision and goes when Temporal
+has taken it, mostly within milliseconds: what stays is what Temporal refused, or could not be asked.`;
+
+export function addOutboxCommands(program: Command): void {
+  const own = group(program, 'outbox', 'what Temporal has yet to learn of');
+  addReading(own);
+  addRelease(own);
+  addCommand(own, {
+    usage: 'rebuild',
+    summary:
+      'write an entry for everything that waits and has none, as after a restore; again, it writes nothing twice',
+    explanation: EXPLANATION,
+    options: [],
+    examples: ['outbox rebuild'],
+    input: z.object({}),
+    run: async (ops) => {
+      const { database, clock, output } = ops;
+      const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
+      const parts = { database, clock, outbox: new Outbox(database, clock), onProgress };
+      const rebuilt = await rebuildOutbox(parts, WAITING_SOURCES);
+      const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
+      await record(ops, 'outbox.rebuild', {}, written);
+      output.list(
+        rebuilt.map(({ resourceType, waiting, written: entries }) => ({
+          resource_type: resourceType,
+          waiting,
+          entries_written: entries,
+        })),
+        'Nothing can wait.',
+      );
+    },
+  });
+}
+
+function addReading(own: Command): void {
+  addCommand(own, {
+    usage: 'status',
+    summary: 'how many entries there are, how old the oldest is, and why those that stay do',
+    explanation: EXPLANATION,
+    options: [],
+    examples: ['outbox status', 'outbox status --json'],
+    input: z.object({}),
+    run: async ({ database, clock, output }) => {
+      output.one(outboxStateFields(await readOutboxState(database.reader), clock()));
+    },
+  });
+  addCommand(own, {
+    usage: 'list',
+    summary: 'the entries, oldest first, with the last error of each',
+    options: [
+      ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
+      ['--resource <id>', 'only what is about this resource, such as a transfer'],
+      ['--limit <count>', 'how many at most (default: 100)'],
+    ],
+    examples: ['outbox list', 'outbox list --tenant acme --json'],
+    input: z.object({ tenant: optionalText, resource: optionalText, limit }),
+    run: async (ops, { tenant, resource, limit: most }) => {
+      const { database, clock, output } = ops;
+      const found = await new Outbox(database, clock).list(await filterOf(ops, tenant, resource), most);
+      output.list(found.map(outboxFields), 'There are none: Temporal knows of everything.');
+      if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
+    },
+  });
+}
+
+function addRelease(own: Command): void {
+  addCommand(own, {
+    usage: 'release [resource-id]',
+    summary: 'try entries again at once, as if they had never failed: one resource, one tenant, or all',
+    explanation: EXPLANATION,
+    options: [
+      ['--tenant <tenant>', 'what belongs to this tenant (id or name)'],
+      ['--all', 'every entry'],
+    ],
+    examples: [
+      'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
+      'outbox release --tenant acme',
+      'outbox release --all',
+    ],
+    input: z.object({ resourceId: optionalText, tenant: optionalText, all: z.boolean().default(false) }),
+    run: async (ops, { resourceId, tenant, all }) => {
+      if (all === (resourceId !== undefined || tenant !== undefined))
+        throw new UsageError('say which: a resource id, --tenant, or --all alone');
+      const { database, clock, output } = ops;
+      const filter = await filterOf(ops, tenant, resourceId);
+      const released = await new Outbox(database, clock).release(filter);
+      await record(ops, 'outbox.release', filter, released);
+      output.one({ released });
+      if (released === 0) output.say('There was nothing to release.');
+    },
+  });
+}
+
+async function filterOf(
+  { database }: Ops,
+  tenant: string | undefined,
+  resource: string | undefined,
+): Promise<OutboxFilter> {
+  const resourceId = resource === undefined ? undefined : parseUuid(resource);
+  if (resourceId === null) throw new UsageError(`${resource ?? ''} is no id of a resource`);
+  const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+  return { tenantId, resourceId };
+}
+
+/** After the deed, unlike what moves money: entries may be tried again by anybody, at any time, without harm. */
+async function record(
+  { database, clock, actor }: Ops,
+  action: string,
+  { tenantId, resourceId }: OutboxFilter,
+  entries: number,
+): Promise<void> {
+  const about = { tenantId: tenantId ?? null, subjectType: 'outbox', subjectId: resourceId ?? 'all' };
+  const act = { ...about, action, details: { entries } };
+  await transact(database, (transaction) => recordAct(transaction, actor(), clock(), act));
+}

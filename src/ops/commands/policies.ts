@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import {
+  DEFAULT_EXPIRY_S,
+  listPolicies,
+  LONGEST_EXPIRY_S,
+  MOST_APPROVALS,
+  removePolicy,
+  setPolicy,
+  SHORTEST_EXPIRY_S,
+} from '../../approvals/policies.js';
+import { addCommand, group } from '../command.js';
+import { findAccount } from '../finding.js';
+import { asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
+import { policyFields } from '../presenting.js';
+
+const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
+const NONE = 'Nothing of it needs approval.';
+
+export function addPolicyCommands(program: Command): void {
+  const own = group(program, 'policies', 'from which amount on an account needs approvals for what leaves it');
+  addCommand(own, {
+    usage: 'set <account>',
+    summary: 'ask for approvals from an amount on; what is pending keeps what it was created with',
+    options: [
+      WITHIN,
+      ASSET,
+      ['--threshold <raw>', "in the asset's smallest unit; an amount that reaches it needs approval"],
+      ['--approvals <count>', `how many, by different people: 1 to ${MOST_APPROVALS} (default: 1)`],
+      ['--expires-in <time>', 'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)'],
+    ],
+    examples: [
+      "policies set '$acme' --tenant acme --asset COPM --threshold 100000000",
+      "policies set '$acme' --tenant acme --asset COPM --threshold 100000000 --approvals 2 --expires-in 24h",
+    ],
+    input: z.object({
+      account: text,
+      tenant: optionalText,
+      asset,
+      threshold: raw,
+      approvals: wholeNumber(1, MOST_APPROVALS).prefault('1'),
+      expiresIn: seconds(SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+    }),
+    run: async ({ database, clock, actor, output }, { expiresIn: expiresInS, ...input }) => {
+      const { id: accountId } = await findAccount(database.reader, input);
+      const { asset: of, threshold, approvals } = input;
+      const change = { accountId, asset: of, threshold, approvals, expiresInS };
+      output.one(policyFields(await setPolicy(database, clock, change, actor())));
+    },
+  });
+  addCommand(own, {
+    usage: 'list <account>',
+    summary: "an account's policies, one for each asset at most",
+    options: [WITHIN],
+    examples: ["policies list '$acme' --tenant acme"],
+    input: z.object({ account: text, tenant: optionalText }),
+    run: async ({ database, output }, named) => {
+      const { id } = await findAccount(database.reader, named);
+      output.list((await listPolicies(database.reader, id)).map(policyFields), NONE);
+    },
+  });
+  addCommand(own, {
+    usage: 'remove <account>',
+    summary: 'nothing new needs approval; what is pending goes on waiting',
+    options: [WITHIN, ASSET],
+    examples: ["policies remove '$acme' --tenant acme --asset COPM"],
+    input: z.object({ account: text, tenant: optionalText, asset }),
+    run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {
+      const { id } = await findAccount(database.reader, named);
+      const removed = await removePolicy(database, clock, id, of, actor());
+      output.list((await listPolicies(database.reader, id)).map(policyFields), NONE);
+      if (!removed) output.say(`Nothing was changed: it had no policy in ${of}.`);
+    },
+  });
+}

@@ -1,0 +1,138 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import { formatAmount } from '../../core/amount.js';
+import { checkedText } from '../../core/checked-text.js';
+import type { ApprovalAction } from '../../approvals/rules.js';
+import type { StaffRight } from '../../db/entities/approvals.js';
+import { type Transfer, TRANSFER_STATUSES } from '../../db/entities/operations.js';
+import { MAX_REASON, TransferApprovals } from '../../transfers/approvals.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { OpsError } from '../failures.js';
+import { findAccount, findTenant, findTransfer } from '../finding.js';
+import { limit, optionalText, text } from '../inputs.js';
+import { transferDetailFields, transferFields } from '../presenting.js';
+import { listTransfers, readNames, readTransferDetails } from '../support/transfers.js';
+
+export function addTransferCommands(program: Command): void {
+  const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
+  addReading(own);
+  addAct(own, 'approve', 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
+  addAct(own, 'reject', 'approve', 'end a transfer that waits: nothing leaves the account');
+  addAct(own, 'cancel', 'cancel', 'the same, because whoever asked for it no longer wants it');
+}
+
+function addReading(own: Command): void {
+  addCommand(own, {
+    usage: 'list',
+    summary: "a tenant's transfers, newest first",
+    options: [
+      ['--tenant <tenant>', 'id or name of the tenant'],
+      ['--status <status>', `only those ${TRANSFER_STATUSES.join(', ')}`],
+      ['--account <account>', 'only those that leave this account: id, alias or phone'],
+      ['--limit <count>', 'how many at most (default: 100)'],
+    ],
+    examples: [
+      'transfers list --tenant acme --status pending_approval',
+      "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
+    ],
+    input: z.object({
+      tenant: text,
+      status: z.enum(TRANSFER_STATUSES, { error: `must be one of ${TRANSFER_STATUSES.join(', ')}` }).optional(),
+      account: optionalText,
+      limit,
+    }),
+    run: async ({ database: { reader }, output }, { tenant, status, account, limit: most }) => {
+      const { id: tenantId } = await findTenant(reader, tenant);
+      const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
+      const found = await listTransfers(reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      const names = await readNames(
+        reader,
+        found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]),
+      );
+      output.list(
+        found.map((transfer) => transferFields(transfer, names)),
+        'There are none.',
+      );
+      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+    },
+  });
+  addCommand(own, {
+    usage: 'show <id>',
+    summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
+    options: [],
+    examples: ['transfers show 01a1feef-38a9-7169-8296-3070b51f3af4'],
+    input: z.object({ id: text }),
+    run: async (ops, { id }) => {
+      await show(ops, await findTransfer(ops.database.reader, id));
+      ops.output.say(`What was done to it, and what was refused: npm run ops -- audit-log --subject ${id}`);
+    },
+  });
+}
+
+function addAct(own: Command, action: ApprovalAction, right: StaffRight, summary: string): void {
+  addCommand(own, {
+    usage: `${action} <id>`,
+    summary,
+    explanation: `
+Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
+to ${right}; the reason is recorded with the name.`,
+    options: [['--reason <text>', `why, up to ${MAX_REASON} characters; who rejects says it to the tenant`]],
+    examples: [
+      `transfers ${action} 01a1feef-38a9-7169-8296-3070b51f3af4 --operator maria --reason 'asked for in ticket 118'`,
+    ],
+    input: z.object({ id: text, reason: text }),
+    run: async (ops, { id, reason: given }) => {
+      const reason = checkedText('reason', given, MAX_REASON);
+      const transfer = await findTransfer(ops.database.reader, id);
+      const name = ops.operator();
+      if (transfer.status === 'pending_approval') await confirm(ops, action, transfer);
+      const { outcome } = await approvalsOf(ops).actByOperator(transfer, action, name, reason);
+      if (!outcome.done) throw failureOf(outcome.refusal, id, name, right);
+      await show(ops, outcome.resource);
+      tell(ops, action, transfer, outcome.resource);
+    },
+  });
+}
+
+/** The worker's sweeper tells the workflow, within seconds: this process has no way to Temporal. */
+function approvalsOf({ desk, database, clock }: Ops): TransferApprovals {
+  return new TransferApprovals(desk, database.reader, clock, { tell: () => undefined });
+}
+
+async function show({ database: { reader }, clock, output }: Ops, transfer: Transfer): Promise<void> {
+  output.one(transferDetailFields(await readTransferDetails(reader, transfer, clock())));
+}
+
+const VERBS: Readonly<Record<ApprovalAction, string>> = { approve: 'Approve', reject: 'Reject', cancel: 'Cancel' };
+
+async function confirm({ database, output }: Ops, action: ApprovalAction, transfer: Transfer): Promise<void> {
+  const { sourceAccountId: from, destinationAccountId: to } = transfer;
+  const names = await readNames(database.reader, [from, to]);
+  const what = `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;
+  await output.confirm(`${VERBS[action]} ${what}`);
+}
+
+function failureOf(refusal: Refusal, id: string, name: string, right: StaffRight): Error {
+  if (refusal.code === 'authority_insufficient')
+    return new OpsError(
+      `${refusal.message}; who manages the staff lets them: npm run ops -- staff add ${shellWord(name)} --can ${right}`,
+    );
+  if (refusal.code === 'ledger_unavailable')
+    return new OpsError(
+      `the ledger did not answer, so it may have happened or not: look first: npm run ops -- transfers show ${id}`,
+    );
+  return new ApiError(refusal);
+}
+
+function shellWord(name: string): string {
+  return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function tell({ output }: Ops, action: ApprovalAction, before: Transfer, after: Transfer): void {
+  if (action !== 'approve') return;
+  if (after.status === 'rejected')
+    output.say(`Its last approval could not complete it: ${after.rejectionReason ?? 'a rule refused it'}.`);
+  else if (after.status === 'pending_approval' && after.approvalsReceived === before.approvalsReceived)
+    output.say('Nothing was changed: support has approved it before, and counts once.');
+}

@@ -1,0 +1,101 @@
+import type { Uuid } from '../../core/ids.js';
+import { type Clock, instant, type Instant } from '../../core/instant.js';
+import { integer, string, time } from '../../db/columns.js';
+import type { Database, Reader } from '../../db/database.js';
+import { outbox, type WaitingType } from '../../db/entities/outbox.js';
+import type { Outbox } from '../../temporal/outbox.js';
+import type { WaitingSource } from '../../temporal/waiting.js';
+
+/** What operators ask about the outbox beyond what the relay needs. */
+
+export interface OutboxState {
+  readonly entries: number;
+  readonly oldestAt: Instant | null;
+  readonly byType: Readonly<Record<string, number>>;
+  /** Entries that Temporal has refused at least once. */
+  readonly refused: number;
+  /** The most frequent reasons of the last attempts, each with how many entries have it. */
+  readonly lastErrors: readonly { readonly message: string; readonly entries: number }[];
+}
+
+const MOST_ERRORS = 5;
+
+export async function readOutboxState(reader: Reader): Promise<OutboxState> {
+  const [types, errors] = await Promise.all([
+    reader.query(
+      `SELECT resource_type, COUNT(*) AS entries, MIN(created_at) AS oldest,
+       COUNT(CASE WHEN attempts>0 THEN 1 END) AS refused FROM outbox GROUP BY resource_type ORDER BY resource_type`,
+    ),
+    reader.query(
+      `SELECT last_error, COUNT(*) AS entries FROM outbox WHERE last_error IS NOT NULL
+       GROUP BY last_error ORDER BY entries DESC, last_error LIMIT ${MOST_ERRORS}`,
+    ),
+  ]);
+  const counts = types.map((row) => integer.parse(row.entries));
+  const oldest = types.map((row) => time.parse(row.oldest));
+  return {
+    entries: counts.reduce((sum, count) => sum + count, 0),
+    oldestAt: oldest.length === 0 ? null : instant(Math.min(...oldest)),
+    byType: Object.fromEntries(types.map((row, index) => [string.parse(row.resource_type), counts[index] ?? 0])),
+    refused: types.reduce((sum, row) => sum + integer.parse(row.refused), 0),
+    lastErrors: errors.map((row) => ({ message: string.parse(row.last_error), entries: integer.parse(row.entries) })),
+  };
+}
+
+const SLICE = 500;
+
+type Found = Awaited<ReturnType<WaitingSource['longWaiting']>>;
+
+/** Everything of a kind that waits, slice by slice. */
+async function* waitingSlices(reader: Reader, source: WaitingSource, madeBefore: Instant): AsyncGenerator<Found> {
+  let after: Uuid | null = null;
+  do {
+    const found: Found = await source.longWaiting(reader, madeBefore, after, SLICE);
+    if (found.length > 0) yield found;
+    after = found.at(-1)?.id ?? null;
+  } while (after !== null);
+}
+
+export interface Rebuilt {
+  readonly resourceType: WaitingType;
+  readonly waiting: number;
+  /** How many had no entry, and got one. */
+  readonly written: number;
+}
+
+export interface RebuildParts {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Writes an entry for whatever waits and has none. An entry too many does no harm: it is told what it knows. */
+export async function rebuildOutbox(
+  { database: { reader }, outbox: entries, clock, onProgress }: RebuildParts,
+  sources: readonly WaitingSource[],
+): Promise<readonly Rebuilt[]> {
+  const madeBefore = clock();
+  let total = 0;
+  for (const source of sources)
+    for await (const slice of waitingSlices(reader, source, madeBefore)) total += slice.length;
+  let done = 0;
+  const rebuilt: Rebuilt[] = [];
+  for (const source of sources) {
+    const { resourceType } = source;
+    const counts = { waiting: 0, written: 0 };
+    for await (const slice of waitingSlices(reader, source, madeBefore)) {
+      const known = await reader.select(outbox, { resourceType, resourceId: slice.map(({ id }) => id) });
+      const has = new Set(known.map(({ resourceId }) => resourceId));
+      const lost = slice.filter(({ id }) => !has.has(id));
+      await entries.add(lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })));
+      counts.waiting += slice.length;
+      counts.written += lost.length;
+      // What ended since it was counted is missing here.
+      done = Math.min(total, done + slice.length);
+      onProgress(done, total);
+    }
+    rebuilt.push({ resourceType, ...counts });
+  }
+  return rebuilt;
+}

@@ -1,0 +1,131 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { type Approval, approvals } from '../../db/entities/approvals.js';
+import { type Transfer, transfers, type TransferStatus } from '../../db/entities/operations.js';
+import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
+import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
+import { columnList, literal } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { displayName } from '../../accounts/display-name.js';
+import { approverOf, isExpired } from '../../approvals/rules.js';
+import { transferWorkflowId } from '../../temporal/contracts.js';
+import { waitingOf } from '../../transfers/rules.js';
+
+/** The operators' view of transfers: any tenant's, without roles, the parties by the names that others see. */
+
+export interface TransferFilter {
+  readonly tenantId: Uuid;
+  readonly status?: TransferStatus | undefined;
+  readonly sourceAccountId?: Uuid | undefined;
+}
+
+/** The newest `limit` of them. */
+export async function listTransfers(
+  reader: Reader,
+  { tenantId, status, sourceAccountId }: TransferFilter,
+  limit: number,
+): Promise<readonly Transfer[]> {
+  const conditions = [`tenant_id=${literal(transfers, 'tenantId', tenantId)}`];
+  if (status !== undefined) conditions.push(`status=${literal(transfers, 'status', status)}`);
+  if (sourceAccountId !== undefined)
+    conditions.push(`source_account_id=${literal(transfers, 'sourceAccountId', sourceAccountId)}`);
+  const index = status !== undefined ? 'status' : sourceAccountId !== undefined ? 'source' : 'tenant';
+  const rows = await reader.query(
+    `SELECT ${columnList(transfers)} FROM transfers FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
+     ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
+  );
+  return rows.map((row) => parseRow(transfers, row));
+}
+
+/** More in one statement would be a long text. */
+const AT_ONCE = 900;
+
+/** How others see these accounts, by id. */
+export async function readNames(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, string>> {
+  const wanted = [...new Set(ids)];
+  const names = new Map<Uuid, string>();
+  for (let at = 0; at < wanted.length; at += AT_ONCE)
+    for (const account of await reader.select(accounts, { id: wanted.slice(at, at + AT_ONCE) }))
+      names.set(account.id, shownName(account));
+  return names;
+}
+
+function shownName({ type, name }: Account): string {
+  return type === 'system' ? name : displayName(type, name);
+}
+
+export interface ApprovalGiven {
+  /** `support` for any of the staff. */
+  readonly by: string;
+  readonly channel: Approval['channel'];
+  readonly at: Instant;
+}
+
+/** A transfer with all that support is asked about. */
+export interface TransferDetails {
+  readonly transfer: Transfer;
+  readonly tenant: string;
+  readonly source: string;
+  /** With the name of its tenant where that is another one. */
+  readonly destination: string;
+  readonly createdBy: string;
+  readonly approvals: readonly ApprovalGiven[];
+  readonly waitsFor: string;
+  /** Null where it never waited. */
+  readonly workflowId: string | null;
+  /** What Temporal has not taken yet. */
+  readonly outbox: readonly OutboxRow[];
+}
+
+export async function readTransferDetails(reader: Reader, transfer: Transfer, at: Instant): Promise<TransferDetails> {
+  const { id, tenantId, sourceAccountId, destinationAccountId, createdBy } = transfer;
+  const [parties, given, waiting] = await Promise.all([
+    reader.select(accounts, { id: [sourceAccountId, destinationAccountId] }),
+    reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
+    reader.select(outbox, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
+  ]);
+  const approvers = given.flatMap(({ memberId }) => memberId ?? []);
+  const [people, owners] = await Promise.all([
+    reader.select(members, { id: [createdBy, ...approvers] }),
+    reader.select(tenants, { id: [tenantId, ...parties.map((account) => account.tenantId)] }),
+  ]);
+  const memberName = new Map(people.map((member) => [member.id, member.name]));
+  const tenantName = new Map(owners.map((tenant) => [tenant.id, tenant.name]));
+  const nameOf = (accountId: Uuid): string => {
+    const account = parties.find((party) => party.id === accountId);
+    if (account === undefined) throw new Error('an account of a transfer does not exist');
+    return account.tenantId === tenantId
+      ? shownName(account)
+      : `${shownName(account)} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
+  };
+  const creator = memberName.get(createdBy) ?? createdBy;
+  return {
+    transfer,
+    tenant: tenantName.get(tenantId) ?? tenantId,
+    source: nameOf(sourceAccountId),
+    destination: nameOf(destinationAccountId),
+    createdBy: creator,
+    approvals: given.map(({ memberId, actorClaimed, channel, createdAt }) => ({
+      by: memberId === null ? `support: ${actorClaimed}` : (memberName.get(memberId) ?? memberId),
+      channel,
+      at: createdAt,
+    })),
+    waitsFor: waitsFor(transfer, given, creator, at),
+    workflowId: waitingOf(transfer) === null ? null : transferWorkflowId(id),
+    outbox: waiting,
+  };
+}
+
+/** In words, for whoever has to say it to a customer. */
+function waitsFor(transfer: Transfer, given: readonly Approval[], creator: string, at: Instant): string {
+  const waiting = waitingOf(transfer);
+  if (waiting === null || transfer.status !== 'pending_approval') return `nothing: it is ${transfer.status}`;
+  if (isExpired(waiting, at)) return 'nothing: its time is over, and a worker ends it as expired within seconds';
+  const { required, received } = waiting;
+  const support = approverOf({ by: 'staff', name: '', channel: 'ops' });
+  const orSupport = given.some(({ approver }) => approver === support)
+    ? '; support has approved already, and counts once'
+    : ', or of support';
+  return `${required - received} of ${required} approval(s): of an approver, admin or owner of its account but ${creator}, who created it${orSupport}`;
+}

@@ -1,0 +1,4 @@
+import { fileURLToPath } from 'node:url';
+
+/** The workflows as one file, made when the code is built: a worker that starts has nothing to compile. */
+export const BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle.cjs', import.meta.url));

@@ -1,0 +1,166 @@
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
+import type { WantedWorkflow } from './waiting.js';
+
+export interface TemporalOptions {
+  /** `host:port` */
+  readonly address: string;
+  readonly namespace: string;
+  /** Null: no TLS. With certificate and key: mutual TLS. */
+  readonly tls: {
+    readonly certificate: Buffer | undefined;
+    readonly key: Buffer | undefined;
+    readonly serverRoot: Buffer | undefined;
+  } | null;
+  readonly apiKey?: string | undefined;
+}
+
+/** Temporal cannot be reached, or is overloaded: the same call may work in a while. */
+export class TemporalUnavailable extends Error {
+  override name = 'TemporalUnavailable';
+}
+
+const DEADLINE_MS = 3_000;
+const LIST_DEADLINE_MS = 10_000;
+const PAGE = 1_000;
+
+/** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED as a closed connection gives it. */
+const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
+
+type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
+
+/** The connection options that client and worker share. */
+export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
+  const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
+  if (tls === null) return base;
+  const { certificate: crt, key, serverRoot } = tls;
+  return {
+    ...base,
+    tls: {
+      ...(serverRoot === undefined ? {} : { serverRootCACertificate: serverRoot }),
+      ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
+    },
+  };
+}
+
+/**
+ * What the service asks of Temporal. Connects when it is first asked; every call has a deadline. Every method may throw
+ * TemporalUnavailable; another error is Temporal's refusal of this one call.
+ */
+export class TemporalClient {
+  private readonly connection: Connection;
+  private readonly client: Client;
+
+  constructor(options: TemporalOptions) {
+    this.connection = Connection.lazy(connectionOptions(options));
+    this.client = new Client({ connection: this.connection, namespace: options.namespace });
+  }
+
+  /** Starts the workflow, or tells the running one that its resource changed. */
+  async startOrTell(type: WorkflowType, taskQueue: TaskQueue, wanted: WantedWorkflow): Promise<void> {
+    await this.within(DEADLINE_MS, () =>
+      this.client.workflow.signalWithStart(type, {
+        workflowId: wanted.workflowId,
+        taskQueue,
+        args: [wanted.input],
+        signal: SIGNALS.changed,
+        signalArgs: [],
+        typedSearchAttributes: searchAttributesOf(wanted),
+        staticSummary: wanted.summary,
+        // Its resource still waits, so a workflow of this id that has ended was ended by hand.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      }),
+    );
+  }
+
+  /** Tells the workflow that its resource changed; one that is not running need not know. */
+  async tell(workflowId: string): Promise<void> {
+    try {
+      await this.within(DEADLINE_MS, () => this.client.workflow.getHandle(workflowId).signal(SIGNALS.changed));
+    } catch (failure) {
+      if (!(failure instanceof WorkflowNotFoundError)) throw failure;
+    }
+  }
+
+  /** The ids of the workflows of a type that run, as far as visibility has caught up. */
+  async *running(type: WorkflowType): AsyncGenerator<string> {
+    const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
+    let nextPageToken: Uint8Array | undefined;
+    do {
+      const token = nextPageToken;
+      const page = await this.within(LIST_DEADLINE_MS, () =>
+        this.client.workflowService.listWorkflowExecutions({
+          namespace: this.client.options.namespace,
+          query,
+          pageSize: PAGE,
+          ...(token === undefined ? {} : { nextPageToken: token }),
+        }),
+      );
+      for (const { execution } of page.executions)
+        if (typeof execution?.workflowId === 'string') yield execution.workflowId;
+      nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
+    } while (nextPageToken !== undefined);
+  }
+
+  /** Registers the search attributes that the namespace lacks. Answers the names of those that it made. */
+  async registerSearchAttributes(): Promise<readonly string[]> {
+    const { namespace } = this.client.options;
+    const { operatorService } = this.connection;
+    const known = await this.within(LIST_DEADLINE_MS, () => operatorService.listSearchAttributes({ namespace }));
+    const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !(name in known.customAttributes));
+    if (missing.length > 0)
+      await this.within(LIST_DEADLINE_MS, () =>
+        operatorService.addSearchAttributes({
+          namespace,
+          searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD_TYPE])),
+        }),
+      );
+    return missing;
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  private async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.connection.withDeadline(Date.now() + deadlineMs, call);
+    } catch (failure) {
+      throw isPassing(failure) ? new TemporalUnavailable(messageOf(failure), { cause: failure }) : failure;
+    }
+  }
+}
+
+/** INDEXED_VALUE_TYPE_KEYWORD of Temporal's protocol. */
+const KEYWORD_TYPE = 2;
+
+function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedWorkflow): TypedSearchAttributes {
+  const values = { tenantId, resourceId, accountId, businessStatus: status };
+  return new TypedSearchAttributes(
+    Object.entries(SEARCH_ATTRIBUTES).map(([name, attribute]) => ({
+      key: defineSearchAttributeKey(attribute, 'KEYWORD'),
+      value: values[name as keyof typeof values],
+    })),
+  );
+}
+
+/** True when the call may have failed for a reason that passes. */
+function isPassing(failure: unknown): boolean {
+  const cause = failure instanceof ServiceError ? failure.cause : failure;
+  return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
+}
+
+/** One line for logs and operators: Temporal's own words, which hold no payload. */
+export function messageOf(failure: unknown): string {
+  const cause = failure instanceof ServiceError ? failure.cause : failure;
+  if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;
+  return failure instanceof Error ? failure.message : String(failure);
+}

@@ -1,0 +1,45 @@
+import type { Entry, Relay } from './relay.js';
+
+/** More that wait at once are left for the sweeper: a burst must not fill the process that answers requests. */
+const MOST_WAITING = 500;
+const AT_ONCE = 20;
+
+/** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
+export class Nudge {
+  private readonly relay: Pick<Relay, 'relayNew'>;
+  private readonly onFault: (fault: unknown) => void;
+  private waiting: Entry[] = [];
+  private running: Promise<void> | null = null;
+  private isStopped = false;
+
+  constructor(relay: Pick<Relay, 'relayNew'>, onFault: (fault: unknown) => void) {
+    this.relay = relay;
+    this.onFault = onFault;
+  }
+
+  /** Never throws and never waits. */
+  tell(entry: Entry): void {
+    if (this.isStopped || this.waiting.length >= MOST_WAITING) return;
+    this.waiting.push(entry);
+    this.running ??= this.run().finally(() => (this.running = null));
+  }
+
+  /** What waits is left for the sweeper; resolves when what was begun has ended. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.waiting = [];
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    // What is written in this turn goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0) {
+      try {
+        await this.relay.relayNew(this.waiting.splice(0, AT_ONCE));
+      } catch (fault) {
+        this.onFault(fault);
+      }
+    }
+  }
+}

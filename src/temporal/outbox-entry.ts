@@ -1,0 +1,35 @@
+import type { Uuid } from '../core/ids.js';
+import { instant, type Instant } from '../core/instant.js';
+import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
+import { insertRow, type RowWrite } from '../ledger/desk/types.js';
+
+/** The process that writes an entry relays it at once; only what it could not is left for the sweeper. */
+const HEAD_START_MS = 2_000;
+
+/** What the outbox entry is about. */
+export interface Changed {
+  /** Of the entry: made by whoever gives the command, so that it can be relayed right after the commit. */
+  readonly outboxId: Uuid;
+  readonly tenantId: Uuid;
+  readonly resourceType: WaitingType;
+  readonly resourceId: Uuid;
+}
+
+/** The entry by which the workflow of a resource learns of what this transaction does to it. */
+export function outboxEntry({ outboxId, tenantId, resourceType, resourceId }: Changed, at: Instant): OutboxRow {
+  return {
+    id: outboxId,
+    tenantId,
+    resourceType,
+    resourceId,
+    createdAt: at,
+    dueAt: instant(at + HEAD_START_MS),
+    attempts: 0,
+    lastError: null,
+  };
+}
+
+/** The same as a write of a Decision. */
+export function outboxWrite(changed: Changed, at: Instant): RowWrite {
+  return insertRow(outbox, outboxEntry(changed, at));
+}

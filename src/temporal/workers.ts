@@ -1,0 +1,174 @@
+import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { BUNDLE_FILE } from './bundle-file.js';
+import { connectionOptions, messageOf, type TemporalClient, type TemporalOptions } from './client.js';
+import { TASK_QUEUES, type TaskQueue } from './contracts.js';
+
+/** What one task queue is served with. */
+export interface ServedQueue {
+  readonly queue: TaskQueue;
+  readonly activities: object;
+  /** Activities at a time. */
+  readonly maxActivities: number;
+}
+
+export interface WorkersOptions {
+  readonly temporal: TemporalOptions;
+  readonly queues: readonly ServedQueue[];
+  /** Workflow tasks at a time, for each queue. */
+  readonly maxWorkflowTasks: number;
+  /** Workflows kept in memory, for each queue. */
+  readonly cachedWorkflows: number;
+  /** What running activities have to end when the process stops. */
+  readonly shutdownGraceMs: number;
+}
+
+/** Where the workers' own lines go. */
+export interface WorkersLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
+ * loopback port (0: none).
+ */
+export function installRuntime(log: WorkersLog, metricsPort: number): void {
+  const write = (level: LogLevel, message: string): void => {
+    if (level === 'ERROR' || level === 'WARN') log.warn({ sdk: true }, message);
+  };
+  Runtime.install({
+    shutdownSignals: [],
+    logger: {
+      log: (level, message) => write(level, message),
+      trace: () => undefined,
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => write('WARN', message),
+      error: (message) => write('ERROR', message),
+    },
+    telemetryOptions: {
+      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+      ...(metricsPort === 0 ? {} : { metrics: { prometheus: { bindAddress: `127.0.0.1:${metricsPort}` } } }),
+    },
+  });
+}
+
+/** The SDK's metrics, as its loopback port gives them; nothing where it has none, or does not answer. */
+export function sdkMetrics(port: number): () => Promise<string> {
+  return async () => {
+    if (port === 0) return '';
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => null);
+    return answer?.ok === true ? answer.text() : '';
+  };
+}
+
+/** The Temporal workers of this process: one for each queue that it serves, begun again for as long as it runs. */
+export class TemporalWorkers {
+  private readonly options: WorkersOptions;
+  private readonly client: TemporalClient;
+  private readonly log: WorkersLog;
+  private workers: Worker[] = [];
+  private isStopping = false;
+  private wake: () => void = () => undefined;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(options: WorkersOptions, client: TemporalClient, log: WorkersLog) {
+    this.options = options;
+    this.client = client;
+    this.log = log;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** True while every queue is polled. */
+  get isPolling(): boolean {
+    return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
+  }
+
+  /** Begins nothing more; resolves when what ran has ended, or its time was over. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.wake();
+    this.shutDown();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !this.isStopping; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      const began = Date.now();
+      try {
+        await this.serve();
+      } catch (failure) {
+        this.log.warn({ reason: messageOf(failure) }, 'the Temporal workers ended, and are begun again');
+      }
+      if (Date.now() - began > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      await this.pause(pauseMs);
+    }
+  }
+
+  /** Connects and works until it is stopped, or something ends a worker. */
+  private async serve(): Promise<void> {
+    const { temporal } = this.options;
+    const connection = await NativeConnection.connect(connectionOptions(temporal));
+    try {
+      await this.registerSearchAttributes();
+      for (const queue of this.options.queues) this.workers.push(await this.createWorker(connection, queue));
+      if (this.isStopping) return;
+      this.log.info({ queues: this.options.queues.map(({ queue }) => queue) }, 'the Temporal workers poll');
+      // One that ends takes the others with it: they begin again together.
+      await Promise.all(this.workers.map((worker) => worker.run().finally(() => this.shutDown())));
+    } finally {
+      this.workers = [];
+      await connection.close().catch(() => undefined);
+    }
+  }
+
+  /** Where we may not, as in Temporal Cloud, whoever set up the namespace has made them. */
+  private async registerSearchAttributes(): Promise<void> {
+    try {
+      const made = await this.client.registerSearchAttributes();
+      if (made.length > 0) this.log.info({ searchAttributes: made }, 'search attributes registered');
+    } catch (failure) {
+      this.log.warn({ reason: messageOf(failure) }, 'the search attributes could not be registered');
+    }
+  }
+
+  private createWorker(
+    connection: NativeConnection,
+    { queue, activities, maxActivities }: ServedQueue,
+  ): Promise<Worker> {
+    const { temporal, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs } = this.options;
+    return Worker.create({
+      connection,
+      namespace: temporal.namespace,
+      taskQueue: TASK_QUEUES[queue],
+      workflowBundle: { codePath: BUNDLE_FILE },
+      activities,
+      maxConcurrentActivityTaskExecutions: maxActivities,
+      maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
+      maxCachedWorkflows: cachedWorkflows,
+      shutdownGraceTime: shutdownGraceMs,
+      shutdownForceTime: shutdownGraceMs + 5_000,
+    });
+  }
+
+  private shutDown(): void {
+    for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
+
+  private async pause(ms: number): Promise<void> {
+    if (this.isStopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

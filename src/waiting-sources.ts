@@ -1,0 +1,5 @@
+import type { WaitingSource } from './temporal/waiting.js';
+import { transferWaiting } from './transfers/waiting.js';
+
+/** Every feature whose resources wait in workflows. */
+export const WAITING_SOURCES: readonly WaitingSource[] = [transferWaiting];

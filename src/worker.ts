@@ -1,0 +1,49 @@
+import { buildBridge, buildCore } from './app.js';
+import { openWorker } from './app-worker.js';
+import { ConfigError, readWorkerConfig, type WorkerConfig } from './config.js';
+import { createLogging, describeFault } from './http/logging.js';
+import { installRuntime } from './temporal/workers.js';
+
+/** The worker process: configuration → parts → work → on a signal begin nothing more, end what runs, then leave. */
+
+const config = readConfigOrExit();
+const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'worker');
+installRuntime(logger, config.SDK_METRICS_PORT);
+const core = buildCore(config, logger);
+const bridge = buildBridge(config, core, logger);
+const parts = await openWorker(config, core, bridge, logger).catch(refuseToStart);
+logger.info({ adminPort: parts.admin.port, queues: config.WORKER_QUEUES }, 'working');
+
+let isStopping = false;
+process.on('SIGTERM', () => void stop('SIGTERM'));
+process.on('SIGINT', () => void stop('SIGINT'));
+// Nothing is expected to end here; the process goes on, since other work is in its hands.
+process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
+
+async function stop(signal: string): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  logger.info({ signal }, 'stopping');
+  await Promise.all([parts.sweeper.stop(), parts.workers.stop()]);
+  await bridge.nudge.stop();
+  await core.desk.drained();
+  await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
+  await closeLog();
+  process.exit(0);
+}
+
+/** A port in use, an address that is not ours. */
+function refuseToStart(failure: unknown): never {
+  process.stderr.write(`the worker cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+  process.exit(1);
+}
+
+function readConfigOrExit(): WorkerConfig {
+  try {
+    return readWorkerConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

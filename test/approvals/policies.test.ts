@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { listPolicies, type PolicyChange, removePolicy, setPolicy } from '../../src/approvals/policies.js';
+import { ApiError } from '../../src/core/errors.js';
+import { newId } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, object, openBank, setStatus } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400 };
+const MOST = 2n ** 63n - 1n;
+
+describe('an approval policy', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+  let bank: Bank;
+  let account: Account;
+  let now: Instant | null = null;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
+    own = await openGuarded(api);
+    ({ bank } = own);
+  });
+
+  beforeEach(async () => {
+    now = null;
+    account = await own.account({ funds: { COPM: 100n * THRESHOLD } });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const pathOf = (asset = 'COPM', of: Pick<Account, 'id'> = account): string =>
+    `/v1/accounts/${of.id}/approval_policies/${asset}`;
+  const put = (body: unknown, options: Parameters<Bank['request']>[2] = {}): Promise<TestAnswer> =>
+    bank.request('PUT', pathOf(), { body, ...options });
+
+  it('is described with the assets that its path may name', async () => {
+    const { json } = await api.request('GET', '/openapi.json');
+    const route = object(object(json.paths)['/v1/accounts/{account_id}/approval_policies/{asset}']);
+    for (const method of ['get', 'put', 'delete']) {
+      const { parameters } = object(route[method]);
+      const schemas = (parameters as Json[]).map(({ name, schema }) => [name, schema]);
+      assert.deepEqual(schemas.slice(0, 2), [
+        ['account_id', { type: 'string', format: 'uuid' }],
+        ['asset', { type: 'string', enum: ['COPM', 'DUSD'] }],
+      ]);
+    }
+  });
+
+  it('is set, shown, replaced and removed, for each asset alone', async () => {
+    answered(await bank.get(pathOf()), 404, 'not_found');
+    const shown = { account_id: account.id, asset: 'COPM', ...GOOD };
+    assert.deepEqual(answered(await put(GOOD), 200).json, shown);
+    assert.deepEqual(answered(await bank.get(pathOf()), 200).json, shown);
+    answered(await bank.get(pathOf('DUSD')), 404, 'not_found');
+    const other = { threshold: '0', approvals: 3, expires_in_s: 60 };
+    assert.deepEqual(answered(await put(other), 200).json, { ...shown, ...other });
+    answered(await bank.request('PUT', pathOf('DUSD'), { body: GOOD }), 200);
+    assert.equal(answered(await bank.request('DELETE', pathOf()), 204).text, '');
+    answered(await bank.request('DELETE', pathOf()), 404, 'not_found');
+    answered(await bank.get(pathOf()), 404, 'not_found');
+    assert.deepEqual(answered(await bank.get(pathOf('DUSD')), 200).json, { ...shown, asset: 'DUSD' });
+  });
+
+  it('expires after seven days unless something is said; null says nothing', async () => {
+    const { threshold, approvals } = GOOD;
+    for (const body of [
+      { threshold, approvals },
+      { threshold, approvals, expires_in_s: null },
+    ])
+      assert.equal(answered(await put(body), 200).json.expires_in_s, 604_800);
+  });
+
+  it('has the ranges of the contract, to the last unit', async () => {
+    for (const change of [
+      { threshold: '0' },
+      { threshold: MOST.toString() },
+      { approvals: 1 },
+      { approvals: 3 },
+      { expires_in_s: 60 },
+      { expires_in_s: 2_592_000 },
+    ])
+      assert.deepEqual(answered(await put({ ...GOOD, ...change }), 200).json, {
+        account_id: account.id,
+        asset: 'COPM',
+        ...GOOD,
+        ...change,
+      });
+  });
+
+  const INTEGER = 'not_an_integer';
+  const TEXT = 'not_an_integer_string';
+  for (const [change, field, reason] of [
+    [{ threshold: (MOST + 1n).toString() }, 'threshold', 'out_of_range'],
+    [{ threshold: '-1' }, 'threshold', TEXT],
+    [{ threshold: '1.5' }, 'threshold', TEXT],
+    [{ threshold: 1_000_000 }, 'threshold', TEXT],
+    [{ threshold: '01' }, 'threshold', TEXT],
+    [{ approvals: 0 }, 'approvals', 'out_of_range'],
+    [{ approvals: 4 }, 'approvals', 'out_of_range'],
+    [{ approvals: 1.5 }, 'approvals', INTEGER],
+    [{ approvals: '1' }, 'approvals', INTEGER],
+    [{ approvals: 1e300 }, 'approvals', null],
+    [{ expires_in_s: 59 }, 'expires_in_s', 'out_of_range'],
+    [{ expires_in_s: 2_592_001 }, 'expires_in_s', 'out_of_range'],
+    [{ expires_in_s: 60.5 }, 'expires_in_s', INTEGER],
+    [{ expires_in_s: '604800' }, 'expires_in_s', INTEGER],
+    [{ expires_in_s: true }, 'expires_in_s', INTEGER],
+    [{ colour: 'red' }, 'colour', 'unknown'],
+    [{ account_id: newId() }, 'account_id', 'unknown'],
+    [{ asset: 'COPM' }, 'asset', 'unknown'],
+  ] as readonly (readonly [Json, string, string | null])[])
+    it(`with ${JSON.stringify(change)} is 400 invalid_field {field: "${field}"}, and changes nothing`, async () => {
+      const { details } = answered(await put({ ...GOOD, ...change }), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], [field, reason ?? details?.reason]);
+      answered(await bank.get(pathOf()), 404, 'not_found');
+    });
+
+  for (const field of ['threshold', 'approvals'])
+    it(`without ${field}, or with null for it, is 400 missing_field`, async () => {
+      for (const value of [undefined, null])
+        assert.equal(answered(await put({ ...GOOD, [field]: value }), 400, 'missing_field').details?.field, field);
+    });
+
+  it('of no such asset, no such account, a foreign or a system account is the one 404', async () => {
+    const stranger = await openBank(api);
+    const foreign = await stranger.account();
+    await setPolicy(db.database, systemClock, changeOf({ accountId: foreign.id }), TEST_ACTOR);
+    const [system] = await db.sql(
+      `SELECT LOWER(HEX(id)) AS id FROM accounts WHERE type='system' AND tenant_id=X'${account.tenantId.replaceAll('-', '')}' LIMIT 1`,
+    );
+    const hex = String(system?.id);
+    const systemId = [8, 12, 16, 20].reduceRight((id, at) => `${id.slice(0, at)}-${id.slice(at)}`, hex);
+    const paths = [
+      pathOf('USD'),
+      pathOf('copm'),
+      pathOf('COPM '),
+      pathOf('COPM', { id: newId() }),
+      pathOf('COPM', foreign),
+      '/v1/accounts/x/approval_policies/COPM',
+      `/v1/accounts/${systemId}/approval_policies/COPM`,
+    ];
+    for (const path of paths)
+      for (const [method, body] of [['GET'], ['PUT', GOOD], ['DELETE']] as const)
+        answered(await bank.request(method, encodeURI(path), body === undefined ? {} : { body }), 404, 'not_found');
+    assert.equal((await listPolicies(db.database.reader, foreign.id)).length, 1);
+  });
+
+  it('is asked for the body first: a bad one is 400 even where there is no such account', async () => {
+    answered(await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }), 400, 'missing_field');
+    answered(await put('{'), 400, 'invalid_field');
+    answered(await bank.request('DELETE', pathOf(), { body: GOOD }), 400, 'invalid_field');
+    answered(await bank.get(`${pathOf()}?asset=COPM`), 400, 'invalid_field');
+  });
+
+  it('is read by every role, and set and removed by admin and owner alone', async () => {
+    for (const [person, token] of Object.entries(own.tokens)) {
+      const isManager = ['admin', 'owner'].includes(person);
+      const [status, code] = isManager ? [200, undefined] : [403, 'authority_insufficient'];
+      answered(await put(GOOD, { token }), status, code);
+      if (!isManager) answered(await put(GOOD), 200);
+      const [seen, unseen] = person === 'stranger' ? [403, 'authority_insufficient'] : [200, undefined];
+      answered(await bank.request('GET', pathOf(), { token }), seen, unseen);
+      answered(await bank.request('DELETE', pathOf(), { token }), isManager ? 204 : 403, code);
+    }
+  });
+
+  it('of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
+    const closed = await bank.account();
+    answered(await bank.request('PUT', pathOf('COPM', closed), { body: GOOD }), 200);
+    await closeAccount(db.database, systemClock, closed.id, { actor: TEST_ACTOR, reason: null });
+    for (const [method, body] of [['PUT', GOOD], ['DELETE']] as const) {
+      const options = body === undefined ? {} : { body };
+      const refused = answered(await bank.request(method, pathOf('COPM', closed), options), 409, 'invalid_state');
+      assert.equal(refused.details?.current, 'closed');
+    }
+    answered(await bank.get(pathOf('COPM', closed)), 200);
+    assert.deepEqual(
+      await refusalOf(setPolicy(db.database, systemClock, changeOf({ accountId: closed.id }), TEST_ACTOR)),
+      ['invalid_state', 'closed'],
+    );
+    assert.deepEqual(await refusalOf(removePolicy(db.database, systemClock, closed.id, 'COPM', TEST_ACTOR)), [
+      'invalid_state',
+      'closed',
+    ]);
+  });
+
+  it('of a frozen account is changed like any other', async () => {
+    await setStatus(db, account, 'frozen');
+    answered(await put(GOOD), 200);
+    answered(await bank.request('DELETE', pathOf()), 204);
+  });
+
+  it('leaves an act in the audit log whenever it is set or removed, by whom and how', async () => {
+    const acts = async (): Promise<unknown[]> =>
+      (await listActs(db.database.reader, { subjectId: account.id }, 20))
+        .filter(({ action }) => action.startsWith('approval_policy'))
+        .reverse()
+        .map((act) => [act.action, act.actorClaimed, act.channel, act.tenantId, parseDetails(act)]);
+    const byAdmin = { token: own.tokens.admin };
+    await put(GOOD, byAdmin);
+    await bank.request('DELETE', pathOf(), byAdmin);
+    await bank.request('DELETE', pathOf(), byAdmin);
+    await put({ ...GOOD, approvals: 4 }, byAdmin);
+    await put(GOOD, { token: own.tokens.viewer });
+    await setPolicy(db.database, systemClock, changeOf({}), operatorActor('maria'));
+    assert.equal(await removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria')), true);
+    assert.equal(await removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria')), false);
+    const tenant = account.tenantId;
+    const admin = `member:${own.members.admin.id}`;
+    const [set, removed] = [{ asset: 'COPM', ...GOOD }, { asset: 'COPM' }];
+    assert.deepEqual(await acts(), [
+      ['approval_policy.set', admin, 'api', tenant, set],
+      ['approval_policy.remove', admin, 'api', tenant, removed],
+      ['approval_policy.set', 'maria', 'ops', tenant, set],
+      ['approval_policy.remove', 'maria', 'ops', tenant, removed],
+    ]);
+  });
+
+  function changeOf(change: Partial<PolicyChange>): PolicyChange {
+    return {
+      accountId: account.id,
+      asset: 'COPM',
+      threshold: 1_000_000n,
+      approvals: 2,
+      expiresInS: 86_400,
+      ...change,
+    };
+  }
+
+  it('has the same ranges for operators', async () => {
+    for (const [change, field] of [
+      [{ threshold: -1n }, 'threshold'],
+      [{ threshold: MOST + 1n }, 'threshold'],
+      [{ approvals: 0 }, 'approvals'],
+      [{ approvals: 4 }, 'approvals'],
+      [{ expiresInS: 59 }, 'expires_in_s'],
+      [{ expiresInS: 2_592_001 }, 'expires_in_s'],
+    ] as const) {
+      const failure = await failureOf(setPolicyAs(change));
+      assert.deepEqual(
+        [failure.refusal.code, failure.refusal.details?.field],
+        ['invalid_field', field],
+        JSON.stringify(change, (_, value: unknown) => String(value)),
+      );
+    }
+    await setPolicyAs({ threshold: MOST, approvals: 3, expiresInS: 2_592_000 });
+    assert.equal((await listPolicies(db.database.reader, account.id))[0]?.threshold, MOST);
+    const unknown = setPolicyAs({ accountId: newId() });
+    assert.equal((await failureOf(unknown)).refusal.code, 'not_found');
+    const none = removePolicy(db.database, systemClock, newId(), 'COPM', TEST_ACTOR);
+    assert.equal((await failureOf(none)).refusal.code, 'not_found');
+  });
+
+  // Async, so that what is refused at once is a rejection as well.
+  async function setPolicyAs(change: Partial<PolicyChange>): Promise<unknown> {
+    return setPolicy(db.database, systemClock, changeOf(change), TEST_ACTOR);
+  }
+
+  const send = (raw: bigint, key = randomUUID()): Promise<TestAnswer> =>
+    bank.send({ from: account, to: own.receiver, raw }, { token: own.tokens.creator, key });
+
+  it('holds from the threshold on: one unit less completes at once; another asset and account do too', async () => {
+    await put({ ...GOOD, threshold: THRESHOLD.toString() });
+    answered(await send(THRESHOLD - 1n), 201);
+    answered(await send(THRESHOLD), 202);
+    answered(await send(THRESHOLD + 1n), 202);
+    await bank.fund(account, { raw: 2n * THRESHOLD, asset: 'DUSD' });
+    const inDollars = { from: account, to: own.receiver, raw: THRESHOLD, asset: 'DUSD' } as const;
+    answered(await bank.send(inDollars), 201);
+    const other = await own.account({ funds: { COPM: THRESHOLD } });
+    answered(await bank.send({ from: other, to: account, raw: THRESHOLD }), 201);
+  });
+
+  it('of threshold 0 lets nothing pass at once, and of the largest threshold everything', async () => {
+    await put({ ...GOOD, threshold: '0' });
+    answered(await send(LEAST), 202);
+    await put({ ...GOOD, threshold: MOST.toString() });
+    answered(await send(50n * THRESHOLD), 201);
+  });
+
+  it('leaves the owner no way around it: it holds for whoever creates', async () => {
+    await put({ ...GOOD, threshold: LEAST.toString() });
+    for (const person of ['owner', 'admin', 'creator'] as const)
+      answered(await bank.send({ from: account, to: own.receiver, raw: LEAST }, { token: own.tokens[person] }), 202);
+  });
+
+  it('that changes or goes does not touch what is pending, also what was created in the same instant', async () => {
+    now = instant(Date.parse('2035-03-01T10:00:00.000Z'));
+    await put({ threshold: '0', approvals: 2, expires_in_s: 3_600 });
+    const first = answered(await send(THRESHOLD), 202).json;
+    await put({ threshold: '0', approvals: 1, expires_in_s: 60 });
+    const second = answered(await send(THRESHOLD), 202).json;
+    await bank.request('DELETE', pathOf());
+    assert.equal(answered(await send(THRESHOLD), 201).json.approval, null);
+    assert.deepEqual(first.approval, { required: 2, received: 0, expires_at: '2035-03-01T11:00:00.000Z' });
+    assert.deepEqual(second.approval, { required: 1, received: 0, expires_at: '2035-03-01T10:01:00.000Z' });
+    assert.deepEqual([first.created_at, second.created_at], ['2035-03-01T10:00:00.000Z', '2035-03-01T10:00:00.000Z']);
+    for (const transfer of [first, second]) assert.deepEqual(await own.read(transfer.id), transfer);
+    now = instant(now + 60_000);
+    // The first waits on, with two approvals; the second's time is over.
+    assert.deepEqual(object(answered(await own.act('approve', first.id, 'approver'), 200).json.approval).received, 1);
+    const late = answered(await own.act('approve', second.id, 'approver'), 409, 'invalid_state');
+    assert.equal(late.details?.current, 'expired');
+    assert.equal(answered(await own.act('approve', first.id, 'second'), 200).json.status, 'completed');
+  });
+
+  it('is in force from its answer on, and under load every transfer has one policy or the other, whole', async () => {
+    await put({ threshold: '0', approvals: 1, expires_in_s: 60 });
+    const sending = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const made: Json[] = [];
+        for (let count = 0; count < 6; count += 1) made.push((await send(LEAST)).json);
+        return made;
+      }),
+    );
+    for (let round = 0; round < 6; round += 1) {
+      const many = round % 2 === 0;
+      await put({ threshold: '0', approvals: many ? 3 : 1, expires_in_s: many ? 7_200 : 60 });
+      const { json } = answered(await send(LEAST), 202);
+      assert.equal(object(json.approval).required, many ? 3 : 1);
+    }
+    for (const { approval, created_at: createdAt } of (await sending).flat()) {
+      const { required, expires_at: expiresAt } = object(approval);
+      const seconds = (Date.parse(String(expiresAt)) - Date.parse(String(createdAt))) / 1_000;
+      assert.equal(seconds, required === 3 ? 7_200 : 60);
+    }
+  });
+});
+
+async function failureOf(work: Promise<unknown>): Promise<ApiError> {
+  const failure: unknown = await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => error,
+  );
+  assert(failure instanceof ApiError, String(failure));
+  return failure;
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<unknown> {
+  const { refusal } = await failureOf(work);
+  return [refusal.code, refusal.details?.current];
+}

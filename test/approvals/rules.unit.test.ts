@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  type Acting,
+  APPROVAL_ACTIONS,
+  type ApprovalAction,
+  approverOf,
+  authorityRefusal,
+  claimedName,
+  isExpired,
+  judge,
+  malformedRefusal,
+  needsApproval,
+  type Standing,
+  stateRefusal,
+  type Verdict,
+  type Waiting,
+} from '../../src/approvals/rules.js';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { type Role, ROLES } from '../../src/core/permissions.js';
+import { type Approval, type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/approvals.js';
+import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
+
+const OPERATIONS = { approve: 'approveTransfer', cancel: 'cancelTransfer' } as const;
+const CREATOR = newId();
+const MEMBER = newId();
+const EXPIRES_AT = instant(1_000_000);
+const BEFORE = instant(EXPIRES_AT - 1);
+
+const waiting: Waiting = {
+  status: 'pending_approval',
+  createdBy: CREATOR,
+  required: 1,
+  received: 0,
+  expiresAt: EXPIRES_AT,
+};
+const member = (memberId = MEMBER): Acting => ({ by: 'member', memberId });
+const byStaff = (name = 'sofia'): Acting => ({ by: 'staff', name, channel: 'ops' });
+const asRole = (role: Role | undefined): Standing => ({ role, staff: undefined });
+const asStaff = (rights: readonly StaffRight[], active = true): Standing => ({
+  role: undefined,
+  staff: { id: newId(), name: 'sofia', rights, active, createdAt: instant(0) } satisfies Staff,
+});
+
+function approval(acting: Acting): Approval {
+  return {
+    id: newId(),
+    resourceType: 'transfer',
+    resourceId: newId(),
+    approver: approverOf(acting),
+    memberId: acting.by === 'member' ? acting.memberId : null,
+    actorClaimed: claimedName(acting),
+    channel: 'api',
+    createdAt: instant(0),
+  };
+}
+
+function verdict(
+  action: ApprovalAction,
+  acting: Acting,
+  standing: Standing,
+  given: { readonly of?: Partial<Waiting>; readonly approvals?: readonly Approval[]; readonly at?: number } = {},
+): Verdict {
+  const { of, approvals = [], at = BEFORE } = given;
+  return judge(action, acting, { ...waiting, ...of }, { standing, approvals, operations: OPERATIONS, at: instant(at) });
+}
+
+const codeOf = (one: Verdict): string => (one.comes === 'to_nothing' ? one.refusal.code : one.comes);
+
+describe('who may act on what waits for approval', () => {
+  const refused = (action: ApprovalAction, acting: Acting, standing: Standing): boolean =>
+    authorityRefusal(action, acting, standing, waiting, OPERATIONS)?.code === 'authority_insufficient';
+
+  // decisions.md, the table of roles: written out, so that a changed right is seen.
+  const MAY: Readonly<Record<ApprovalAction, readonly Role[]>> = {
+    approve: ['approver', 'admin', 'owner'],
+    reject: ['approver', 'admin', 'owner'],
+    cancel: ['admin', 'owner'],
+  };
+
+  for (const action of APPROVAL_ACTIONS)
+    it(`${action}: ${MAY[action].join(', ')} in the source, and no other role`, () => {
+      for (const role of [...ROLES, undefined])
+        assert.equal(refused(action, member(), asRole(role)), role === undefined || !MAY[action].includes(role), role);
+    });
+
+  it('the creator never approves and never rejects, whatever the role', () => {
+    for (const role of [...ROLES, undefined])
+      for (const action of ['approve', 'reject'] as const) assert(refused(action, member(CREATOR), asRole(role)), role);
+  });
+
+  it('the creator cancels in any role, but not without one', () => {
+    for (const role of ROLES) assert(!refused('cancel', member(CREATOR), asRole(role)), role);
+    assert(refused('cancel', member(CREATOR), asRole(undefined)));
+  });
+
+  it('approve and reject need the right approve of the staff, cancel the right cancel', () => {
+    const needed = { approve: 'approve', reject: 'approve', cancel: 'cancel' } as const;
+    for (const action of APPROVAL_ACTIONS)
+      for (const right of STAFF_RIGHTS)
+        assert.equal(refused(action, byStaff(), asStaff([right])), right !== needed[action], `${action} ${right}`);
+  });
+
+  it('nobody acts who is not active staff, and the refusal names who was claimed', () => {
+    for (const action of APPROVAL_ACTIONS)
+      for (const standing of [asStaff(STAFF_RIGHTS, false), { role: undefined, staff: undefined }]) {
+        const refusal = authorityRefusal(action, byStaff('eve'), standing, waiting, OPERATIONS);
+        assert.equal(refusal?.message, 'eve is not active staff');
+      }
+  });
+
+  it('a role is of no use to the staff, nor a staff row to a member', () => {
+    assert(refused('approve', byStaff(), asRole('owner')));
+    assert(refused('approve', member(), asStaff(STAFF_RIGHTS)));
+  });
+});
+
+describe('what an act is', () => {
+  it('of the staff needs a name and a reason; of a member neither', () => {
+    assert.equal(malformedRefusal(byStaff(''), 'why')?.code, 'authority_insufficient');
+    assert.equal(malformedRefusal(byStaff(''), null)?.code, 'authority_insufficient');
+    assert.equal(malformedRefusal(byStaff(), null)?.code, 'invalid_field');
+    assert.equal(malformedRefusal(byStaff(), 'why'), null);
+    assert.equal(malformedRefusal(member(), null), null);
+  });
+
+  it('counts by the member, and for the staff as a whole once', () => {
+    assert.equal(approverOf(byStaff('sofia')), approverOf(byStaff('maria')));
+    assert.notEqual(approverOf(member(CREATOR)), approverOf(member()));
+    assert.deepEqual([claimedName(byStaff('maria')), claimedName(member())], ['maria', `member:${MEMBER}`]);
+  });
+});
+
+describe('the time of what waits', () => {
+  it('is over at the very instant of its expiry, and not a millisecond before', () => {
+    assert.deepEqual(
+      [-1, 0, 1].map((ms) => isExpired(waiting, instant(EXPIRES_AT + ms))),
+      [false, true, true],
+    );
+    for (const action of APPROVAL_ACTIONS) {
+      assert.notEqual(verdict(action, member(), asRole('admin')).comes, 'too_late');
+      assert.equal(verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).comes, 'too_late');
+    }
+  });
+
+  it('does not matter to who may not act, nor to what is settled', () => {
+    for (const action of APPROVAL_ACTIONS) {
+      assert.equal(codeOf(verdict(action, member(), asRole('viewer'), { at: EXPIRES_AT })), 'authority_insufficient');
+      const settled = { of: { status: 'rejected' }, at: EXPIRES_AT };
+      assert.equal(codeOf(verdict(action, member(), asRole('admin'), settled)), 'invalid_state');
+    }
+  });
+
+  it('needs approval from the threshold on, whatever it is; without a policy nothing does', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+        fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+        (raw, threshold) => {
+          assert.equal(needsApproval({ threshold }, raw), raw >= threshold);
+          assert.equal(needsApproval({ threshold }, threshold), true);
+          assert.equal(needsApproval({ threshold }, threshold - 1n), false);
+          assert.equal(needsApproval(undefined, raw), false);
+        },
+      ),
+    );
+  });
+});
+
+describe('the verdict', () => {
+  it('on what is settled is invalid_state with the state it is in and the one in which it could be', () => {
+    for (const status of TRANSFER_STATUSES.filter((one) => one !== 'pending_approval')) {
+      const found = verdict('cancel', member(CREATOR), asRole('operator'), { of: { status } });
+      assert(found.comes === 'to_nothing');
+      assert.deepEqual(found.refusal, stateRefusal(status));
+      assert.deepEqual(found.refusal.details, { current: status, allowed: ['pending_approval'] });
+    }
+  });
+
+  it('on a reject or a cancel is its end, whatever was approved', () => {
+    const approvals = [approval(member())];
+    for (const action of ['reject', 'cancel'] as const)
+      assert.deepEqual(verdict(action, member(), asRole('admin'), { approvals, of: { required: 2, received: 1 } }), {
+        comes: 'to_an_end',
+      });
+  });
+
+  it('on the same approver again is no change, also of another name of the staff', () => {
+    const of = { required: 3, received: 1 };
+    assert.equal(
+      verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] }).comes,
+      'to_the_same',
+    );
+    const support = { of, approvals: [approval(byStaff('maria'))] };
+    assert.equal(verdict('approve', byStaff('sofia'), asStaff(['approve']), support).comes, 'to_the_same');
+    assert.equal(verdict('approve', member(), asRole('owner'), support).comes, 'to_an_approval');
+  });
+
+  it('counts each approver once, and the last one that is needed is the last: for any crowd and order', () => {
+    const crowd = [...Array.from({ length: 4 }, () => member(newId())), byStaff('sofia'), byStaff('maria')];
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(fc.nat({ max: crowd.length - 1 }), { maxLength: 12 }),
+        (required, order) => {
+          const approvals: Approval[] = [];
+          const seen = new Set<string>();
+          for (const index of order) {
+            const acting = crowd[index]!;
+            const standing = acting.by === 'member' ? asRole('approver') : asStaff(['approve']);
+            const of = { required, received: approvals.length };
+            const found = verdict('approve', acting, standing, { of, approvals });
+            if (seen.has(approverOf(acting))) {
+              assert.equal(found.comes, 'to_the_same');
+              continue;
+            }
+            seen.add(approverOf(acting));
+            const received = seen.size;
+            assert.deepEqual(found, { comes: 'to_an_approval', received, isLast: received === required });
+            approvals.push(approval(acting));
+            if (received === required) return;
+          }
+          assert(seen.size < required);
+        },
+      ),
+    );
+  });
+
+  it('is 403, then 409, then too late, then what it does: whatever else is true', () => {
+    const roles = fc.constantFrom(...ROLES, undefined);
+    const statuses = fc.constantFrom(...TRANSFER_STATUSES);
+    const times = fc.integer({ min: EXPIRES_AT - 2, max: EXPIRES_AT + 2 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...APPROVAL_ACTIONS),
+        fc.boolean(),
+        roles,
+        statuses,
+        times,
+        (action, own, role, status, at) => {
+          const acting = member(own ? CREATOR : MEMBER);
+          const standing = asRole(role);
+          const found = codeOf(verdict(action, acting, standing, { of: { status }, at }));
+          if (authorityRefusal(action, acting, standing, waiting, OPERATIONS) !== null)
+            assert.equal(found, 'authority_insufficient');
+          else if (status !== 'pending_approval') assert.equal(found, 'invalid_state');
+          else if (at >= EXPIRES_AT) assert.equal(found, 'too_late');
+          else assert.equal(found, action === 'approve' ? 'to_an_approval' : 'to_an_end');
+        },
+      ),
+    );
+  });
+});

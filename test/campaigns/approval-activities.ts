@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { createActivities } from '../../activities/index.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import type { StaffAct } from '../../src/temporal/contracts.js';
+import type { TestApi } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
+import {
+  actsOn,
+  approvalsOf,
+  assertEnds,
+  assertMonths,
+  endOf,
+  eventsOf,
+  hire,
+  moveExpiry,
+  openGuardedBank,
+  readTransfer,
+  REASON,
+} from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+export interface ActivitiesCampaign {
+  readonly db: TestDatabase;
+  readonly api: TestApi;
+  readonly transfers: number;
+  readonly calls: number;
+  /** The same seed gives the same calls. */
+  readonly seed: number;
+}
+
+const AT_ONCE = 16;
+const ACTS_EACH = 3;
+const AFTER_MS = 2_000;
+
+/**
+ * The activities of many transfers, each run again and again, late and in any order, as a server may that lost an answer. One
+ * end for each transfer, one event, one row in the audit log for each act.
+ */
+export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<string> {
+  const { db, api, transfers, calls, seed } = campaign;
+  const guarded = await openGuardedBank(api, { approvals: 2, funds: 100_000n * BigInt(transfers) });
+  const staff = [await hire(db.database), await hire(db.database, ['cancel'])] as const;
+  const actors = [staff[0].name, staff[1].name, 'Mallory', null];
+  const ids = await guarded.pendMany(transfers);
+  const random = randomFrom(seed);
+  // A third is over while the calls come, and for some of them a member has approved.
+  for (const [index, id] of ids.entries()) {
+    if (index % 3 === 0) await moveExpiry(db, id, Date.now() + random(AFTER_MS));
+    if (index % 2 === 0) await guarded.act('approve', id);
+  }
+  const acts = new Map<Uuid, readonly StaffAct[]>(
+    ids.map((id) => [
+      id,
+      Array.from({ length: ACTS_EACH }, () => ({
+        resourceId: id,
+        action: (['approve', 'approve', 'reject', 'cancel'] as const)[random(4)]!,
+        actor: actors[random(actors.length)]!,
+        reason: random(8) === 0 ? null : REASON,
+        actId: newId(),
+      })),
+    ]),
+  );
+  const activities = createActivities({ transferApprovals: approvalsOf(db) }).approvals;
+  let left = calls;
+  const lane = async (): Promise<void> => {
+    for (; left > 0; left -= 1) {
+      const id = ids[random(ids.length)]!;
+      const which = random(ACTS_EACH + 2);
+      if (which < ACTS_EACH) await activities.actOnTransfer(acts.get(id)![which]!);
+      else if (which === ACTS_EACH) await activities.expireTransfer(id);
+      else await activities.readTransfer(id);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  // Late: each once more, when nothing is left to do.
+  await new Promise((resolve) => setTimeout(resolve, AFTER_MS));
+  for (const id of ids) {
+    await activities.expireTransfer(id);
+    for (const act of acts.get(id)!) await activities.actOnTransfer(act);
+  }
+  const ends = new Map<Uuid, string>();
+  for (const id of ids) {
+    const own = acts.get(id)!;
+    const end = endOf(await readTransfer(db, id));
+    ends.set(id, end);
+    const staffActs = (await actsOn(db, id)).filter(({ channel }) => channel === 'temporal');
+    assert(staffActs.length <= own.length, `${staffActs.length} rows of ${own.length} acts`);
+    assert((await eventsOf(db, id)).length <= 1);
+  }
+  await assertEnds(db, ends);
+  const paid = [...ends.values()].filter((end) => end === 'completed').length;
+  assert.equal(await guarded.bank.available(guarded.target), 100_000n * BigInt(paid));
+  await assertMonths(db, guarded.source);
+  await assertLedgerSound(db.database);
+  const kinds = [...new Set(ends.values())].sort();
+  assert(kinds.length >= 4, `only ${kinds.join()}`);
+  return `${calls} activities over ${transfers} transfers, seed ${seed}: ended as ${kinds.join(', ')}; ${paid} paid once, one event and one audit row each`;
+}
+
+/** Whole numbers below a bound (mulberry32). */
+export function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { DateTime } from 'luxon';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import type { TransferApprovals } from '../../src/transfers/approvals.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import {
+  approvalsOf,
+  assertEnds,
+  assertMonths,
+  endOf,
+  type GuardedBank,
+  hire,
+  moveExpiry,
+  openGuardedBank,
+  readTransfer,
+  REASON,
+} from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+import { randomFrom } from './approval-activities.js';
+
+export interface RacesCampaign {
+  readonly db: TestDatabase;
+  readonly api: TestApi;
+  /** Where other API processes of the database are. */
+  readonly others?: readonly string[];
+  readonly rounds: number;
+  readonly seed: number;
+}
+
+/** Rounds at a time: they share the source account's lock. */
+const AT_ONCE = 4;
+/** An expiry may come so much before or after the acts. */
+const AROUND_MS = 30;
+
+/**
+ * Approve, reject, cancel (by members over HTTP, by the staff as a signal does) and expiry come at the same moment. One of
+ * them ends the transfer; the others are told. What is given back goes to the month before, in which it was taken.
+ */
+export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
+  const { db, api, rounds, seed } = campaign;
+  const guarded = await openGuardedBank(api, { funds: LEAST * BigInt(rounds) });
+  const ids = await pendLastMonth(db, guarded, rounds);
+  const random = randomFrom(seed);
+  const { name: actor } = await hire(db.database);
+  const contest: Contest = { ...campaign, guarded, actor, random, service: approvalsOf(db) };
+  const ends = new Map<Uuid, string>();
+  const waiting = ids.values();
+  const lane = async (): Promise<void> => {
+    for (const id of waiting) ends.set(id, await race(contest, id));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await assertEnds(db, ends);
+  const count = (end: string): number => [...ends.values()].filter((one) => one === end).length;
+  assert.equal(await guarded.bank.available(guarded.target), LEAST * BigInt(count('completed')));
+  assert.equal(await guarded.bank.available(guarded.source), LEAST * BigInt(rounds - count('completed')));
+  await assertMonths(db, guarded.source);
+  const months = await db.sql(
+    `SELECT DISTINCT month FROM month_totals WHERE account_id=${idLiteral(guarded.source.id)} AND used<>0`,
+  );
+  assert(months.length <= 1, 'a month was given back to another');
+  await assertLedgerSound(db.database);
+  const told = ['completed', 'rejected', 'canceled', 'expired'].map((end) => `${count(end)} ${end}`);
+  assert.equal(
+    ['completed', 'rejected', 'canceled', 'expired'].reduce((sum, end) => sum + count(end), 0),
+    rounds,
+  );
+  return `${rounds} races of approve, reject, cancel and expiry, seed ${seed}: ${told.join(', ')}; one end, one event, one release each, the month given back to its own`;
+}
+
+/** Made by a clock of the month before, so that the settlement falls into another month. */
+async function pendLastMonth(db: TestDatabase, guarded: GuardedBank, count: number): Promise<Uuid[]> {
+  const then = DateTime.utc().minus({ months: 1 }).set({ day: 15 }).toMillis();
+  const past = await startTestApi(db, {}, { clock: () => instant(then) });
+  try {
+    // Its funds came just now, and no account's time runs backwards.
+    await db.change(`UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.source.id)}`);
+    await db.change(`UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.target.id)}`);
+    const { bank, source, target } = guarded;
+    const body = {
+      source_account: source.id,
+      destination: { type: 'account', account_id: target.id },
+      amount: { raw: LEAST.toString(), asset: 'COPM' },
+    };
+    const answers: TestAnswer[] = [];
+    const lane = async (): Promise<void> => {
+      while (answers.length < count) {
+        const place = answers.push(undefined as never) - 1;
+        answers[place] = await past.request('POST', '/v1/transfers', { token: bank.token, body });
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, lane));
+    return answers.map((answer) => {
+      assert.equal(answer.status, 202, answer.text);
+      return String(answer.json.id) as Uuid;
+    });
+  } finally {
+    await past.stop();
+  }
+}
+
+interface Contest extends RacesCampaign {
+  readonly guarded: GuardedBank;
+  readonly actor: string;
+  readonly service: TransferApprovals;
+  readonly random: (below: number) => number;
+}
+
+/** One transfer, whose end each of them wants. Answers its end, which is what each of them was told. */
+async function race(contest: Contest, id: Uuid): Promise<string> {
+  const { db, api, others = [], guarded, actor, random, service } = contest;
+  const { bank, approvers } = guarded;
+  const baseUrls = [api.baseUrl, ...others];
+  const ask = (action: string, token: string, body?: object): Promise<TestAnswer> =>
+    request(baseUrls[random(baseUrls.length)]!, 'POST', `/v1/transfers/${id}/${action}`, { token, body });
+  const bySignal = (['approve', 'reject', 'cancel'] as const)[random(3)]!;
+  // In a third of the races its time is over in the middle, else long before or after.
+  const dueIn = random(3) === 0 ? random(AROUND_MS) : 60_000;
+  await moveExpiry(db, id, Date.now() + dueIn);
+  const steps: (() => Promise<unknown>)[] = [
+    () => ask('approve', approvers[0]),
+    () => ask('reject', approvers[1], { reason: REASON }),
+    () => ask('cancel', bank.token),
+    () => service.actBySignal({ resourceId: id, action: bySignal, actor, reason: REASON, actId: newId() }),
+    () => service.expire(id),
+    () => service.expireDue(10),
+  ];
+  const shuffled = steps.map((step) => ({ step, order: random(1_000) })).sort((one, other) => one.order - other.order);
+  const results = await Promise.all(
+    shuffled.map(async ({ step }) => {
+      if (dueIn < AROUND_MS) await new Promise((resolve) => setTimeout(resolve, random(AROUND_MS)));
+      return step();
+    }),
+  );
+  const transfer = await readTransfer(db, id);
+  const answers = results.filter((result): result is TestAnswer => result !== undefined && isAnswer(result));
+  const done = answers.filter(({ status }) => status === 200);
+  assert(done.length <= 1, `${done.length} of them ended it`);
+  for (const answer of answers) {
+    if (answer.status === 200) assert.equal(answer.json.status, transfer.status);
+    else assert.deepEqual([answer.status, answer.details?.current], [409, transfer.status], answer.text);
+  }
+  return endOf(transfer);
+}
+
+function isAnswer(result: unknown): result is TestAnswer {
+  return typeof result === 'object' && result !== null && 'headers' in result;
+}

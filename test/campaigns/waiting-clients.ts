@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { outbox } from '../../src/db/entities/outbox.js';
+import { transfers } from '../../src/db/entities/operations.js';
+import { request, startTestApi, type TestAnswer } from '../support/api.js';
+import { LEAST, transferBody } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { type TestTemporal, until, workflowStatus } from '../support/temporal.js';
+import {
+  assertEnds,
+  assertMonths,
+  endOf,
+  type GuardedBank,
+  hire,
+  type MemberAct,
+  moveExpiry,
+  openGuardedBank,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+
+/** Where the clients find what they use. */
+export interface WaitingStage {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly baseUrl: string;
+}
+
+const FUNDS = 1_000_000n * LEAST;
+const RESOLVE_MS = 120_000;
+const ASK_AGAIN_MS = 50;
+
+type Way = 'time' | `${'api' | 'signal'} ${MemberAct}`;
+const WAYS: readonly Way[] = [
+  'api approve',
+  'signal approve',
+  'time',
+  'api reject',
+  'signal cancel',
+  'api approve',
+  'time',
+  'signal reject',
+  'api cancel',
+];
+const ENDS = { approve: 'completed', reject: 'rejected', cancel: 'canceled', time: 'expired' } as const;
+
+/**
+ * Clients that make transfers which have to wait, and decide each in one way alone: by the API, by a signal, by time.
+ * Whatever happens to the service they ask again until they know. In the end each transfer ended as was decided.
+ */
+export class WaitingClients {
+  /** How many transfers were decided. */
+  decided = 0;
+  private readonly stage: WaitingStage;
+  private readonly guarded: GuardedBank;
+  private readonly actor: string;
+  private readonly ends = new Map<Uuid, string>();
+  private isRunning = true;
+  private running: Promise<unknown> = Promise.resolve();
+
+  private constructor(stage: WaitingStage, guarded: GuardedBank, actor: string) {
+    this.stage = stage;
+    this.guarded = guarded;
+    this.actor = actor;
+  }
+
+  /** A tenant with a guarded account, and so many clients at work. */
+  static async start(stage: WaitingStage, count: number): Promise<WaitingClients> {
+    const { db } = stage;
+    const api = await startTestApi(db);
+    const guarded = await openGuardedBank(api, { funds: FUNDS });
+    await api.stop();
+    const clients = new WaitingClients(stage, guarded, (await hire(db.database)).name);
+    clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
+    // Looked at in `finish`.
+    clients.running.catch(() => undefined);
+    return clients;
+  }
+
+  /** Resolves with the work that is done to the service; fails at once when a client does. */
+  async during(work: Promise<unknown>): Promise<void> {
+    await Promise.race([work, this.running.then(() => work)]);
+  }
+
+  private async work(index: number): Promise<void> {
+    // Every other one needs no Temporal, and goes on while it is away.
+    const ways = index % 2 === 0 ? WAYS.filter((way) => !way.startsWith('signal')) : WAYS;
+    for (let round = index; this.isRunning; round += 1) {
+      const way = ways[round % ways.length]!;
+      const id = await this.make();
+      const [means, action] = way === 'time' ? (['time', 'time'] as const) : split(way);
+      this.ends.set(id, ENDS[action]);
+      if (means === 'time') await again(() => moveExpiry(this.stage.db, id, Date.now()).then(() => true));
+      else if (means === 'api') await this.actByApi(action, id);
+      else await this.actBySignal(action, id);
+      this.decided += 1;
+    }
+  }
+
+  private async make(): Promise<Uuid> {
+    const { bank, source, target } = this.guarded;
+    const body = transferBody({ from: source, to: target, raw: LEAST });
+    const answer = await this.ask('/v1/transfers', { token: bank.token, body, key: randomUUID() });
+    assert([200, 202].includes(answer.status), answer.text);
+    return asUuid(String(answer.json.id));
+  }
+
+  private async actByApi(action: MemberAct, id: Uuid): Promise<void> {
+    const { bank, approvers } = this.guarded;
+    const answer = await this.ask(`/v1/transfers/${id}/${action}`, {
+      token: action === 'cancel' ? bank.token : approvers[0],
+      key: randomUUID(),
+      ...(action === 'reject' ? { body: { reason: REASON } } : {}),
+    });
+    // A rejection that was not heard of is found done when it is asked for again.
+    if (answer.status === 409) assert.equal(answer.details?.current, 'rejected', answer.text);
+    else assert.equal(answer.status, 200, answer.text);
+  }
+
+  /** The answer to a request that is repeated, with its key, until it is known. */
+  private ask(path: string, options: Parameters<typeof request>[3]): Promise<TestAnswer> {
+    return again(async () => {
+      const answer = await request(this.stage.baseUrl, 'POST', path, options);
+      return answer.status === 503 ? null : answer;
+    });
+  }
+
+  /** Its workflow may have to be made first; and one that took the signal unheard has ended. */
+  private actBySignal(action: MemberAct, id: Uuid): Promise<true> {
+    const { db, temporal } = this.stage;
+    return again(async () => {
+      const transfer = await db.database.reader.find(transfers, { id });
+      if (transfer?.status !== 'pending_approval') return true;
+      return sendSignal(temporal, id, action, { actor: this.actor, reason: REASON }).then(() => true as const);
+    });
+  }
+
+  /** Lets every client finish, waits for every end, and compares. */
+  async finish(): Promise<string> {
+    this.isRunning = false;
+    await this.running;
+    const { db, temporal } = this.stage;
+    const { source, target, bank } = this.guarded;
+    for (const [id, end] of this.ends)
+      await until(
+        `${id} is ${end}`,
+        async () => {
+          const transfer = await db.database.reader.find(transfers, { id });
+          return transfer !== undefined && endOf(transfer) === end;
+        },
+        { limitMs: RESOLVE_MS },
+      );
+    for (const id of this.ends.keys())
+      await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
+        limitMs: RESOLVE_MS,
+      });
+    const { id: tenantId } = bank.tenant.tenant;
+    await until(
+      'the outbox has nothing left',
+      async () => (await db.database.reader.select(outbox, { tenantId })).length === 0,
+      { limitMs: RESOLVE_MS },
+    );
+    await assertEnds(db, this.ends);
+    await assertMonths(db, source);
+    const completed = BigInt([...this.ends.values()].filter((end) => end === 'completed').length);
+    assert.deepEqual(await balanceOf(db.database, source.id), { available: FUNDS - completed * LEAST, held: 0n });
+    assert.equal((await balanceOf(db.database, target.id)).available, completed * LEAST);
+    await assertLedgerSound(db.database);
+    return `${this.ends.size} transfers that waited, each ended as was decided, by one event`;
+  }
+}
+
+function split(way: Exclude<Way, 'time'>): readonly ['api' | 'signal', MemberAct] {
+  const [means, action] = way.split(' ') as ['api' | 'signal', MemberAct];
+  return [means, action];
+}
+
+/** Until it works and gives something. */
+async function again<T>(attempt: () => Promise<T | null>): Promise<T> {
+  const end = performance.now() + RESOLVE_MS;
+  let fault: unknown = null;
+  for (;;) {
+    const result = await attempt().catch((failure: unknown) => {
+      fault = failure;
+      return null;
+    });
+    if (result !== null) return result;
+    if (performance.now() > end) throw new Error('not resolved within two minutes', { cause: fault });
+    await sleep(ASK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,160 @@
+import type { ActorName, AssetName } from './operations.js';
+import type { ReferenceLedger } from './reference-ledger.js';
+import {
+  type Expected,
+  FORBIDDEN,
+  type Json,
+  NOT_FOUND,
+  type RefAccount,
+  type RefPolicy,
+  type RefTransfer,
+} from './reference-state.js';
+
+/** Approvals as decisions.md describes them (Transfers, Operators), beside the reference ledger and without the service's code. */
+
+export type Verb = 'approve' | 'reject' | 'cancel';
+const APPROVERS = ['approver', 'admin', 'owner'];
+const MANAGERS = ['admin', 'owner'];
+
+/** What can become of an act, for the count of how often each was played. */
+export const ENDINGS = [
+  'waits for approval',
+  'approved, the first of more',
+  'approved, the last',
+  'approved a second time',
+  'refused at the last approval',
+  'rejected',
+  'canceled',
+  'too late',
+  'expired by the timer',
+  'not its time yet',
+  'settled already',
+  'forbidden',
+] as const;
+export type Ending = (typeof ENDINGS)[number];
+
+export class ReferenceApprovals {
+  readonly played = new Map<Ending, number>();
+  private readonly ledger: ReferenceLedger;
+
+  constructor(ledger: ReferenceLedger) {
+    this.ledger = ledger;
+  }
+
+  /** PUT and DELETE approval policy; null removes it. */
+  setPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName, policy: RefPolicy | null): Expected {
+    const own = this.ledger.own(actor, account, MANAGERS);
+    if ('status' in own) return own;
+    if (policy === null) return own.policies.delete(asset) ? { status: 204 } : NOT_FOUND;
+    own.policies.set(asset, policy);
+    return { status: 200, body: policyJson(own, asset, policy) };
+  }
+
+  readPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName): Expected {
+    const own = this.ledger.own(actor, account, null);
+    if ('status' in own) return own;
+    const policy = own.policies.get(asset);
+    return policy === undefined ? NOT_FOUND : { status: 200, body: policyJson(own, asset, policy) };
+  }
+
+  /** What a member's act answers; `key` is that of an approve. */
+  act(verb: Verb, actor: ActorName, transfer: RefTransfer, reason: string | null, key: string | null): Expected {
+    const tenant = this.ledger.tenantOf(actor);
+    const content = JSON.stringify(['approve', transfer.json.id, actor]);
+    const known = key === null ? null : this.ledger.known(tenant, key, content);
+    if (known !== null) return known;
+    if (!tenant.transfers.includes(transfer)) return NOT_FOUND;
+    const role = this.ledger.role(actor, transfer.source);
+    const isCreator = actor === transfer.creator;
+    const may =
+      verb === 'cancel'
+        ? MANAGERS.includes(role ?? '') || (isCreator && role !== null)
+        : APPROVERS.includes(role ?? '') && !isCreator;
+    if (!may) return this.count('forbidden', FORBIDDEN);
+    const answer = this.decide(verb, actor, transfer, reason);
+    if (key !== null && answer.status === 200) tenant.keys.set(key, { content, result: transfer });
+    return answer;
+  }
+
+  /** The same by the staff, who all are one approver. `may`: whether they are active staff with the right. */
+  actByStaff(verb: Verb, may: boolean, transfer: RefTransfer, reason: string): Expected {
+    return may ? this.decide(verb, 'support', transfer, reason) : this.count('forbidden', FORBIDDEN);
+  }
+
+  /** The timer. Answers the status that the transfer has after it. */
+  expire(transfer: RefTransfer): unknown {
+    if (transfer.json.status !== 'pending_approval') this.count('settled already');
+    else if (!this.isLate(transfer)) this.count('not its time yet');
+    else {
+      this.count('expired by the timer');
+      this.end(transfer, 'expired', null);
+    }
+    return transfer.json.status;
+  }
+
+  count<T>(ending: Ending, answer?: T): T {
+    this.played.set(ending, (this.played.get(ending) ?? 0) + 1);
+    return answer as T;
+  }
+
+  private decide(verb: Verb, approver: string, transfer: RefTransfer, reason: string | null): Expected {
+    const { approval, json } = transfer;
+    if (approval === null || json.status !== 'pending_approval')
+      return this.count('settled already', settledAs(json.status));
+    if (this.isLate(transfer)) {
+      this.end(transfer, 'expired', null);
+      return this.count('too late', settledAs('expired'));
+    }
+    if (verb !== 'approve') {
+      const code = verb === 'reject' ? 'rejected' : 'canceled';
+      this.end(transfer, 'rejected', { code, reason });
+      this.count(code);
+    } else if (approval.by.has(approver)) this.count('approved a second time');
+    else this.approved(transfer, approval, approver);
+    return { status: 200, body: transfer.json };
+  }
+
+  private approved(transfer: RefTransfer, approval: NonNullable<RefTransfer['approval']>, approver: string): void {
+    const { source, json, raw, fee } = transfer;
+    approval.by.add(approver);
+    const received = approval.by.size;
+    transfer.json = { ...json, approval: { ...(json.approval as Json), received } };
+    if (received < approval.required) return this.count('approved, the first of more');
+    const obstacle = source.isFrozen
+      ? 'it is frozen'
+      : source.verifiedAt === null
+        ? 'it has no declared verification'
+        : null;
+    if (obstacle !== null) {
+      const reason = `the account cannot send: ${obstacle}`;
+      this.end(transfer, 'rejected', { code: 'capability_cannot_send', reason });
+      return this.count('refused at the last approval');
+    }
+    transfer.json = { ...transfer.json, status: 'completed' };
+    this.ledger.hold(transfer, -(raw + fee));
+    this.ledger.complete(this.ledger.tenant(source.tenant), transfer);
+    this.count('approved, the last');
+  }
+
+  /** Nothing leaves: what was held and counted is given back, to its own month. */
+  private end(transfer: RefTransfer, status: 'rejected' | 'expired', rejection: Json | null): void {
+    const { source, raw, fee } = transfer;
+    transfer.json = { ...transfer.json, status, rejection };
+    this.ledger.hold(transfer, -(raw + fee));
+    this.ledger.use(transfer, -raw);
+    const { events } = this.ledger.tenant(source.tenant);
+    events.push({ type: `transfer.${status}`, object: transfer.json, at: this.ledger.now });
+  }
+
+  private isLate({ approval }: RefTransfer): boolean {
+    return approval !== null && this.ledger.now >= approval.expiresAt;
+  }
+}
+
+function settledAs(current: unknown): Expected {
+  return { status: 409, code: 'invalid_state', details: { current, allowed: ['pending_approval'] } };
+}
+
+function policyJson({ id }: RefAccount, asset: AssetName, { threshold, approvals, expiresInS }: RefPolicy): Json {
+  return { account_id: id, asset, threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
+}

@@ -1,0 +1,127 @@
+import type { ActorName, AssetName } from './operations.js';
+
+/** What the reference ledger knows, and what the contract says of it that needs no state. */
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Expected {
+  readonly status: number;
+  readonly code?: string;
+  readonly details?: Json;
+  /** The whole body, where it is known. */
+  readonly body?: Json;
+  readonly replayed?: boolean;
+}
+
+export interface RefAccount {
+  readonly id: string;
+  readonly tenant: string;
+  readonly type: 'person' | 'business';
+  readonly alias: string | null;
+  readonly displayName: string;
+  verifiedAt: number | null;
+  isFrozen: boolean;
+  /** Of tenant A's clerk. */
+  clerkRole: string | null;
+  /** What is available; what is set aside is in `held`. */
+  readonly balances: Record<AssetName, bigint>;
+  readonly held: Record<AssetName, bigint>;
+  readonly policies: Map<AssetName, RefPolicy>;
+  readonly months: Map<string, bigint>;
+  /** Oldest first. */
+  readonly entries: RefEntry[];
+}
+
+export interface RefEntry {
+  readonly kind: string;
+  readonly raw: bigint;
+  readonly asset: AssetName;
+  readonly counterparty: Json;
+  readonly description: string | null;
+  readonly related: { readonly type: string; readonly id: string };
+  readonly at: number;
+}
+
+export interface RefEvent {
+  readonly type: string;
+  readonly object: Json;
+  readonly at: number;
+}
+
+export interface RefTenant {
+  readonly id: string;
+  readonly network: string | null;
+  readonly keys: Map<string, RefKey>;
+  readonly events: RefEvent[];
+  readonly transfers: RefTransfer[];
+  feeAccount: RefAccount | null;
+  readonly fees: Map<AssetName, { flat: bigint; basisPoints: bigint; cap: bigint | null }>;
+}
+
+/** What a used key did: the refusal that it answers for ever, or the transfer, which is shown as it is now. */
+export interface RefKey {
+  readonly content: string;
+  readonly result: Expected | RefTransfer;
+}
+
+export interface RefPolicy {
+  readonly threshold: bigint;
+  readonly approvals: number;
+  readonly expiresInS: number;
+}
+
+export interface RefTransfer {
+  /** As GET shows it now. */
+  json: Json;
+  readonly key: string;
+  readonly at: number;
+  readonly source: RefAccount;
+  readonly destination: RefAccount;
+  readonly asset: AssetName;
+  readonly raw: bigint;
+  readonly fee: bigint;
+  /** Fixed at creation. */
+  readonly feeAccount: RefAccount | null;
+  readonly month: string;
+  readonly creator: ActorName;
+  /** Null where none was needed. */
+  readonly approval: { readonly required: number; readonly expiresAt: number; readonly by: Set<string> } | null;
+}
+
+const LIMITS = {
+  COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
+  DUSD: { minimum: 100_000n, maximum: 3_000_000_000n, month: 12_000_000_000n },
+} as const;
+const BOGOTA_MS = -5 * 3_600_000;
+
+export const NOT_FOUND: Expected = { status: 404, code: 'not_found' };
+export const FORBIDDEN: Expected = { status: 403, code: 'authority_insufficient' };
+
+export function limitsOf(account: RefAccount, asset: AssetName): { minimum: bigint; maximum: bigint; month: bigint } {
+  const { minimum, maximum, month } = LIMITS[asset];
+  const factor = account.type === 'business' ? 100n : 1n;
+  return { minimum, maximum: maximum * factor, month: month * factor };
+}
+
+export function partyOf(account: RefAccount): Json {
+  const { id, tenant, alias, displayName, type } = account;
+  return { account_id: id, tenant, alias, display_name: displayName, type };
+}
+
+export function fieldDetails(field: string, reason: string): Json {
+  return { field, reason, errors: [{ code: 'invalid_field', field, reason }] };
+}
+
+export function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Bogotá has no summer time: its months begin at 05:00 UTC. */
+export function monthName(at: number): string {
+  return time(at + BOGOTA_MS).slice(0, 7);
+}
+
+export function monthEnd(at: number): string {
+  const local = new Date(at + BOGOTA_MS);
+  return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - BOGOTA_MS);
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import {
+  type Environment,
+  MIGRATION_VARIABLES,
+  OPS_VARIABLES,
+  readConfig,
+  readMigrationConfig,
+  readOpsConfig,
+  readWorkerConfig,
+  VARIABLES,
+  WORKER_VARIABLES,
+} from '../../src/config.js';
+
+const list = z.array(z.string()).default([]);
+const service = z.strictObject({
+  image: z.string(),
+  build: z.string().optional(),
+  user: z.string().optional(),
+  restart: z.enum(['no', 'unless-stopped']),
+  profiles: list,
+  read_only: z.boolean().default(false),
+  tmpfs: list,
+  cap_drop: list,
+  security_opt: list,
+  stop_grace_period: z.string().optional(),
+  entrypoint: list,
+  command: list,
+  environment: z.record(z.string(), z.string()).default({}),
+  secrets: list,
+  volumes: list,
+  ports: list,
+  networks: z.array(z.string()),
+  healthcheck: z
+    .strictObject({
+      test: z.array(z.string()).min(2),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.number(),
+      start_period: z.string().optional(),
+    })
+    .optional(),
+  depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })).default({}),
+});
+type Service = z.infer<typeof service>;
+const composeFile = z.looseObject({
+  services: z.record(z.string(), service),
+  networks: z.record(z.string(), z.object({ internal: z.boolean().default(false) }).nullable()),
+  volumes: z.record(z.string(), z.null()),
+  secrets: z.record(z.string(), z.object({ file: z.string() })),
+});
+
+const read = (file: string): string => readFileSync(file, 'utf8');
+const compose = composeFile.parse(parse(read('docker-compose.yml'), { merge: true }));
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+const SECRET_FILE = /^\/run\/secrets\/([a-z_]+)$/;
+
+/** Each process of ours with the variables that config.ts gives it, and how it reads them. */
+const PROCESSES: Readonly<
+  Record<string, readonly [Readonly<Record<string, z.ZodType>>, (environment: Environment) => unknown]>
+> = {
+  api: [VARIABLES, readConfig],
+  worker: [WORKER_VARIABLES, readWorkerConfig],
+  migrate: [MIGRATION_VARIABLES, readMigrationConfig],
+  ops: [OPS_VARIABLES, readOpsConfig],
+};
+
+/** `${NAME:-default}` where nothing is set. */
+function withDefaults(text: string): string {
+  return text.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1').replaceAll('$$', '$');
+}
+
+/** A name without the ending by which a value comes from a file. */
+const plainName = (name: string): string => name.replace(/_FILE$/, '');
+
+function serviceOf(name: string): Service {
+  const found = compose.services[name];
+  assert.ok(found !== undefined, `there is no service ${name}`);
+  return found;
+}
+
+describe('docker-compose.yml', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'compose-'));
+    copyFileSync('docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
+    makeSecrets();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+  const makeSecrets = (): unknown => execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
+
+  it('runs every process of the service from one image', () => {
+    assert.deepEqual(ours.map(([name]) => name).sort(), Object.keys(PROCESSES).sort());
+    assert.equal(new Set(ours.map(([, { image }]) => image)).size, 1);
+  });
+
+  for (const [name, [variables, readIt]] of Object.entries(PROCESSES)) {
+    describe(`${name}`, () => {
+      const { environment, secrets } = serviceOf(name);
+
+      it('gets no variable that config.ts does not know, and all that it must have', () => {
+        const given = Object.keys(environment).map(plainName);
+        assert.deepEqual(
+          given.filter((variable) => !(variable in variables)),
+          [],
+        );
+        assert.equal(new Set(given).size, given.length, 'a variable is given twice');
+        const needed = Object.entries(variables).filter(([, schema]) => !schema.safeParse(undefined).success);
+        assert.deepEqual(
+          needed.filter(([variable]) => !given.includes(variable)),
+          [],
+        );
+      });
+
+      it('gets what is secret by a file, and no other secret', () => {
+        const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
+        assert.deepEqual(files.map(([, path]) => SECRET_FILE.exec(path)?.[1]).sort(), [...secrets].sort());
+        const isSecret = (variable: string): boolean => /^secret|password/.test(variables[variable]?.description ?? '');
+        assert.deepEqual(Object.keys(environment).filter(isSecret), []);
+      });
+
+      it('starts with the secrets that make-secrets.sh writes, where nothing else is set', () => {
+        const set = Object.entries(environment).map(([variable, value]) => [
+          variable,
+          withDefaults(value).replace(SECRET_FILE, join(folder, 'secrets', '$1')),
+        ]);
+        assert.doesNotThrow(() => readIt(Object.fromEntries(set) as Environment));
+      });
+    });
+  }
+
+  it('lets the processes answer where their health is asked for', () => {
+    for (const name of ['api', 'worker']) {
+      const { environment, healthcheck } = serviceOf(name);
+      assert.match(healthcheck?.test.join(' ') ?? '', new RegExp(`127.0.0.1:${environment.ADMIN_PORT}/readyz`));
+      assert.equal(environment.ADMIN_HOST, '0.0.0.0');
+    }
+  });
+
+  it('gives processes more time to stop than they take', () => {
+    for (const name of ['api', 'worker']) {
+      const seconds = Number(/^(\d+)s$/.exec(serviceOf(name).stop_grace_period ?? '')?.[1]);
+      const graceMs = VARIABLES.SHUTDOWN_GRACE_MS.parse(undefined);
+      assert.ok(seconds * 1000 >= 2 * graceMs, `${name} has ${seconds} s`);
+    }
+  });
+
+  it('has every secret in a file that make-secrets.sh writes once', () => {
+    const files = Object.entries(compose.secrets).map(([name, { file }]) => {
+      assert.equal(file, `./docker/secrets/${name}`);
+      return name;
+    });
+    const made = readdirSync(join(folder, 'secrets'));
+    assert.deepEqual(made.sort(), files.sort());
+    const contents = (): string[] => made.map((name) => read(join(folder, 'secrets', name)));
+    const first = contents();
+    makeSecrets();
+    assert.deepEqual(contents(), first);
+    assert.equal(new Set(first).size, first.length, 'two secrets are the same');
+    assert.equal(statSync(join(folder, 'secrets')).mode & 0o777, 0o700);
+    assert.match(read('docker/secrets/.gitignore'), /^\*$/m);
+    const used = new Set(services.flatMap(([, { secrets }]) => secrets));
+    assert.deepEqual([...used].sort(), files);
+  });
+
+  it('holds no password, and asks for none in the environment', () => {
+    const text = read('docker-compose.yml');
+    assert.doesNotMatch(text, /mysql:\/\/[^\s]*:[^\s]*@/);
+    for (const [name, { environment }] of services)
+      for (const variable of Object.keys(environment))
+        assert.doesNotMatch(variable, /(PASSWORD|PWD|SECRET|KEYS?|TOKEN)$/, `${name} has ${variable} in plain`);
+  });
+
+  it('pins every image, and has the tools of Temporal in the version of its server', () => {
+    const tags = new Map<string, Set<string>>();
+    for (const [name, { image, build }] of services) {
+      if (build !== undefined) continue;
+      const [, repository = '', tag = ''] = /^([a-z/-]+):(\d+\.\d+(?:\.\d+)?)$/.exec(image) ?? [];
+      assert.notEqual(tag, '', `${name}: ${image} is not pinned`);
+      tags.set(repository, (tags.get(repository) ?? new Set()).add(tag));
+    }
+    for (const [repository, versions] of tags) assert.equal(versions.size, 1, repository);
+    assert.deepEqual(tags.get('temporalio/server'), tags.get('temporalio/admin-tools'));
+  });
+
+  it('runs nobody as root, and gives nobody a capability or a way to one', () => {
+    for (const [name, { user, build, cap_drop: dropped, security_opt: security }] of services) {
+      if (build === undefined) assert.match(user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
+      else assert.equal(user, undefined, `${name} has the user of the image`);
+      assert.deepEqual([dropped, security], [['ALL'], ['no-new-privileges:true']], name);
+    }
+    assert.match(read('Dockerfile'), /\nUSER 1000:1000\n(?!.*\nUSER )/);
+  });
+
+  it('lets only the database write into its container', () => {
+    assert.deepEqual(
+      services.filter(([, { read_only: isReadOnly }]) => !isReadOnly).map(([name]) => name),
+      ['mysql'],
+    );
+  });
+
+  it('keeps what must last in a volume, and mounts files of ours to be read alone', () => {
+    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data']);
+    assert.deepEqual(serviceOf('mysql').volumes, ['mysql-data:/var/lib/mysql']);
+    for (const [name, { volumes }] of services)
+      for (const volume of volumes.filter((one) => one.startsWith('.'))) {
+        const [from = '', , mode] = volume.split(':');
+        assert.ok(existsSync(from), `${name}: there is no ${from}`);
+        assert.equal(mode, 'ro', `${name}: ${from}`);
+      }
+  });
+
+  it('opens ports on loopback alone, and only of those that people reach', () => {
+    const open = services.flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
+    assert.deepEqual(open, [
+      ['temporal-ui', '127.0.0.1:8233:8080'],
+      ['api', '127.0.0.1:8080:8080'],
+    ]);
+    assert.equal(compose.networks.inside?.internal, true);
+    for (const [name, { networks, ports }] of services)
+      assert.deepEqual(networks, ports.length > 0 ? ['inside', 'edge'] : ['inside'], name);
+  });
+
+  it('asks whatever runs on how it is', () => {
+    for (const [name, { restart, healthcheck }] of services)
+      assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
+  });
+
+  it('waits for a step to be done, and for a server to be healthy', () => {
+    for (const [name, { depends_on: needs }] of services)
+      for (const [other, { condition }] of Object.entries(needs)) {
+        const isStep = serviceOf(other).restart === 'no';
+        assert.equal(condition, isStep ? 'service_completed_successfully' : 'service_healthy', `${name} → ${other}`);
+      }
+    assert.deepEqual(Object.keys(serviceOf('migrate').depends_on), ['mysql-users']);
+    for (const name of ['api', 'worker', 'ops']) assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
+  });
+
+  it('has scripts that a shell can read', () => {
+    for (const name of readdirSync('docker').filter((file) => file.endsWith('.sh'))) {
+      const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('docker', name)))?.[1];
+      assert.ok(shell !== undefined, name);
+      execFileSync(shell, ['-n', join('docker', name)], { stdio: 'pipe' });
+    }
+  });
+});
+
+describe('the Dockerfile', () => {
+  const build = read('Dockerfile').split(/^FROM /m)[1] ?? '';
+  const copied = Array.from(build.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, what = '']) => what.split(' ')).flat();
+  const commands = ours.flatMap(([, { command, entrypoint }]) => [...command, ...entrypoint]);
+  const image = /^CMD (.+)$/m.exec(read('Dockerfile'))?.[1] ?? '';
+  const programs = [...commands, ...z.array(z.string()).parse(JSON.parse(image)), ...build.split(/\s+/)]
+    .filter((word) => word.startsWith('dist/'))
+    .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
+
+  it('makes every program that compose starts, and the bundle of the workflows', () => {
+    assert.deepEqual([...new Set(programs)].sort(), [
+      'src/bundle-workflows.ts',
+      'src/migrate.ts',
+      'src/ops/main.ts',
+      'src/server.ts',
+      'src/worker.ts',
+    ]);
+    assert.ok(programs.every((program) => existsSync(program)));
+  });
+
+  it('copies every folder that these programs and the workflows reach, and .dockerignore lets them in', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const [, path = ''] of read(file).matchAll(/from '(\.[^']+)\.js'/g))
+        visit(`${normalize(join(dirname(file), path))}.ts`);
+    };
+    [...programs, 'workflows/index.ts'].forEach(visit);
+    const folders = [...new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''))].sort();
+    assert.deepEqual(copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(), folders);
+    const allowed = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...copied].sort());
+  });
+
+  it('compiles with no more than what it copies, as the build does', () => {
+    assert.ok(['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)));
+    assert.match(build, /npm ci --ignore-scripts/);
+    assert.match(build, /npm prune --omit=dev/);
+  });
+
+  it('keeps the large semi-space of the API', () => {
+    assert.match(image, /--max-semi-space-size=64/);
+  });
+});

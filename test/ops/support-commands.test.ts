@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { setStaff } from '../../src/access/staff.js';
+import { asUuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { type StaffRight, STAFF_RIGHTS } from '../../src/db/entities/approvals.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral, type Json, text } from '../support/bank.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { type Ran, run, TEST_KEYS } from './ops.js';
+
+const OBJECT = z.record(z.string(), z.unknown());
+const ROWS = z.array(OBJECT);
+
+describe('what operators do for support', function () {
+  this.timeout(120_000);
+  let test: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+  let tenant: string;
+  /** Support staff with every right, named as nobody else of this database. */
+  const mary = `mary ${randomUUID()}`;
+
+  before(async () => {
+    test = await testDatabase();
+    api = await startTestApi(test);
+    own = await openGuarded(api, { approvals: 2 });
+    tenant = own.bank.tenant.tenant.name;
+    await staff(mary, STAFF_RIGHTS);
+  });
+  // What this tenant has in the outbox would be found by others' sweepers.
+  afterEach(() => test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`));
+  after(async () => {
+    await api.stop();
+    await assertLedgerSound(test.database);
+  });
+
+  const staff = (name: string, rights: readonly StaffRight[]) =>
+    setStaff(test.database, systemClock, { name, rights }, TEST_ACTOR);
+
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: mary, ENCRYPTION_KEYS: TEST_KEYS });
+
+  async function json(...args: readonly string[]): Promise<unknown> {
+    const { code, stdout, stderr } = await ops(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  }
+  const one = async (...args: readonly string[]): Promise<Json> => OBJECT.parse(await json(...args));
+  const rows = async (...args: readonly string[]): Promise<Json[]> => ROWS.parse(await json(...args));
+
+  async function fails(code: number, message: RegExp, ...args: readonly string[]): Promise<void> {
+    const ran = await ops(...args);
+    assert.equal(ran.code, code, ran.stderr);
+    assert.match(ran.stderr, message);
+    assert.doesNotMatch(ran.stderr, /\n\s+at /, 'a stack trace');
+    assert.equal(ran.stdout, '');
+  }
+
+  const pend = async (): Promise<string> => text((await own.pend()).id);
+  const outboxOf = (id: string): Promise<Json[]> =>
+    test.sql(`SELECT attempts, last_error, due_at<=NOW() AS due FROM outbox WHERE resource_id=${idLiteral(id)}`);
+
+  it('finds what waits by tenant, status and account, with the parties as others see them', async () => {
+    const id = await pend();
+    const small = text((await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id);
+    const waiting = await rows('transfers', 'list', '--tenant', tenant, '--status', 'pending_approval');
+    assert.deepEqual(
+      waiting.map((row) => [row.id, row.status, row.from, row.amount]),
+      [[id, 'pending_approval', own.guarded.name, { raw: `${THRESHOLD}`, asset: 'COPM' }]],
+    );
+    const leaving = await rows('transfers', 'list', '--tenant', tenant, '--account', own.guarded.id);
+    assert.deepEqual(
+      leaving.map((row) => row.id),
+      [small, id],
+    );
+    const both = ['--account', own.receiver.id, '--status', 'pending_approval'];
+    assert.deepEqual(await rows('transfers', 'list', '--tenant', tenant, ...both), []);
+    assert.deepEqual((await rows('transfers', 'list', '--tenant', tenant, '--limit', '1')).length, 1);
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
+  it('says of a transfer who approved it, what it waits for, and where its workflow is', async () => {
+    const id = await pend();
+    await own.act('approve', id, 'approver');
+    const shown = await one('transfers', 'show', id);
+    assert.deepEqual(
+      [shown.status, shown.tenant, shown.from, shown.created_by, shown.workflow_id],
+      ['pending_approval', tenant, own.guarded.name, 'creator', `transfer/${id}`],
+    );
+    assert.match(text(shown.waits_for), /^1 of 2 approval\(s\): of an approver, admin or owner .* but creator,.*or of/);
+    assert.match(z.array(z.string()).parse(shown.approvals).join(), /^approver \(api\) at 20[-0-9T:.]+Z$/);
+    const entries = z.array(z.string()).parse(shown.outbox);
+    assert.ok(entries.length === 2 && entries.every((entry) => entry.includes('next attempt from')));
+    const settled = await one('transfers', 'approve', id, '--reason', 'asked for in ticket 1', '--yes');
+    assert.deepEqual([settled.status, settled.waits_for], ['completed', 'nothing: it is completed']);
+    assert.match(z.array(z.string()).parse(settled.approvals).join('\n'), new RegExp(`support: ${mary} \\(ops\\)`));
+    const { stdout } = await ops('transfers', 'show', id);
+    assert.match(stdout, /waits for/);
+    await fails(1, /^error: there is no transfer nothing\n$/, 'transfers', 'show', 'nothing');
+  });
+
+  it("counts support's approval once, and says so", async () => {
+    const id = await pend();
+    const approve = ['transfers', 'approve', id, '--reason', 'ticket 2', '--yes'];
+    const first = await one(...approve);
+    assert.match(text(first.waits_for), /^1 of 2 .*support has approved already/);
+    const again = await ops(...approve);
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stderr, /Nothing was changed: support has approved it before/);
+    assert.equal((await own.read(id)).status, 'pending_approval');
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
+  it('rejects and cancels with the reason, which the records keep with the name', async () => {
+    const endings: [string, string][] = [];
+    for (const action of ['reject', 'cancel']) {
+      const id = await pend();
+      const ended = await one('transfers', action, id, '--reason', ' ticket   3 ', '--yes');
+      assert.deepEqual([ended.status, ended.rejection_reason], ['rejected', 'ticket 3']);
+      const [act] = await rows('audit-log', '--subject', id);
+      assert.deepEqual(
+        [act?.action, act?.actor_claimed, act?.channel, OBJECT.parse(act?.details).reason],
+        [`transfer.${action}`, mary, 'ops', 'ticket 3'],
+      );
+      endings.push([text(ended.rejection_code), id]);
+      await fails(
+        1,
+        /it is rejected, and waits for no approval/,
+        'transfers',
+        action,
+        id,
+        '--reason',
+        'again',
+        '--yes',
+      );
+    }
+    assert.deepEqual(
+      endings.map(([code]) => code),
+      ['rejected', 'canceled'],
+    );
+  });
+
+  it('lets active staff with the right alone act, and tells the others what to do', async () => {
+    const id = await pend();
+    const leo = `leo ${randomUUID()}`;
+    const by = (name: string, action = 'approve') => [
+      ...['transfers', action, id, '--reason', 'ticket 4', '--yes', '--operator', name],
+    ];
+    const advice = (right: string): RegExp =>
+      new RegExp(`is not active staff; .*npm run ops -- staff add '${leo}' --can ${right}\n$`);
+    await fails(1, advice('approve'), ...by(leo));
+    await fails(1, advice('cancel'), ...by(leo, 'cancel'));
+    await one('staff', 'add', leo, '--can', 'cancel');
+    await fails(1, /lacks the right to approve/, ...by(leo, 'reject'));
+    await one('staff', 'deactivate', leo);
+    await fails(1, advice('cancel'), ...by(leo, 'cancel'));
+    const refused = await rows('audit-log', '--subject', id);
+    assert.equal(refused.filter((act) => text(act.action).endsWith('_refused')).length, 4);
+    assert.equal((await own.read(id)).status, 'pending_approval');
+    await fails(2, /--reason is required/, 'transfers', 'approve', id);
+    await fails(1, /reason is not valid/, 'transfers', 'approve', id, '--yes', '--reason', 'x'.repeat(141));
+    await fails(
+      1,
+      /Reject the transfer of .* from .*: this cannot be undone; confirm it with --yes/,
+      ...['transfers', 'reject', id, '--reason', 'unasked'],
+    );
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
+  it('adds, changes and deactivates staff', async () => {
+    const name = `eva ${randomUUID()}`;
+    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel,approve')).can, ['approve', 'cancel']);
+    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel')).can, ['cancel']);
+    assert.equal((await one('staff', 'deactivate', name)).active, false);
+    const again = await ops('staff', 'deactivate', name);
+    assert.match(again.stderr, /Nothing was changed/);
+    const listed = (await rows('staff', 'list')).find((person) => person.name === name);
+    assert.deepEqual([listed?.active, listed?.can], [false, ['cancel']]);
+    assert.equal((await one('staff', 'add', name, '--can', 'approve')).active, true);
+    await one('staff', 'deactivate', name);
+    await fails(1, /there is nobody called nobody/, 'staff', 'deactivate', 'nobody');
+    await fails(2, /--can: boss is nothing that staff may do/, 'staff', 'add', name, '--can', 'boss');
+  });
+
+  it('sets, lists and removes approval policies', async () => {
+    const account = await own.account();
+    const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
+    const policy = { asset: 'COPM', threshold: { raw: '500000', asset: 'COPM' }, approvals: 1, expires_in_s: 604_800 };
+    assert.deepEqual(await one(...set), policy);
+    assert.equal((await one(...set, '--expires-in', '30d')).expires_in_s, 2_592_000);
+    await fails(2, /--expires-in: 59 is not from 60 to 2592000 seconds/, ...set, '--expires-in', '59');
+    await fails(2, /--approvals: must be a number from 1 to 3/, ...set, '--approvals', '4');
+    await fails(
+      2,
+      /--threshold: 1\.5 is no amount/,
+      'policies',
+      'set',
+      account.id,
+      '--asset',
+      'COPM',
+      '--threshold',
+      '1.5',
+    );
+    assert.deepEqual(await rows('policies', 'list', account.id), [{ ...policy, expires_in_s: 2_592_000 }]);
+    const remove = ['policies', 'remove', account.id, '--asset', 'COPM'];
+    assert.deepEqual(await rows(...remove), []);
+    const again = await ops(...remove);
+    assert.deepEqual([again.code, again.stdout], [0, 'Nothing of it needs approval.\n']);
+    assert.match(again.stderr, /Nothing was changed: it had no policy in COPM/);
+  });
+
+  it('shows what Temporal has not taken, and makes it due again', async () => {
+    const id = await pend();
+    const other = await pend();
+    const failed = `UPDATE outbox SET attempts=3, last_error='no such namespace', due_at=NOW() + INTERVAL 1 HOUR`;
+    await test.change(`${failed} WHERE resource_id IN (${idLiteral(id)}, ${idLiteral(other)})`);
+    const state = await one('outbox', 'status');
+    assert.ok(
+      Number(state.entries) >= 2 && Number(state.refused) >= 2 && Number(OBJECT.parse(state.by_type).transfer) >= 2,
+    );
+    assert.ok(Number(state.oldest_age_s) >= 0 && text(state.oldest_at).endsWith('Z'));
+    assert.match(z.array(z.string()).parse(state.last_errors).join('\n'), /^\d+ × no such namespace$/m);
+    const listed = await rows('outbox', 'list', '--tenant', tenant);
+    assert.deepEqual(
+      listed.map((entry) => [entry.resource_id, entry.attempts, entry.last_error]),
+      [
+        [id, 3, 'no such namespace'],
+        [other, 3, 'no such namespace'],
+      ],
+    );
+    assert.equal((await rows('outbox', 'list', '--resource', id)).length, 1);
+    await fails(2, /say which/, 'outbox', 'release');
+    await fails(2, /say which/, 'outbox', 'release', id, '--all');
+    await fails(2, /nothing is no id/, 'outbox', 'release', 'nothing');
+    assert.deepEqual(await one('outbox', 'release', id), { released: 1 });
+    const free = { attempts: 0, last_error: null, due: 1 };
+    const shape = ([row]: Json[]): unknown => ({ ...row, due: Number(row?.due), attempts: Number(row?.attempts) });
+    assert.deepEqual(shape(await outboxOf(id)), free);
+    assert.deepEqual(shape(await outboxOf(other)), { attempts: 3, last_error: 'no such namespace', due: 0 });
+    assert.deepEqual(await one('outbox', 'release', '--tenant', tenant), { released: 2 });
+    assert.deepEqual(shape(await outboxOf(other)), free);
+    assert.ok(Number((await one('outbox', 'release', '--all')).released) >= 2);
+    for (const each of [id, other]) await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
+  });
+
+  it('writes anew, once, the entries of what waits', async () => {
+    const [lost, known] = [await pend(), await pend()];
+    await test.change(`DELETE FROM outbox WHERE resource_id=${idLiteral(lost)}`);
+    const first = (await rows('outbox', 'rebuild')).find((row) => row.resource_type === 'transfer');
+    assert.ok(Number(first?.waiting) >= 2 && Number(first?.entries_written) >= 1);
+    assert.deepEqual([(await outboxOf(lost)).length, (await outboxOf(known)).length], [1, 1]);
+    const [second] = await rows('outbox', 'rebuild');
+    assert.deepEqual([second?.waiting, second?.entries_written], [first?.waiting, 0]);
+    for (const id of [lost, known]) await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+    assert.equal((await own.row(asUuid(lost))).status, 'rejected');
+  });
+});

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
+import { connectTemporal, type TestTemporal, until } from './temporal.js';
+
+/** What scripts/lib/temporal.mjs gives. */
+interface TemporalScripts {
+  findOrBuildTemporal(): Promise<string>;
+  temporalPart(
+    program: string,
+    options: {
+      readonly ports: Readonly<Record<'temporal' | 'temporalHttp' | 'temporalUi', number>>;
+      readonly log: string;
+      readonly database: string;
+    },
+  ): { readonly command: string; readonly args: readonly string[]; isReady(): Promise<boolean> };
+}
+
+const READY_MS = 60_000;
+
+/** A Temporal server of a test's own, on a file, which can be killed and started again on the same data. */
+export class PrivateTemporal {
+  /** Its `default` namespace, which has the search attributes. */
+  readonly temporal: TestTemporal;
+  private readonly part: ReturnType<TemporalScripts['temporalPart']>;
+  private readonly folder: string;
+  private readonly settings: readonly string[];
+  private child: ChildProcess | undefined;
+
+  private constructor(
+    part: ReturnType<TemporalScripts['temporalPart']>,
+    folder: string,
+    port: number,
+    settings: Readonly<Record<string, number>>,
+  ) {
+    this.part = part;
+    this.folder = folder;
+    this.temporal = connectTemporal(`127.0.0.1:${port}`, 'default');
+    this.settings = Object.entries(settings).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]);
+  }
+
+  /** `settings` are of the server's dynamic configuration. */
+  static async start(settings: Readonly<Record<string, number>> = {}): Promise<PrivateTemporal> {
+    const path = pathToFileURL(join(ROOT, 'scripts/lib/temporal.mjs')).href;
+    const { findOrBuildTemporal, temporalPart } = (await import(path)) as TemporalScripts;
+    const folder = await mkdtemp(join(tmpdir(), 'money-temporal-'));
+    const [temporal, temporalHttp, temporalUi] = await freePorts(3);
+    const part = temporalPart(await findOrBuildTemporal(), {
+      ports: { temporal: temporal!, temporalHttp: temporalHttp!, temporalUi: temporalUi! },
+      log: join(folder, 'temporal.log'),
+      database: join(folder, 'temporal.db'),
+    });
+    const server = new PrivateTemporal(part, folder, temporal!, settings);
+    await server.start();
+    return server;
+  }
+
+  /** Starts it on the data that is there, and waits until it answers. */
+  async start(): Promise<void> {
+    this.child = spawn(this.part.command, [...this.part.args, ...this.settings], { stdio: 'ignore' });
+    tieToThisProcess(this.child);
+    await until('the private Temporal answers', () => this.part.isReady(), { limitMs: READY_MS });
+  }
+
+  /** Ends it as a power cut would. */
+  async kill(): Promise<void> {
+    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exit = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Ends it and takes its data away. */
+  async remove(): Promise<void> {
+    await this.kill();
+    await this.temporal.client.connection.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const READY_MS = 60_000;
+const POLL_MS = 20;
+
+/** A test run that is ended in the middle leaves none of them behind. */
+const children = new Set<ChildProcess>();
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
+/** The child goes with this process, whatever ends it. */
+export function tieToThisProcess(child: ChildProcess): void {
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+}
+
+/** A process of the service as it runs in production, which can be killed and started again on the same ports. */
+export class ServiceProcess {
+  readonly adminUrl: string;
+  /** Everything that it has logged, over all its starts; empty unless LOG_LEVEL says so. */
+  output = '';
+  private readonly program: string;
+  private readonly environment: Readonly<Record<string, string>>;
+  private child: ChildProcess | undefined;
+  private errors = '';
+
+  /** `program` is a file under dist/src. Nothing runs before `start`. */
+  constructor(program: string, environment: Readonly<Record<string, string>>, adminPort: number) {
+    this.program = program;
+    this.environment = { ...environment, ADMIN_PORT: adminPort.toString() };
+    this.adminUrl = `http://127.0.0.1:${adminPort}`;
+  }
+
+  /** Resolves when it is ready. `environment` holds for this start alone. */
+  async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.errors = '';
+    const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/src', this.program)], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, ...this.environment, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    tieToThisProcess(child);
+    child.stdout.on('data', (data: Buffer) => (this.output += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
+    this.child = child;
+    await this.ready();
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Resolves when it can do its work now. Fails when it ends before. */
+  async ready(): Promise<void> {
+    const until = performance.now() + READY_MS;
+    while (!(await this.answersOk('/readyz'))) {
+      if (!this.isRunning) throw new Error(`${this.program} ended: ${this.errors}`);
+      if (performance.now() > until)
+        throw new Error(`${this.program} is not ready after ${READY_MS} ms: ${this.errors}`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  private async answersOk(path: string): Promise<boolean> {
+    try {
+      return (await fetch(this.adminUrl + path)).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What it shows to Prometheus. */
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.adminUrl}/metrics`)).text();
+  }
+
+  /** Ends it as a power cut would. */
+  kill(): Promise<number | null> {
+    return this.end('SIGKILL');
+  }
+
+  /** Answers its exit code. */
+  stop(): Promise<number | null> {
+    return this.end('SIGTERM');
+  }
+
+  /** Resolves when it has ended by itself (a failpoint). */
+  async ended(): Promise<void> {
+    if (this.child !== undefined && this.isRunning) await once(this.child, 'exit');
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.child === undefined) return null;
+    const { child } = this;
+    if (this.isRunning) {
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      await exit;
+    }
+    return child.exitCode;
+  }
+}
+
+/** Ports that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return address.port;
+  });
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}

@@ -1,0 +1,66 @@
+import { buildBridge, buildCore, type Bridge, type Core } from '../../src/app.js';
+import { openWorker, type WorkerParts } from '../../src/app-worker.js';
+import { readWorkerConfig } from '../../src/config.js';
+import { type Clock, systemClock } from '../../src/core/instant.js';
+import { createLogging } from '../../src/http/logging.js';
+import { installRuntime } from '../../src/temporal/workers.js';
+import { testEnvironment } from './api.js';
+import type { TestDatabase } from './database.js';
+import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
+
+/** What the SDK has warned of in this process: nothing, unless a test provokes it. */
+export const sdkWarnings: string[] = [];
+let isInstalled = false;
+
+/** The SDK of this process, its warnings kept to be looked at. */
+export function installRuntimeOnce(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  installRuntime({ info: () => undefined, warn: (_, message) => void sdkWarnings.push(message) }, 0);
+}
+
+/** The worker of the service in this process. */
+export interface TestWorker {
+  readonly core: Core;
+  readonly bridge: Bridge;
+  readonly parts: WorkerParts;
+  readonly adminUrl: string;
+  stop(): Promise<void>;
+}
+
+export interface TestWorkerParts {
+  readonly clock?: Clock;
+  /** False where the workflows shall be alone: the sweeper's loops end with their first round. */
+  readonly sweeps?: boolean;
+  /** False where Temporal is away: nothing would ever poll. */
+  readonly polls?: boolean;
+}
+
+/** The worker's parts over the database and this Temporal; resolves when they work. */
+export async function startTestWorker(
+  { url }: Pick<TestDatabase, 'url'>,
+  temporal: TemporalAddress,
+  { clock = systemClock, sweeps = true, polls = true }: TestWorkerParts = {},
+): Promise<TestWorker> {
+  installRuntimeOnce();
+  const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SDK_METRICS_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
+  const config = readWorkerConfig(testEnvironment(url, own));
+  const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
+  const core = buildCore(config, logger, clock);
+  const bridge = buildBridge(config, core, logger);
+  const parts = await openWorker(config, core, bridge, logger);
+  if (!sweeps) await parts.sweeper.stop();
+  if (polls) await until('the worker polls', () => parts.workers.isPolling);
+  return {
+    core,
+    bridge,
+    parts,
+    adminUrl: `http://127.0.0.1:${parts.admin.port}`,
+    stop: async () => {
+      await Promise.all([parts.sweeper.stop(), parts.workers.stop()]);
+      await bridge.nudge.stop();
+      await core.desk.drained();
+      await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
+    },
+  };
+}

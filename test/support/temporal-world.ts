@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type AuditRow, auditLog } from '../../src/db/entities/identity.js';
+import { addMember } from '../../src/access/members.js';
+import { deactivateStaff, setStaff } from '../../src/access/staff.js';
+import { setPolicy } from '../../src/approvals/policies.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
+import { updateSql } from '../../src/db/statements.js';
+import type { Staff, StaffRight } from '../../src/db/entities/approvals.js';
+import { holds, monthTotals } from '../../src/db/entities/ledger.js';
+import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
+import { type Transfer, transfers } from '../../src/db/entities/operations.js';
+import type { Account, Tenant } from '../../src/db/entities/parties.js';
+import { TransferApprovals } from '../../src/transfers/approvals.js';
+import type { TestAnswer, TestApi } from './api.js';
+import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
+import type { TestDatabase } from './database.js';
+import { type TestTemporal, workflowOf } from './temporal.js';
+import { openDesk, TEST_ACTOR } from './world.js';
+
+/** A tenant whose transfers wait for approval, and everybody who may end them. */
+
+export interface WantedGuard {
+  readonly approvals?: number;
+  readonly expiresInS?: number;
+  readonly funds?: bigint;
+  readonly tenant?: Partial<Tenant>;
+}
+
+/** A transfer's end, by whom it may come through the API. */
+export type MemberAct = 'approve' | 'reject' | 'cancel';
+
+export interface GuardedBank {
+  readonly bank: Bank;
+  readonly source: Account;
+  readonly target: Account;
+  /** Tokens of two members who may approve. */
+  readonly approvers: readonly [string, string];
+  /** A transfer that waits; `raw` is at least LEAST. */
+  pend(raw?: bigint): Promise<Uuid>;
+  /** Several at once. */
+  pendMany(count: number): Promise<Uuid[]>;
+  /** Through the API: approved and rejected by the first approver, canceled by the creator, unless somebody else is said. */
+  act(action: MemberAct, transferId: string, token?: string): Promise<TestAnswer>;
+}
+
+/** Its source guarded from the least amount on: one approval, a week, unless something else is wanted. */
+export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): Promise<GuardedBank> {
+  const { database } = api.core;
+  const bank = await openBank(api, wanted.tenant);
+  const { id: tenantId } = bank.tenant.tenant;
+  const approving = [
+    await addMember(database, systemClock, tenantId, 'first approver', TEST_ACTOR),
+    await addMember(database, systemClock, tenantId, 'second approver', TEST_ACTOR),
+  ] as const;
+  const source = await bank.account({
+    funds: { COPM: wanted.funds ?? 1_000n * LEAST },
+    roles: approving.map(({ id }) => ({ memberId: id, role: 'approver' as const })),
+  });
+  const target = await bank.account({ isVerified: false });
+  const { approvals = 1, expiresInS = 604_800 } = wanted;
+  const policy = { accountId: source.id, asset: 'COPM' as const, threshold: LEAST, approvals, expiresInS };
+  await setPolicy(database, systemClock, policy, TEST_ACTOR);
+  const approvers = [await bank.issue(approving[0]), await bank.issue(approving[1])] as const;
+  const pend = async (raw = LEAST): Promise<Uuid> =>
+    asUuid(text(answered(await bank.send({ from: source, to: target, raw }), 202).json.id));
+  return {
+    bank,
+    source,
+    target,
+    approvers,
+    pend,
+    pendMany: (count) => Promise.all(Array.from({ length: count }, () => pend())),
+    act: (action, transferId, token = action === 'cancel' ? bank.token : approvers[0]) =>
+      bank.request('POST', `/v1/transfers/${transferId}/${action}`, {
+        token,
+        ...(action === 'reject' ? { body: { reason: 'not what was ordered' } } : {}),
+      }),
+  };
+}
+
+/** Somebody of the support staff, active and with these rights, whose name nobody else has. */
+export function hire(database: Database, rights: readonly StaffRight[] = ['approve', 'cancel']): Promise<Staff> {
+  return setStaff(database, systemClock, { name: `Ana ${randomUUID().slice(0, 8)}`, rights }, TEST_ACTOR);
+}
+
+export async function dismiss(database: Database, person: Staff): Promise<void> {
+  assert(await deactivateStaff(database, systemClock, person, TEST_ACTOR));
+}
+
+/** What the UI and the `temporal` command line do. */
+export function sendSignal(
+  temporal: TestTemporal,
+  transferId: string,
+  action: MemberAct,
+  ...input: readonly unknown[]
+): Promise<void> {
+  return workflowOf(temporal, transferId).signal<unknown[]>(action, ...input);
+}
+
+export const REASON = 'the customer asked by telephone';
+
+/** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
+export function approvalsOf({ database }: TestDatabase): TransferApprovals {
+  return new TransferApprovals(openDesk(database).desk, database.reader, systemClock, { tell: () => undefined });
+}
+
+/** What the passing of time does. */
+export function moveExpiry({ database }: Pick<TestDatabase, 'database'>, id: Uuid, at: number): Promise<void> {
+  return database.withTransaction(async (transaction) => {
+    const pending = { id, status: 'pending_approval' } as const;
+    await transaction.execute(updateSql(transfers, { approvalExpiresAt: instant(at) }, pending));
+  });
+}
+
+export async function readTransfer({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<Transfer> {
+  const transfer = await database.reader.find(transfers, { id });
+  assert(transfer !== undefined, `there is no transfer ${id}`);
+  return transfer;
+}
+
+/** The audit log of one transfer, oldest first. */
+export async function actsOn(db: TestDatabase, transferId: string): Promise<readonly AuditRow[]> {
+  return db.database.reader.select(auditLog, { subjectId: transferId }, { orderBy: ['id'] });
+}
+
+/** The types of its events, in their order. */
+export async function eventsOf(db: TestDatabase, transferId: string): Promise<string[]> {
+  const rows = await db.sql(`SELECT type FROM events WHERE resource_id=${idLiteral(transferId)} ORDER BY sequence`);
+  return rows.map(({ type }) => String(type));
+}
+
+/** What the outbox still holds for it. */
+export async function outboxOf(db: TestDatabase, transferId: Uuid): Promise<readonly OutboxRow[]> {
+  return db.database.reader.select(outbox, { resourceId: transferId });
+}
+
+/** An entry for it as if another process had written it: due at once unless said. */
+export function outboxRow({ tenantId, id }: Pick<Transfer, 'tenantId' | 'id'>, dueInMs = 0): OutboxRow {
+  const now = Date.now();
+  return {
+    id: newId(),
+    tenantId,
+    resourceType: 'transfer',
+    resourceId: id,
+    createdAt: instant(now),
+    dueAt: instant(now + dueInMs),
+    attempts: 0,
+    lastError: null,
+  };
+}
+
+/** In words: the status, or for a rejected one its code. */
+export function endOf({ status, rejectionCode }: Pick<Transfer, 'status' | 'rejectionCode'>): string {
+  return rejectionCode ?? status;
+}
+
+/** Each has this end, told by one event, its hold gone to 0; and every month holds what did not come back. */
+export async function assertEnds(db: TestDatabase, ends: ReadonlyMap<Uuid, string>): Promise<void> {
+  const reader = db.database.reader;
+  for (const [id, end] of ends) {
+    const transfer = await readTransfer(db, id);
+    assert.equal(endOf(transfer), end, `transfer ${id}`);
+    assert.deepEqual(await eventsOf(db, id), end === 'pending_approval' ? [] : [`transfer.${transfer.status}`]);
+    const hold = await reader.find(holds, { resourceId: id });
+    assert.equal(hold?.remaining, end === 'pending_approval' ? transfer.raw + transfer.feeRaw : 0n);
+  }
+}
+
+/** What counts in the months of the account, by month: all that is completed or waits. */
+export async function assertMonths(db: TestDatabase, { id: accountId }: Pick<Account, 'id'>): Promise<void> {
+  const rows = await db.sql(
+    `SELECT limit_month AS month, SUM(IF(status IN ('completed','pending_approval'), raw, 0)) AS used FROM transfers
+     WHERE source_account_id=${idLiteral(accountId)} GROUP BY limit_month`,
+  );
+  for (const { month, used } of rows) {
+    const total = await db.database.reader.find(monthTotals, { accountId, asset: 'COPM', month: String(month) });
+    assert.equal(total?.used, BigInt(String(used)), `month ${String(month)}`);
+  }
+}

@@ -1,0 +1,24 @@
+import { testEnvironment } from './api.js';
+import { freePorts, ServiceProcess } from './service-process.js';
+import { type TemporalAddress, temporalEnvironment } from './temporal.js';
+
+/** The worker as it runs in production: a process of its own. It is ready when it polls Temporal. */
+export class WorkerProcess extends ServiceProcess {
+  /** Over the database and this Temporal; nothing runs before `start`. */
+  static async prepare(
+    mysqlUrl: string,
+    temporal: TemporalAddress,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<WorkerProcess> {
+    const [adminPort, sdkPort] = await freePorts(2);
+    const others = { ...temporalEnvironment(temporal), SDK_METRICS_PORT: sdkPort!.toString(), ...environment };
+    return new WorkerProcess('worker.js', testEnvironment(mysqlUrl, others), adminPort!);
+  }
+
+  /** The same, and waits until it is ready. */
+  static async start(...parts: Parameters<typeof WorkerProcess.prepare>): Promise<WorkerProcess> {
+    const worker = await WorkerProcess.prepare(...parts);
+    await worker.start();
+    return worker;
+  }
+}

@@ -1,0 +1,25 @@
+import { activitiesCampaign } from '../campaigns/approval-activities.js';
+import { racesCampaign } from '../campaigns/approval-races.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+
+describe('transfers that wait', function () {
+  this.timeout(90_000);
+  let db: TestDatabase;
+  let api: TestApi;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  after(() => api.stop());
+
+  it('end once, by one event, when approve, reject, cancel and expiry come together', async () => {
+    await racesCampaign({ db, api, rounds: 50, seed: 20_261_101 });
+  });
+
+  it('are paid once however often and late the activities run', async () => {
+    await activitiesCampaign({ db, api, transfers: 60, calls: 2_000, seed: 20_261_102 });
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { WORKFLOW_TYPES } from '../../src/temporal/contracts.js';
+import * as workflows from '../../workflows/index.js';
+
+const MOST_BYTES = 2 * 1024 * 1024;
+/** What workflows may reach of our own code. (architecture.md, the arrows) */
+const OUR_OWN =
+  /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
+/** The SDK, and what it brings. */
+const PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'nexus-rpc'];
+
+describe('the bundle of the workflows', () => {
+  const code = readFileSync(BUNDLE_FILE, 'utf8');
+  const modules = [...code.matchAll(/^\/\*\*\*\/ "([^"]+)"/gm)].map(([, name]) => name!);
+  const packageOf = (name: string): string | undefined => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
+
+  it('is small: one import too many would make it several times as large', () => {
+    assert(statSync(BUNDLE_FILE).size <= MOST_BYTES, `${statSync(BUNDLE_FILE).size} bytes`);
+  });
+
+  it('has of our own code the workflows, contracts, rules and pure core, and of activities nothing', () => {
+    const own = modules.filter((name) => name.startsWith('./dist/'));
+    assert(own.includes('./dist/workflows/transfer.js') && own.includes('./dist/src/temporal/contracts.js'));
+    assert.deepEqual(
+      own.filter((name) => !OUR_OWN.test(name)),
+      [],
+    );
+  });
+
+  it('has no other package than the SDK and what that needs', () => {
+    const packages = new Set(modules.flatMap((name) => packageOf(name) ?? []));
+    assert(packages.has('@temporalio/workflow'));
+    assert.deepEqual(
+      [...packages].filter((name) => !PACKAGES.includes(name)),
+      [],
+    );
+  });
+
+  it('asks Node for nothing', () => {
+    const asked = [...code.matchAll(/(?:require|import)\((["'])([^"']+)\1\)/g)].map(([, , name]) => name!);
+    const builtins = asked.filter((name) => name.startsWith('node:') || builtinModules.includes(name));
+    const ofOurs = modules.filter((name) => name.startsWith('node:') || builtinModules.includes(name));
+    assert.deepEqual([builtins, ofOurs], [[], []]);
+  });
+
+  it('exports workflows and nothing else, each under the name by which it is started', () => {
+    const exported = Object.entries(workflows);
+    assert.deepEqual(exported.map(([name]) => name).sort(), Object.values(WORKFLOW_TYPES).sort());
+    for (const [name, workflow] of exported) assert.equal(workflow.constructor.name, 'AsyncFunction', name);
+  });
+
+  it('has a recorded history of every workflow', () => {
+    const folder = join(dirname(BUNDLE_FILE), '../test/histories');
+    const recorded = existsSync(folder) ? readdirSync(folder) : [];
+    for (const type of Object.values(WORKFLOW_TYPES))
+      assert(
+        recorded.some((name) => name.startsWith(`${type}-`) && name.endsWith('.json')),
+        type,
+      );
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  newNamespace,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+  workflowStatus,
+} from '../support/temporal.js';
+import { startTestWorker } from '../support/temporal-worker.js';
+import {
+  actsOn,
+  assertEnds,
+  assertMonths,
+  endOf,
+  hire,
+  moveExpiry,
+  openGuardedBank,
+  outboxOf,
+  readTransfer,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
+
+describe('a transfer whose time is over', function () {
+  this.timeout(90_000);
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let api: TestApi;
+
+  before(async () => {
+    db = await testDatabase();
+    // Of its own: no other worker's sweeper may help.
+    temporal = await newNamespace(sharedAddress(), 'expiry');
+    await (await startTestWorker(db, temporal, { sweeps: false })).stop();
+    api = await startTestApi(db, temporalEnvironment(temporal));
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  it("is ended by its workflow's timer where no sweeper runs", async () => {
+    const { pend, source } = await openGuardedBank(api);
+    const id = await pend();
+    await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
+    await moveExpiry(db, id, Date.now() + 1_000);
+    const worker = await startTestWorker(db, temporal, { sweeps: false });
+    try {
+      await untilEnded(temporal, id);
+      await assertEnds(db, new Map([[id, 'expired']]));
+      await assertMonths(db, source);
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('is ended by the sweeper where Temporal is away, and its workflow ends when Temporal is back', async () => {
+    const guarded = await openGuardedBank(api);
+    const ids = await guarded.pendMany(3);
+    for (const id of ids)
+      await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
+    const alone = await startTestWorker(db, AWAY, { polls: false });
+    try {
+      for (const id of ids) await moveExpiry(db, id, Date.now() + 300);
+      for (const id of ids) await until('it is expired', async () => endOf(await readTransfer(db, id)) === 'expired');
+      assert.equal((await outboxOf(db, ids[0]!)).length, 1);
+    } finally {
+      await alone.stop();
+    }
+    await assertEnds(db, new Map(ids.map((id) => [id, 'expired'])));
+    const worker = await startTestWorker(db, temporal);
+    for (const id of ids) await untilEnded(temporal, id);
+    await worker.stop();
+  });
+
+  it('cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
+    const ana = await hire(db.database);
+    const { pend } = await openGuardedBank(api);
+    const id = await pend();
+    const worker = await startTestWorker(db, temporal, { sweeps: false });
+    try {
+      await untilWaiting(temporal, id);
+      await moveExpiry(db, id, Date.now() - 1);
+      await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
+      await untilEnded(temporal, id);
+      await assertEnds(db, new Map([[id, 'expired']]));
+      const [act] = await actsOn(db, id);
+      assert.equal(act?.action, 'transfer.approve_refused');
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('cannot be approved through the API either, while nobody sweeps: 409 expired, and it is', async () => {
+    const guarded = await openGuardedBank(api);
+    const id = await guarded.pend();
+    await moveExpiry(db, id, Date.now() - 1);
+    const { details } = answered(await guarded.act('approve', id), 409, 'invalid_state');
+    assert.deepEqual(details, { current: 'expired', allowed: ['pending_approval'] });
+    await assertEnds(db, new Map([[id, 'expired']]));
+    const worker = await startTestWorker(db, temporal);
+    await untilEnded(temporal, id);
+    await worker.stop();
+  });
+});

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
+import { insertSql } from '../../src/db/statements.js';
+import { Outbox } from '../../src/temporal/outbox.js';
+import { outboxSweep, unattendedSweep } from '../../src/temporal/sweeps.js';
+import { transferWaiting } from '../../src/transfers/waiting.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  connectTemporal,
+  namespaceName,
+  newNamespace,
+  registerNamespace,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+  workflowOf,
+  workflowStatus,
+} from '../support/temporal.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import {
+  assertEnds,
+  endOf,
+  type GuardedBank,
+  hire,
+  moveExpiry,
+  openGuardedBank,
+  outboxOf,
+  outboxRow,
+  readTransfer,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+/** Nobody listens there. */
+const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
+
+describe('the outbox', function () {
+  this.timeout(90_000);
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+  /** Its process cannot reach Temporal: what it writes is left for the sweeper. */
+  let cutOff: TestApi;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+    worker = await startTestWorker(db, temporal);
+    api = await startTestApi(db, temporalEnvironment(temporal));
+    cutOff = await startTestApi(db, temporalEnvironment(AWAY));
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await Promise.all([api.stop(), cutOff.stop()]);
+    await worker.stop();
+  });
+
+  const isEmpty = async (id: Uuid): Promise<boolean> => (await outboxOf(db, id)).length === 0;
+  const write = (rows: readonly OutboxRow[]): Promise<void> =>
+    db.database.withTransaction(async (transaction) => {
+      await transaction.execute(insertSql(outboxTable, rows));
+    });
+  const bankOf = (own: TestApi): Promise<GuardedBank> => openGuardedBank(own);
+
+  it('is left with what the API could not tell, which answers 202 all the same; the sweeper tells it', async () => {
+    await worker.stop();
+    const { pendMany } = await bankOf(cutOff);
+    const ids = await pendMany(5);
+    for (const id of ids) {
+      const [row] = await outboxOf(db, id);
+      assert.deepEqual([row?.resourceType, row?.attempts, row?.lastError], ['transfer', 0, null]);
+      assert.equal(await workflowStatus(temporal, id), undefined);
+    }
+    worker = await startTestWorker(db, temporal);
+    for (const id of ids) {
+      await untilWaiting(temporal, id);
+      await until('its entry is gone', () => isEmpty(id));
+    }
+  });
+
+  it('has nothing of what was settled before it was told: no workflow is made for it', async () => {
+    await worker.stop();
+    const guarded = await bankOf(cutOff);
+    const [approved, canceled] = (await guarded.pendMany(2)) as [Uuid, Uuid];
+    answered(await guarded.act('approve', approved), 200);
+    answered(await guarded.act('cancel', canceled), 200);
+    assert.deepEqual([(await outboxOf(db, approved)).length, (await outboxOf(db, canceled)).length], [2, 2]);
+    worker = await startTestWorker(db, temporal);
+    for (const id of [approved, canceled]) {
+      await until('its entries are gone', () => isEmpty(id));
+      assert.equal(await workflowStatus(temporal, id), undefined);
+    }
+  });
+
+  it('takes entries twice, late and in any order: one workflow, and one end', async () => {
+    const guarded = await bankOf(api);
+    const ids = await guarded.pendMany(4);
+    const rows = await Promise.all(ids.map((id) => readTransfer(db, id)));
+    const twice = (): Promise<void> =>
+      write(rows.flatMap((row) => [outboxRow(row), outboxRow(row), outboxRow(row, 200)]).reverse());
+    await twice();
+    for (const id of ids) await untilWaiting(temporal, id);
+    const runs = await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId));
+    await twice();
+    for (const id of ids) await until('its entries are gone', () => isEmpty(id));
+    assert.deepEqual(await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)), runs);
+    for (const id of ids) answered(await guarded.act('approve', id), 200);
+    for (const id of ids) await untilEnded(temporal, id);
+    await twice();
+    for (const id of ids) await until('its entries are gone', () => isEmpty(id));
+    assert.deepEqual(await Promise.all(ids.map(async (id) => (await workflowOf(temporal, id).describe()).runId)), runs);
+    await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
+  });
+
+  it('gives each entry to one of two sweepers that claim at the same time', async () => {
+    await worker.stop();
+    const guarded = await bankOf(cutOff);
+    const transfer = await readTransfer(db, await guarded.pend());
+    const rows = Array.from({ length: 300 }, () => outboxRow(transfer));
+    await write(rows);
+    const others = [openDatabase(db.url), openDatabase(db.url)];
+    const sweepers = others.map((database) => new Outbox(database, systemClock));
+    const claimed: OutboxRow[] = [];
+    const sweep = async (own: Outbox): Promise<void> => {
+      for (;;) {
+        const found = await own.claim(7);
+        if (found.length === 0) return;
+        claimed.push(...found);
+      }
+    };
+    await Promise.all([...sweepers, ...sweepers].map(sweep));
+    await Promise.all(others.map((database) => database.close()));
+    const ids = claimed.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, 'an entry was given twice');
+    assert.deepEqual(
+      rows.filter(({ id }) => !ids.includes(id)),
+      [],
+    );
+    // Whoever claimed them has died, and its time is over.
+    await worker.bridge.outbox.giveBack(claimed).catch(() => undefined);
+    worker = await startTestWorker(db, temporal);
+    await worker.bridge.outbox.giveBack(claimed);
+    await untilWaiting(temporal, transfer.id);
+    await until('its entries are gone', () => isEmpty(transfer.id));
+  });
+
+  it('keeps what Temporal refuses with the reason, ever later, and it comes through when it may', async () => {
+    const late = connectTemporal(sharedAddress(), namespaceName('late'));
+    const own = await startTestApi(db, temporalEnvironment(AWAY));
+    const refused = await startTestWorker(db, late, { polls: false });
+    // The other worker's sweeper must not have it.
+    await worker.stop();
+    try {
+      const id = await (await bankOf(own)).pend();
+      const row = await until('it is refused', async () => (await outboxOf(db, id)).find((one) => one.attempts > 0));
+      assert.match(row.lastError!, /namespace/i);
+      assert(row.dueAt - Date.now() <= 1_000 * 2 ** (row.attempts - 1));
+      const metrics = await (await fetch(`${refused.adminUrl}/metrics`)).text();
+      assert.match(metrics, /outbox_refused_total\{resource_type="transfer"\} [1-9]/);
+      assert.match(metrics, /^outbox_entries [1-9]/m);
+      await registerNamespace(late);
+      await refused.bridge.client.registerSearchAttributes();
+      await untilWaiting(late, id);
+      await until('its entry is gone', () => isEmpty(id));
+    } finally {
+      await refused.stop();
+      await own.stop();
+      worker = await startTestWorker(db, temporal);
+    }
+  });
+
+  it('shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
+    await worker.stop();
+    const away = await startTestWorker(db, AWAY, { polls: false });
+    try {
+      const { pend } = await bankOf(cutOff);
+      const id = await pend();
+      const read = async (): Promise<string> => (await fetch(`${away.adminUrl}/metrics`)).text();
+      await until('a round has met it', async () => /^outbox_unavailable_total [1-9]/m.test(await read()));
+      assert.match(await read(), /^outbox_entries [1-9]/m);
+      await until('it grows older', async () => /^outbox_oldest_seconds (?!0$)[\d.]+$/m.test(await read()));
+      const [row] = await outboxOf(db, id);
+      assert.deepEqual([row?.attempts, row?.lastError], [0, null], 'what is away refuses nothing');
+      assert.equal((await fetch(`${away.adminUrl}/readyz`)).status, 503);
+      assert.equal((await fetch(`${away.adminUrl}/livez`)).status, 200);
+    } finally {
+      await away.stop();
+      worker = await startTestWorker(db, temporal);
+    }
+  });
+
+  describe('and what is not in it any more', () => {
+    /** As if a minute had passed. */
+    const found: number[] = [];
+    const sweepOf = (own: TestWorker): Promise<boolean> =>
+      unattendedSweep({
+        database: own.core.database,
+        outbox: own.bridge.outbox,
+        client: own.bridge.client,
+        sources: [transferWaiting],
+        clock: () => instant(Date.now() + 120_000),
+        onFound: (_, resources) => void found.push(resources),
+      }).run(new AbortController().signal);
+
+    it('goes on where the workflow was terminated by hand', async () => {
+      const ana = await hire(db.database);
+      const guarded = await bankOf(api);
+      const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
+      for (const id of [lost, kept]) await untilWaiting(temporal, id);
+      const { runId } = await workflowOf(temporal, kept).describe();
+      await workflowOf(temporal, lost).terminate('by a mistake');
+      await until('it has a workflow again', async () => {
+        await sweepOf(worker);
+        return (await workflowStatus(temporal, lost)) === 'RUNNING';
+      });
+      await untilWaiting(temporal, lost);
+      assert.equal((await workflowOf(temporal, kept).describe()).runId, runId);
+      await sendSignal(temporal, lost, 'approve', { actor: ana.name, reason: REASON });
+      await untilEnded(temporal, lost);
+      assert.equal(endOf(await readTransfer(db, lost)), 'completed');
+    });
+
+    it('goes on where an empty Temporal stands beside the database', async () => {
+      const guarded = await bankOf(api);
+      const ids = await guarded.pendMany(3);
+      for (const id of ids) await untilWaiting(temporal, id);
+      await worker.stop();
+      const empty = await newNamespace(sharedAddress(), 'empty');
+      const beside = await startTestWorker(db, empty);
+      try {
+        await sweepOf(beside);
+        for (const id of ids) await untilWaiting(empty, id);
+        await moveExpiry(db, ids[0]!, Date.now());
+        const reached = await startTestApi(db, temporalEnvironment(empty));
+        answered(await reached.request('POST', `/v1/transfers/${ids[1]!}/cancel`, { token: guarded.bank.token }), 200);
+        await reached.stop();
+        for (const id of ids.slice(0, 2)) await untilEnded(empty, id);
+        await assertEnds(
+          db,
+          new Map([
+            [ids[0]!, 'expired'],
+            [ids[1]!, 'canceled'],
+            [ids[2]!, 'pending_approval'],
+          ]),
+        );
+      } finally {
+        await beside.stop();
+        worker = await startTestWorker(db, temporal);
+      }
+    });
+
+    it('is found by nobody while all is well', async () => {
+      await until('all have their workflows', async () => {
+        found.length = 0;
+        await sweepOf(worker);
+        await outboxSweep(worker.bridge.outbox, worker.bridge.relay).run(new AbortController().signal);
+        return found.length === 0;
+      });
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import type { Uuid } from '../../src/core/ids.js';
+import { answered } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { stateOf, type TestTemporal, until, untilEnded, untilWaiting } from '../support/temporal.js';
+import { type GuardedBank, moveExpiry, REASON, sendSignal } from '../support/temporal-world.js';
+
+/** Who ends a transfer, and how: every way that the workflow takes. Each answers the transfer, whose workflow has ended. */
+export interface Stage {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  /** One approval, and two. */
+  readonly one: GuardedBank;
+  readonly two: GuardedBank;
+  /** The name of active staff. */
+  readonly actor: string;
+}
+
+async function waiting({ temporal }: Stage, bank: GuardedBank): Promise<Uuid> {
+  const id = await bank.pend();
+  await untilWaiting(temporal, id);
+  return id;
+}
+
+async function bySignal(stage: Stage, action: 'approve' | 'reject' | 'cancel'): Promise<Uuid> {
+  const id = await waiting(stage, stage.one);
+  await sendSignal(stage.temporal, id, action, { actor: stage.actor, reason: REASON });
+  return id;
+}
+
+async function byApi(stage: Stage, action: 'approve' | 'reject' | 'cancel'): Promise<Uuid> {
+  const id = await waiting(stage, stage.one);
+  answered(await stage.one.act(action, id), 200);
+  return id;
+}
+
+const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
+  'approved-by-signal': (stage) => bySignal(stage, 'approve'),
+  'rejected-by-signal': (stage) => bySignal(stage, 'reject'),
+  'canceled-by-signal': (stage) => bySignal(stage, 'cancel'),
+  'approved-by-api': (stage) => byApi(stage, 'approve'),
+  'rejected-by-api': (stage) => byApi(stage, 'reject'),
+  'canceled-by-api': (stage) => byApi(stage, 'cancel'),
+  // No sweeper runs on the stage.
+  'expired-by-timer': async (stage) => {
+    const id = await waiting(stage, stage.one);
+    await moveExpiry(stage.db, id, Date.now() + 500);
+    await stage.temporal.client.workflow.getHandle(`transfer/${id}`).signal('changed');
+    return id;
+  },
+  'refused-signals': async (stage) => {
+    const { temporal, one } = stage;
+    const id = await waiting(stage, one);
+    await sendSignal(temporal, id, 'approve');
+    await sendSignal(temporal, id, 'approve', { actor: 'Mallory', reason: REASON });
+    await sendSignal(temporal, id, 'cancel', { actor: stage.actor, reason: 'x'.repeat(200) });
+    await until('they are refused', async () => (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'));
+    await sendSignal(temporal, id, 'reject', { actor: stage.actor, reason: REASON });
+    return id;
+  },
+  'two-approvals': async (stage) => {
+    const { temporal, two } = stage;
+    const id = await waiting(stage, two);
+    await sendSignal(temporal, id, 'approve', { actor: stage.actor, reason: REASON });
+    await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
+    answered(await two.act('approve', id), 200);
+    return id;
+  },
+};
+
+/** Every way, by its name, and the transfer that went it. */
+export async function playAll(stage: Stage): Promise<ReadonlyMap<string, Uuid>> {
+  const played = await Promise.all(
+    Object.entries(WAYS).map(async ([name, way]) => {
+      const id = await way(stage);
+      await untilEnded(stage.temporal, id);
+      return [name, id] as const;
+    }),
+  );
+  return new Map(played);
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { Uuid } from '../../src/core/ids.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import {
+  detailsOf,
+  newNamespace,
+  sharedAddress,
+  stateOf,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+  workflowOf,
+} from '../support/temporal.js';
+import { startTestWorker } from '../support/temporal-worker.js';
+import {
+  actsOn,
+  assertEnds,
+  hire,
+  openGuardedBank,
+  readTransfer,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+
+function attributesOf({ typedSearchAttributes }: WorkflowExecutionDescription): unknown {
+  return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
+    typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
+  );
+}
+
+describe('the worker', function () {
+  this.timeout(90_000);
+  let db: TestDatabase;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  after(() => assertLedgerSound(db.database));
+
+  it('registers the search attributes that a namespace lacks, and leaves those that it has', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'fresh');
+    const { operatorService } = temporal.client.connection;
+    const known = async (): Promise<string[]> => {
+      const { customAttributes } = await operatorService.listSearchAttributes({ namespace: temporal.namespace });
+      return Object.keys(customAttributes).filter((name) =>
+        /^(TenantId|ResourceId|AccountId|BusinessStatus)$/.test(name),
+      );
+    };
+    assert.deepEqual(await known(), []);
+    const worker = await startTestWorker(db, temporal);
+    assert.deepEqual((await known()).sort(), ['AccountId', 'BusinessStatus', 'ResourceId', 'TenantId']);
+    assert.deepEqual(await worker.bridge.client.registerSearchAttributes(), []);
+    await worker.stop();
+    await (await startTestWorker(db, temporal)).stop();
+  });
+
+  it('ends what runs when it is told to stop, and the next one goes on: nothing is lost, nothing twice', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'stopping');
+    const worker = await WorkerProcess.start(db.url, temporal);
+    const api = await startTestApi(db, temporalEnvironment(temporal));
+    try {
+      const guarded = await openGuardedBank(api);
+      const { name: actor } = await hire(db.database);
+      const ids = await guarded.pendMany(20);
+      for (const id of ids) await untilWaiting(temporal, id);
+      const bad = { actor: 'Mallory', reason: REASON };
+      for (const id of ids) await sendSignal(temporal, id, 'approve', bad);
+      for (const id of ids) await sendSignal(temporal, id, 'approve', { actor, reason: REASON });
+      assert.equal(await worker.stop(), 0);
+      await worker.start();
+      for (const id of ids) await untilEnded(temporal, id);
+      await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
+      for (const id of ids)
+        assert.deepEqual(
+          (await actsOn(db, id)).map(({ action }) => action),
+          ['transfer.approve_refused', 'transfer.approve'],
+        );
+    } finally {
+      await Promise.all([worker.kill(), api.stop()]);
+    }
+  });
+
+  describe('on a server that suggests early to continue as new', () => {
+    let server: PrivateTemporal;
+    let temporal: TestTemporal;
+    let api: TestApi;
+
+    before(async () => {
+      server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 60 });
+      ({ temporal } = server);
+      api = await startTestApi(db, temporalEnvironment(temporal));
+    });
+
+    after(async () => {
+      await api.stop();
+      await server.remove();
+    });
+
+    it('continues a flooded workflow as new: every signal is looked at once, and it is the same to whoever looks', async () => {
+      const worker = await startTestWorker(db, temporal);
+      try {
+        const { pend } = await openGuardedBank(api);
+        const { name: actor } = await hire(db.database);
+        const id = await pend();
+        await untilWaiting(temporal, id);
+        const first = await workflowOf(temporal, id).describe();
+        for (let wave = 0; wave < 3; wave += 1) {
+          await Promise.all(
+            Array.from({ length: 20 }, () => sendSignal(temporal, id, 'cancel', { actor: 'Mallory', reason: REASON })),
+          );
+          await until(`wave ${wave} is done`, async () => (await actsOn(db, id)).length === 20 * (wave + 1));
+        }
+        await until('it was continued', async () => (await workflowOf(temporal, id).describe()).runId !== first.runId);
+        await until('it waits again', async () => (await stateOf(temporal, id))?.status === 'pending_approval');
+        const now = await workflowOf(temporal, id).describe();
+        assert.deepEqual(attributesOf(now), attributesOf(first));
+        // The static summary alone is not carried over: the SDK has no option for it.
+        assert.match((await detailsOf(temporal, id)) ?? '', /^Waiting for 1 of 1/);
+        await sendSignal(temporal, id, 'approve', { actor, reason: REASON });
+        await untilEnded(temporal, id);
+        await assertEnds(db, new Map<Uuid, string>([[id, 'completed']]));
+        assert.equal((await actsOn(db, id)).length, 61);
+        assert.equal((await readTransfer(db, id)).status, 'completed');
+      } finally {
+        await worker.stop();
+      }
+    });
+  });
+});

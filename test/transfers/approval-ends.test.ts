@@ -1,0 +1,507 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { removeRole } from '../../src/access/members.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { ApiError } from '../../src/core/errors.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, idLiteral, type Json, LEAST, object, openBank, setStatus, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
+import {
+  approvalsOf,
+  assertEnded,
+  EXPIRES_IN_S,
+  type GuardedBank,
+  openGuarded,
+  type Person,
+  REASON,
+  THRESHOLD,
+  type Verb,
+} from '../support/guarded.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const START = Date.parse('2036-05-10T12:00:00.000Z');
+const DECIDED = { actor: TEST_ACTOR, reason: null };
+const VERBS: readonly Verb[] = ['approve', 'reject', 'cancel'];
+
+describe('a transfer that waits for approval ends', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+  let now: Instant;
+
+  const at = (time: string): void => void (now = instant(Date.parse(time)));
+  const pass = (ms: number): void => void (now = instant(now + ms));
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(START);
+    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
+  });
+
+  beforeEach(async () => {
+    now = instant(START);
+    own = await openGuarded(api);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  /** Nothing is held, nothing left, and nothing of the month is used. */
+  async function assertGivenBack(before: Awaited<ReturnType<GuardedBank['money']>>): Promise<void> {
+    assert.deepEqual(await own.money(), before);
+    assert.equal(await own.used(), 0n);
+    assert.equal(await own.bank.available(own.receiver), 0n);
+  }
+
+  const MAY: Readonly<Record<'reject' | 'cancel', readonly Person[]>> = {
+    reject: ['approver', 'second', 'third', 'admin', 'owner'],
+    cancel: ['creator', 'admin', 'owner'],
+  };
+  const EVERYBODY: readonly Person[] = [
+    ...['owner', 'creator', 'colleague', 'approver', 'admin', 'viewer', 'stranger'],
+  ] as Person[];
+
+  for (const [verb, rejection] of [
+    ['reject', { code: 'rejected', reason: REASON }],
+    ['cancel', { code: 'canceled', reason: null }],
+  ] as const)
+    it(`by ${verb} of ${MAY[verb].join(', ')}, and of nobody else: rejected, with one transfer.rejected, and all is given back`, async () => {
+      const before = await own.money();
+      for (const person of EVERYBODY) {
+        const pending = await own.pend();
+        const answer = await own.act(verb, pending.id, person);
+        if (MAY[verb].includes(person)) {
+          assert.deepEqual(answered(answer, 200).json, { ...pending, status: 'rejected', rejection });
+        } else {
+          answered(answer, 403, 'authority_insufficient');
+          assert.deepEqual(await own.read(pending.id), pending);
+          answered(await own.act(verb, pending.id, 'admin'), 200);
+        }
+        await assertEnded(own, pending.id, 'rejected', rejection);
+      }
+      await assertGivenBack(before);
+    });
+
+  it('by its creator alone as canceled: reject is 403 for who created it, also as admin or owner', async () => {
+    for (const person of ['creator', 'admin', 'owner'] as const) {
+      const { id } = await own.pend({}, { token: own.tokens[person] });
+      answered(await own.act('reject', id, person), 403, 'authority_insufficient');
+      answered(await own.act('cancel', id, person), 200);
+      await assertEnded(own, id, 'rejected', { code: 'canceled', reason: null });
+    }
+  });
+
+  it('by its creator no more when the creator has lost every role in the source', async () => {
+    const { id } = await own.pend();
+    await removeRole(db.database, systemClock, own.members.creator, own.guarded.id, TEST_ACTOR);
+    answered(await own.act('cancel', id, 'creator'), 403, 'authority_insufficient');
+    answered(await own.act('cancel', id, 'admin'), 200);
+  });
+
+  it('by a reject with a reason of 1 to 140 code points in NFC, shown as it was kept', async () => {
+    for (const [reason, shown] of [
+      ['x', 'x'],
+      ['💸'.repeat(140), '💸'.repeat(140)],
+      ['e\u0301'.repeat(140), '\u00e9'.repeat(140)],
+    ]) {
+      const { id } = await own.pend();
+      const { json } = answered(await own.act('reject', id, 'approver', { body: { reason } }), 200);
+      assert.equal(object(json.rejection).reason, shown);
+    }
+  });
+
+  it('by no reject whose reason is absent, empty, too long or no text: 400, and it waits on', async () => {
+    const pending = await own.pend();
+    for (const [body, code, reason] of [
+      [{}, 'missing_field', undefined],
+      [{ reason: null }, 'missing_field', undefined],
+      [{ reason: '' }, 'invalid_field', 'too_short'],
+      [{ reason: 'x'.repeat(141) }, 'invalid_field', 'too_long'],
+      [{ reason: 'a\nb' }, 'invalid_field', 'control_character'],
+      [{ reason: 7 }, 'invalid_field', 'not_a_string'],
+      [{ reason: 'x', code: 'rejected' }, 'invalid_field', 'unknown'],
+    ] as const) {
+      const refused = answered(await own.act('reject', pending.id, 'approver', { body }), 400, code);
+      assert.equal(refused.details?.reason, reason);
+    }
+    answered(await own.act('cancel', pending.id, 'creator', { body: { reason: 'x' } }), 400, 'invalid_field');
+    assert.deepEqual(await own.read(pending.id), pending);
+  });
+
+  it('once: reject and cancel ignore an Idempotency-Key, and asked again they are 409 with the end that there was', async () => {
+    const key = randomUUID();
+    for (const verb of ['reject', 'cancel'] as const) {
+      const { id } = await own.pend();
+      const first = answered(await own.act(verb, id, 'admin', { key }), 200);
+      assert.equal(first.headers.get('svc-idempotent-replayed'), null);
+      const again = answered(await own.act(verb, id, 'admin', { key }), 409, 'invalid_state');
+      assert.deepEqual(again.details, { current: 'rejected', allowed: ['pending_approval'] });
+      assert.equal((await own.events(id)).length, 1);
+    }
+  });
+
+  it('after a first approval of two by reject, and the approval stays to be seen', async () => {
+    await own.setPolicy({ approvals: 2 });
+    const before = await own.money();
+    const { id } = await own.pend();
+    answered(await own.act('approve', id, 'approver'), 200);
+    // Also by who approved it a moment ago.
+    answered(await own.act('reject', id, 'approver'), 200);
+    const shown = await assertEnded(own, id, 'rejected', { code: 'rejected', reason: REASON });
+    assert.equal(object(shown.approval).received, 1);
+    await assertGivenBack(before);
+  });
+
+  describe('with the last approval', () => {
+    const approve = (id: unknown): Promise<TestAnswer> => own.act('approve', id, 'approver');
+
+    it('as rejected with capability_cannot_send where its source was frozen meanwhile', async () => {
+      const before = await own.money();
+      const { id } = await own.pend();
+      await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      const { json } = answered(await approve(id), 200);
+      const { code, reason } = object(json.rejection);
+      assert.deepEqual([json.status, code], ['rejected', 'capability_cannot_send']);
+      assert.match(text(reason), /frozen/);
+      assert.equal(object(json.approval).received, 1);
+      await assertEnded(own, id, 'rejected', object(json.rejection));
+      await assertGivenBack(before);
+    });
+
+    it('as rejected with capability_cannot_send where its source is not verified any more', async () => {
+      const before = await own.money();
+      const { id } = await own.pend();
+      await db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(own.guarded.id)}`);
+      const { json } = answered(await approve(id), 200);
+      assert.equal(object(json.rejection).code, 'capability_cannot_send');
+      await assertEnded(own, id, 'rejected', object(json.rejection));
+      await assertGivenBack(before);
+    });
+
+    it('as rejected with not_found where its destination was closed meanwhile', async () => {
+      const before = await own.money();
+      const { id } = await own.pend();
+      await closeAccount(db.database, systemClock, own.receiver.id, DECIDED);
+      const { json } = answered(await approve(id), 200);
+      assert.deepEqual([json.status, object(json.rejection).code], ['rejected', 'not_found']);
+      await assertEnded(own, id, 'rejected', object(json.rejection));
+      await assertGivenBack(before);
+    });
+
+    it('as completed where the destination is frozen: it receives', async () => {
+      const { id } = await own.pend();
+      await setStatus(db, own.receiver, 'frozen');
+      assert.equal(answered(await approve(id), 200).json.status, 'completed');
+    });
+
+    it('and not with an earlier one: what was frozen may be active again by then', async () => {
+      await own.setPolicy({ approvals: 2 });
+      const { id } = await own.pend();
+      await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      assert.equal(answered(await approve(id), 200).json.status, 'pending_approval');
+      await unfreezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
+    });
+
+    it('as completed though limits shrank and funds are gone since: they were checked and held at its creation', async () => {
+      const person = await own.account({ type: 'person', funds: { COPM: THRESHOLD } });
+      await own.setPolicy({ accountId: person.id });
+      const { id } = await own.pend({ from: person });
+      await db.change(
+        `INSERT INTO account_limits (account_id, asset, minimum, maximum, month)
+         VALUES (${idLiteral(person.id)}, 'COPM', 1, 2, 3)`,
+      );
+      assert.equal(answered(await approve(id), 200).json.status, 'completed');
+      assert.equal(await own.bank.available(own.receiver), THRESHOLD);
+    });
+
+    it('as rejected where the receiver can hold no more, and nothing is lost', async () => {
+      const network = `net-${randomUUID()}`;
+      own = await openGuarded(api, {}, { tenant: { network } });
+      const full = await openBank(api, { network });
+      const to = await full.account();
+      const before = await own.money();
+      const { id } = await own.pend({ to });
+      await full.fund(to, { raw: 2n ** 63n - THRESHOLD, asset: 'COPM' });
+      const { json } = answered(await approve(id), 200);
+      assert.equal(json.status, 'rejected');
+      await assertEnded(own, id, 'rejected', object(json.rejection));
+      await assertGivenBack(before);
+      assert.equal(await full.available(to), 2n ** 63n - THRESHOLD);
+    });
+
+    it('and the approval that found it so is a replay of its key for ever after', async () => {
+      const { id } = await own.pend();
+      await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      const key = randomUUID();
+      const { json } = answered(await own.act('approve', id, 'approver', { key }), 200);
+      await unfreezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      const again = answered(await own.act('approve', id, 'approver', { key }), 200);
+      assert.deepEqual([again.json, again.headers.get('svc-idempotent-replayed')], [json, 'true']);
+    });
+  });
+
+  describe('when its time is over', () => {
+    for (const verb of VERBS)
+      it(`by a late ${verb}: it is settled as expired, and answered 409 {current: "expired"}; its key stays free`, async () => {
+        const before = await own.money();
+        const pending = await own.pend();
+        pass(EXPIRES_IN_S * 1_000);
+        const key = verb === 'approve' ? randomUUID() : null;
+        const late = answered(await own.act(verb, pending.id, 'admin', { key }), 409, 'invalid_state');
+        assert.deepEqual(late.details, { current: 'expired', allowed: ['pending_approval'] });
+        const shown = await assertEnded(own, pending.id, 'expired');
+        assert.deepEqual(shown, { ...pending, status: 'expired' });
+        await assertGivenBack(before);
+        answered(await own.act(verb, pending.id, 'admin', { key }), 409, 'invalid_state');
+        assert.equal((await own.events(pending.id)).length, 1);
+        if (key === null) return;
+        const { id: next } = await own.pend();
+        const fresh = answered(await own.act('approve', next, 'admin', { key }), 200);
+        assert.equal(fresh.headers.get('svc-idempotent-replayed'), null);
+      });
+
+    it('not a millisecond earlier', async () => {
+      for (const verb of VERBS) {
+        const { id } = await own.pend();
+        const until = Date.parse(text(object((await own.read(id)).approval).expires_at));
+        now = instant(until - 1);
+        assert.equal((await approvalsOf(api).expire(text(id))).status, 'pending_approval');
+        answered(await own.act(verb, id, 'admin'), 200);
+      }
+    });
+
+    it('but not by who may not act: 403, and it waits on for the timer', async () => {
+      const { id } = await own.pend();
+      pass(EXPIRES_IN_S * 1_000);
+      answered(await own.act('approve', id, 'viewer'), 403, 'authority_insufficient');
+      answered(await own.act('approve', id, 'creator'), 403, 'authority_insufficient');
+      assert.equal((await own.read(id)).status, 'pending_approval');
+      assert.equal((await approvalsOf(api).expire(text(id))).status, 'expired');
+      await assertEnded(own, id, 'expired');
+    });
+
+    it('by the timer, once, however often it comes; before its time it leaves nothing, not even a key', async () => {
+      const approvals = approvalsOf(api);
+      const before = await own.money();
+      const { id } = await own.pend();
+      const keys = (): Promise<Record<string, unknown>[]> =>
+        db.sql(`SELECT 1 FROM idempotency_keys WHERE idempotency_key='transfer/${text(id)}/expire'`);
+      assert.equal((await approvals.expire(text(id))).status, 'pending_approval');
+      assert.equal((await keys()).length, 0);
+      pass(EXPIRES_IN_S * 1_000);
+      for (let round = 0; round < 3; round += 1) assert.equal((await approvals.expire(text(id))).status, 'expired');
+      assert.equal((await keys()).length, 1);
+      await assertEnded(own, id, 'expired');
+      await assertGivenBack(before);
+    });
+
+    it('and the timer finds another end: it changes nothing', async () => {
+      const { id } = await own.pend();
+      const { json } = answered(await own.act('approve', id, 'approver'), 200);
+      pass(EXPIRES_IN_S * 1_000);
+      assert.equal((await approvalsOf(api).expire(text(id))).status, 'completed');
+      assert.deepEqual(await assertEnded(own, id, 'completed'), json);
+    });
+
+    it('all together: 250 that are due go in groups, those that expired first before the others', async () => {
+      const approvals = approvalsOf(api);
+      // Whatever other tests left is over by now.
+      while ((await approvals.expireDue(500)) > 0);
+      const before = await own.money();
+      const ids: unknown[] = [];
+      for (const [count, expiresInS] of [
+        [125, 120],
+        [125, 60],
+      ] as const) {
+        await own.setPolicy({ expiresInS });
+        const made = await Promise.all(Array.from({ length: count }, () => own.pend()));
+        ids.push(...made.map(({ id }) => id));
+      }
+      await own.setPolicy({ expiresInS: 86_400 });
+      const { id: later } = await own.pend();
+      assert.equal(await approvals.expireDue(100), 0);
+      pass(120_000);
+      assert.equal(await approvals.expireDue(100), 100);
+      const rows = await Promise.all(ids.map((id) => own.row(id)));
+      assert.deepEqual(
+        rows.map(({ status }) => status === 'expired').slice(0, 125),
+        Array.from({ length: 125 }, () => false),
+      );
+      assert.deepEqual([await approvals.expireDue(100), await approvals.expireDue(100)], [100, 50]);
+      assert.equal(await approvals.expireDue(100), 0);
+      for (const id of ids) assert.equal((await own.row(id)).status, 'expired');
+      const log = await db.sql(
+        `SELECT COUNT(*) AS events, COUNT(DISTINCT resource_id) AS ids FROM events
+         WHERE tenant_id=${idLiteral(own.guarded.tenantId)} AND type='transfer.expired'`,
+      );
+      assert.deepEqual(log, [{ events: '250', ids: '250' }]);
+      assert.deepEqual(await own.money(), { available: before.available - THRESHOLD, held: THRESHOLD });
+      assert.equal((await own.read(later)).status, 'pending_approval');
+      answered(await own.act('cancel', later, 'creator'), 200);
+      assert.deepEqual(await own.money(), before);
+    }).timeout(120_000);
+  });
+
+  describe('in another month than it began', () => {
+    const MONTH = 5_000_000_000n;
+
+    for (const [timeZone, last, first, names] of [
+      ['America/Bogota', '2036-02-01T04:59:59.999Z', '2036-02-01T05:00:00.000Z', ['2036-01', '2036-02']],
+      ['Asia/Tokyo', '2036-01-31T14:59:59.999Z', '2036-01-31T15:00:00.000Z', ['2036-01', '2036-02']],
+      ['Pacific/Kiritimati', '2035-12-31T09:59:59.999Z', '2035-12-31T10:00:00.000Z', ['2035-12', '2036-01']],
+      ['America/New_York', '2036-03-01T04:59:59.999Z', '2036-03-01T05:00:00.000Z', ['2036-02', '2036-03']],
+    ] as const)
+      it(`its own month gets its share back, that of the tenant's time zone at its creation: ${timeZone}`, async () => {
+        at('2035-12-31T00:00:00.000Z');
+        own = await openGuarded(
+          api,
+          {},
+          { tenant: { timeZone }, account: { type: 'person', funds: { COPM: 3n * MONTH } } },
+        );
+        const months = async (): Promise<Json> =>
+          Object.fromEntries(
+            (
+              await db.sql(
+                `SELECT month, used FROM month_totals WHERE account_id=${idLiteral(own.guarded.id)} AND used<>0`,
+              )
+            ).map(({ month, used }) => [String(month), BigInt(String(used))]),
+          );
+        const [own1, own2] = names;
+        at(last);
+        const old = await Promise.all(Array.from({ length: 4 }, () => own.pend()));
+        at(first);
+        const fresh = await own.pend();
+        assert.deepEqual(await months(), { [own1]: 4n * THRESHOLD, [own2]: THRESHOLD });
+        assert.equal(await own.used(), THRESHOLD);
+        answered(await own.act('reject', old[0]?.id, 'approver'), 200);
+        answered(await own.act('cancel', old[1]?.id, 'creator'), 200);
+        assert.deepEqual(await months(), { [own1]: 2n * THRESHOLD, [own2]: THRESHOLD });
+        // What is approved counts where it was created.
+        answered(await own.act('approve', old[2]?.id, 'approver'), 200);
+        pass(EXPIRES_IN_S * 1_000);
+        await approvalsOf(api).expire(text(old[3]?.id));
+        assert.deepEqual(await months(), { [own1]: THRESHOLD, [own2]: THRESHOLD });
+        answered(await own.act('approve', fresh.id, 'approver'), 409, 'invalid_state');
+        assert.deepEqual(await months(), { [own1]: THRESHOLD });
+      });
+
+    it('what is given back can be used again, to the last unit, and what waits cannot', async () => {
+      const payer = await own.account({ type: 'person', funds: { COPM: 2n * MONTH } });
+      await own.setPolicy({ accountId: payer.id, threshold: LEAST });
+      const maximum = 1_200_000_000n;
+      const made: unknown[] = [];
+      for (let left = MONTH; left > 0n; left -= maximum)
+        made.push((await own.pend({ from: payer, raw: left < maximum ? left : maximum })).id);
+      const send = (raw: bigint): Promise<TestAnswer> =>
+        own.bank.send({ from: payer, to: own.receiver, raw }, { token: own.tokens.creator });
+      answered(await send(LEAST), 422, 'monthly_limit_exceeded');
+      answered(await own.act('cancel', made[0], 'creator'), 200);
+      answered(await send(maximum), 202);
+      answered(await send(LEAST), 422, 'monthly_limit_exceeded');
+    });
+  });
+
+  describe('with the fee of its creation', () => {
+    const FEE = 700n;
+    let fees: Awaited<ReturnType<GuardedBank['account']>>;
+
+    const charge = (flatRaw: bigint): Promise<void> =>
+      setFeeSchedule(
+        db.database,
+        systemClock,
+        {
+          tenantId: own.guarded.tenantId,
+          operation: 'transfer',
+          asset: 'COPM',
+          flatRaw,
+          basisPoints: 0n,
+          floorRaw: 0n,
+          capRaw: null,
+        },
+        TEST_ACTOR,
+      );
+    const collect = (account: typeof fees): Promise<unknown> =>
+      setFeeAccount(db.database, systemClock, own.guarded.tenantId, account.id, TEST_ACTOR);
+
+    beforeEach(async () => {
+      fees = await own.bank.account();
+      await collect(fees);
+      await charge(FEE);
+    });
+
+    it('held with the amount from the beginning, and given back with it; it uses nothing of the month', async () => {
+      const before = await own.money();
+      const { id, fee } = await own.pend();
+      assert.deepEqual(fee, { raw: FEE.toString(), asset: 'COPM' });
+      assert.deepEqual(await own.money(), {
+        available: before.available - THRESHOLD - FEE,
+        held: THRESHOLD + FEE,
+      });
+      assert.equal(await own.used(), THRESHOLD);
+      answered(await own.act('reject', id, 'approver'), 200);
+      await assertGivenBack(before);
+      assert.equal(await own.bank.available(fees), 0n);
+    });
+
+    it('must be covered: one unit less is insufficient_funds, and not held', async () => {
+      const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
+      await own.setPolicy({ accountId: poor.id });
+      const wanted = { from: poor, to: own.receiver, raw: THRESHOLD };
+      answered(await own.bank.send(wanted), 422, 'insufficient_funds');
+      await own.bank.fund(poor, { raw: 1n, asset: 'COPM' });
+      const { id } = answered(await own.bank.send(wanted, { token: own.tokens.creator }), 202).json;
+      assert.equal(await own.bank.available(poor), 0n);
+      answered(await own.act('approve', id, 'approver'), 200);
+      assert.equal(await own.bank.available(fees), FEE);
+    });
+
+    it('though schedule and fee account have changed since', async () => {
+      const before = await own.money();
+      const { id } = await own.pend();
+      const next = await own.bank.account();
+      await collect(next);
+      await charge(9n);
+      const { json } = answered(await own.act('approve', id, 'approver'), 200);
+      assert.deepEqual(json.fee, { raw: FEE.toString(), asset: 'COPM' });
+      await assertEnded(own, id, 'completed');
+      assert.deepEqual([await own.bank.available(fees), await own.bank.available(next)], [FEE, 0n]);
+      assert.deepEqual(await own.money(), { available: before.available - THRESHOLD - FEE, held: 0n });
+    });
+
+    it('so the account that waits for the fee is not closed before, though it is the fee account no more', async () => {
+      const { id } = await own.pend();
+      await collect(await own.bank.account());
+      const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch((error: unknown) => error);
+      assert(closing instanceof ApiError);
+      assert.deepEqual([closing.refusal.code, closing.refusal.details?.current], ['invalid_state', 'fee_account']);
+      answered(await own.act('cancel', id, 'creator'), 200);
+      assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
+    });
+
+    it('which the source pays as a movement of its own when it completes, dated then', async () => {
+      const { id } = await own.pend();
+      pass(60_000);
+      answered(await own.act('approve', id, 'approver'), 200);
+      const { items } = answered(await own.bank.get(`/v1/accounts/${own.guarded.id}/movements`), 200).json;
+      assert.deepEqual(
+        (items as Json[]).slice(0, 2).map((one) => [one.kind, object(one.related).id, one.created_at]),
+        ['fee_out', 'transfer_out'].map((kind) => [kind, id, toRfc3339(now)]),
+      );
+    });
+  });
+
+  it('and not by closing its source: an account with held funds stays open', async () => {
+    const all = await own.account({ funds: { COPM: THRESHOLD } });
+    await own.setPolicy({ accountId: all.id });
+    const { id } = await own.pend({ from: all });
+    const closing = await closeAccount(db.database, systemClock, all.id, DECIDED).catch((error: unknown) => error);
+    assert(closing instanceof ApiError);
+    assert.deepEqual([closing.refusal.code, closing.refusal.details?.current], ['invalid_state', 'funds_held']);
+    answered(await own.act('cancel', id, 'creator'), 200);
+  });
+});

@@ -1,0 +1,2 @@
+/** Every workflow: what is exported here is registered under its name. */
+export { transfer } from './transfer.js';
