@@ -11,6 +11,7 @@ import { addLimitCommands } from './commands/limits.js';
 import { addMemberCommands } from './commands/members.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
+import { addWebhookCommands } from './commands/webhooks.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -38,6 +39,7 @@ export function buildProgram(): Command {
   addLimitCommands(program);
   addAliasCommands(program);
   addKeyCommands(program);
+  addWebhookCommands(program);
   addAuditCommand(program);
   addAuditLogCommand(program);
   return program;

@@ -30,6 +30,7 @@ describe('the help of the operators', () => {
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
         ...['list', 'rotate'].map((name) => `keys ${name}`),
+        'webhooks listen',
         'audit',
         'audit-log',
       ],
