@@ -398,7 +398,21 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('goes missing here: the canaries do hear what is sent to them', async () => {
+  it('reaches a forbidden address that a name has come to stand for since it was registered', async () => {
+    const { port } = canaries[0]!;
+    const url = `https://hooks.acme.example:${port}/`;
+    const answers = [['93.184.216.34'], ['127.0.0.1'], ['93.184.216.34', '127.0.0.1']];
+    const guard = guardWith({ resolve: async () => answers.shift() ?? ['127.0.0.1'] });
+    assert.deepEqual(await guard.checkUrl(url), { ok: true, url });
+    const sender = senderWith({ guard, timeoutMs: 2_000 });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const result = await send(sender, url);
+      assert.ok(result.outcome === 'failed' && result.reason === 'forbidden_address');
+    }
+    assert.equal(touched(), 0);
+  });
+
+  it('goes unheard: the canaries do hear what is sent to them', async () => {
     const before = touched();
     const { port } = canaries[0]!;
     const sender = senderWith({ timeoutMs: 200 });

@@ -58,6 +58,8 @@ describe('a delivery over TLS', () => {
     const receiver = await tlsReceiver(makeCertificate({ subject: 'any', names: ['127.0.0.1'] }, authority));
     const result = await send(trusting(), `https://127.0.0.1:${receiver.port}/`);
     assert.ok(result.outcome === 'answered' && result.status === 204, JSON.stringify(result));
+    // An address is no server name.
+    assert.deepEqual(receiver.asked, ['false']);
   });
 
   const BAD: Record<string, readonly [Certificate, RegExp]> = {
