@@ -13,7 +13,7 @@ import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-const READING = /( |^)(list|show|audit|audit-log)$/;
+const READING = /( |^)(list|show|listen|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));

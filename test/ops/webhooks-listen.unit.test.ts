@@ -18,7 +18,7 @@ const EVENT = JSON.stringify({
 });
 
 describe('npm run ops -- webhooks listen', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const secret = newSecret();
   let child: ChildProcess | undefined;
   let lines: string[];
