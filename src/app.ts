@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Config } from './config.js';
+import type { Uuid } from './core/ids.js';
 import { Failpoints } from './core/failpoints.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
@@ -21,6 +22,9 @@ import { PostingDesk } from './ledger/desk/desk.js';
 import { deskMetrics } from './ledger/desk/metrics.js';
 import { transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
+import { webhookRoutes } from './webhooks/routes.js';
+import type { Sending } from './webhooks/sending.js';
+import { Webhooks } from './webhooks/service.js';
 
 /** The ledger and what it stands on: what every process of the service has. */
 export interface Core {
@@ -63,17 +67,38 @@ export interface ApiServers {
   readonly admin: RunningServer;
 }
 
-/** Opens the API and admin ports. From then on requests are answered, with 503 while MySQL is away. */
-export async function openApiServers(config: Config, core: Core, logger: Logger): Promise<ApiServers> {
+/** What the API does with webhooks. `onDue` hears of every endpoint for which a request made something due. */
+export function buildWebhooks(
+  config: Config,
+  { clock, database }: Core,
+  sending: Sending,
+  onDue: (endpointId: Uuid) => void,
+  logger: Logger,
+): Webhooks {
+  const parts = { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, onDue };
+  return new Webhooks(parts, (fault) => logger.error({ fault: describeFault(fault) }, 'a test delivery was lost'));
+}
+
+/**
+ * Opens the API and admin ports. From then on requests are answered, with 503 while MySQL is away. Without `webhooks` the service
+ * has none.
+ */
+export async function openApiServers(
+  config: Config,
+  core: Core,
+  logger: Logger,
+  webhooks: Webhooks | null,
+): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
-    api: buildApi(config, core),
+    api: buildApi(config, core, webhooks),
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
       {
         requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
+        redeliver: { perSecond: config.RATE_LIMIT_REDELIVER_PER_MIN / 60, burst: config.RATE_LIMIT_REDELIVER_PER_MIN },
         lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
       },
       config.API_PROCESSES,
@@ -96,7 +121,7 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
 }
 
 /** The routes of every feature. */
-function buildApi(config: Config, { clock, database, desk }: Core): Api {
+function buildApi(config: Config, { clock, database, desk }: Core, webhooks: Webhooks | null): Api {
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader), cursors);
@@ -104,5 +129,6 @@ function buildApi(config: Config, { clock, database, desk }: Core): Api {
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);
   eventRoutes(api, new EventLog(database.reader), cursors);
+  if (webhooks !== null) webhookRoutes(api, webhooks, cursors);
   return api;
 }

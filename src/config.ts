@@ -28,7 +28,7 @@ export const VARIABLES = {
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
   ENCRYPTION_KEYS: encryptionKeys.describe(
-    'secret: keys that seal document numbers at rest, id:base64 with commas between',
+    'secret: keys that seal document numbers and webhook secrets at rest, id:base64 with commas between',
   ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
@@ -40,6 +40,9 @@ export const VARIABLES = {
   RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
   RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
   RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
+  RATE_LIMIT_REDELIVER_PER_MIN: count(1, 1_000_000)
+    .default(60)
+    .describe('redeliveries and test deliveries a minute of one token, and at once'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
     .describe('what a request may wait for the ledger, queueing included'),

@@ -7,7 +7,7 @@ import { createLogging, describeFault } from './http/logging.js';
 const config = readConfigOrExit();
 const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
 const core = buildCore(config, logger);
-const servers = await openApiServers(config, core, logger).catch(refuseToStart);
+const servers = await openApiServers(config, core, logger, null).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 let isStopping = false;

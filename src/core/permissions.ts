@@ -35,6 +35,7 @@ export const PERMISSIONS = {
     roles: EVERY,
     roleIn: 'source, or a destination of the same tenant',
   },
+  manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 

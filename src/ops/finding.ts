@@ -2,6 +2,7 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -54,5 +55,13 @@ export async function findMember(reader: Reader, tenantId: Uuid, named: string):
 export async function findAdjustment(reader: Reader, tenantId: Uuid, reference: string): Promise<Adjustment> {
   const found = await reader.find(adjustments, { tenantId, reference });
   if (found === undefined) throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
+  return found;
+}
+
+/** An endpoint that is not deleted, by its id. */
+export async function findEndpoint(reader: Reader, named: string): Promise<WebhookEndpoint> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(webhookEndpoints, { id });
+  if (found === undefined || found.status === 'deleted') throw new OpsError(`there is no webhook endpoint ${named}`);
   return found;
 }

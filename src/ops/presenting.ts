@@ -7,6 +7,9 @@ import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entit
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
+import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import type { Described } from '../webhooks/operating.js';
+import type { ShownDelivery } from '../webhooks/reading.js';
 import type { Fields } from './output.js';
 
 /** What operators see of each thing. Never a secret. */
@@ -139,5 +142,54 @@ export function actFields(act: AuditRow): Fields {
     subject_id: act.subjectId,
     tenant_id: act.tenantId,
     details: parseDetails(act),
+  };
+}
+
+/** A webhook endpoint in a list. */
+export function endpointFields(endpoint: WebhookEndpoint): Fields {
+  return {
+    id: endpoint.id,
+    tenant_id: endpoint.tenantId,
+    url: endpoint.url,
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    paused_by: endpoint.pausedBy,
+    failing_since: timeOf(endpoint.failingSince),
+    last_success_at: timeOf(endpoint.lastSuccessAt),
+    next_due_at: timeOf(endpoint.nextDueAt),
+  };
+}
+
+/** The same with all that is known of it. */
+export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
+  const { lostFrom, lostTo } = endpoint;
+  return {
+    ...endpointFields(endpoint),
+    waits_for: text,
+    events: types,
+    next_attempt_at: nextAttemptAt,
+    failures_in_row: endpoint.failuresInRow,
+    next_probe_at: timeOf(endpoint.probeAt),
+    disabled_at: timeOf(endpoint.disabledAt),
+    paused_at: timeOf(endpoint.pausedAt),
+    cursor: endpoint.cursorSequence.toString(),
+    lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
+    created_at: timeOf(endpoint.createdAt),
+  };
+}
+
+/** A delivery with its last attempt. */
+export function deliveryFields({ delivery, attempts }: ShownDelivery): Fields {
+  const last = attempts.at(-1);
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    cause: delivery.cause,
+    status: delivery.state,
+    attempts: attempts.length,
+    last_attempt_at: last === undefined ? null : timeOf(last.at),
+    last_answer: last === undefined ? null : (last.status ?? last.failure),
+    next_attempt_at: timeOf(delivery.nextAttemptAt),
   };
 }

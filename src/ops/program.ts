@@ -4,6 +4,7 @@ import { addAccountCommands } from './commands/accounts.js';
 import { addAliasCommands } from './commands/aliases.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addAuditLogCommand } from './commands/audit-log.js';
+import { addEventCommands } from './commands/events.js';
 import { addFeeCommands } from './commands/fees.js';
 import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
 import { addKeyCommands } from './commands/keys.js';
@@ -11,6 +12,7 @@ import { addLimitCommands } from './commands/limits.js';
 import { addMemberCommands } from './commands/members.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
+import { addWebhookCommands } from './commands/webhooks.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -37,6 +39,8 @@ export function buildProgram(): Command {
   addFeeCommands(program);
   addLimitCommands(program);
   addAliasCommands(program);
+  addWebhookCommands(program);
+  addEventCommands(program);
   addKeyCommands(program);
   addAuditCommand(program);
   addAuditLogCommand(program);

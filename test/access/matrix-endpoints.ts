@@ -13,6 +13,9 @@ export interface Target {
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
+  readonly webhookId: string;
+  /** One that may be deleted. */
+  readonly spareWebhookId: string;
 }
 
 /** An endpoint as decisions.md has it (Tenants, tokens, members, roles, scopes): written out, so that a changed right is seen. */
@@ -28,6 +31,8 @@ export interface Endpoint {
   readonly status: number;
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
+  /** It names nothing that could be another tenant's. */
+  readonly namesNothing?: true;
   readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body'>;
 }
 
@@ -42,6 +47,23 @@ const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } a
 const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
 const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
+
+const ofWebhooks = { operation: 'manageWebhooks', scopes: ['webhooks'], roles: MANAGERS } as const;
+
+const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'] } as const;
+
+function webhook(
+  method: string,
+  path: string,
+  status: number,
+  body?: unknown,
+): Pick<Endpoint, 'route' | 'status' | 'ask'> {
+  return {
+    route: `${method} /v1/webhook_endpoints/{id}${path}`,
+    status,
+    ask: ({ webhookId }) => ({ path: `/v1/webhook_endpoints/${webhookId}${path}`, body }),
+  };
+}
 
 export const VERIFICATION = {
   type: 'business',
@@ -109,6 +131,41 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`), ...ofTransfers },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
+  {
+    route: 'POST /v1/events/{id}/redeliver',
+    status: 200,
+    ask: ({ eventId }) => ({ path: `/v1/events/${eventId}/redeliver` }),
+    ...ofWebhooks,
+  },
+  {
+    route: 'POST /v1/webhook_endpoints',
+    status: 201,
+    ask: () => ({ path: '/v1/webhook_endpoints', body: WEBHOOK }),
+    namesNothing: true,
+    ...ofWebhooks,
+  },
+  { ...read('/v1/webhook_endpoints', () => '/v1/webhook_endpoints'), ...ofWebhooks },
+  { ...webhook('GET', '', 200), ...ofWebhooks },
+  { ...webhook('PATCH', '', 200, WEBHOOK), ...ofWebhooks },
+  { ...webhook('POST', '/rotate_secret', 200), ...ofWebhooks },
+  { ...webhook('POST', '/test', 202), ...ofWebhooks },
+  { ...webhook('GET', '/deliveries', 200), ...ofWebhooks },
+  {
+    route: 'POST /v1/webhook_endpoints/{id}/recover',
+    status: 202,
+    ask: ({ webhookId }) => ({
+      path: `/v1/webhook_endpoints/${webhookId}/recover`,
+      // A little ago by any clock of a test.
+      body: { since: new Date(Date.now() - 1_000).toISOString() },
+    }),
+    ...ofWebhooks,
+  },
+  {
+    route: 'DELETE /v1/webhook_endpoints/{id}',
+    status: 204,
+    ask: ({ spareWebhookId }) => ({ path: `/v1/webhook_endpoints/${spareWebhookId}` }),
+    ...ofWebhooks,
+  },
 ];
 
 export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
@@ -122,7 +179,11 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const other = await bank.account(wanted.roles === undefined ? {} : { roles: wanted.roles });
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
-  return { account, other, transferId: text(transfer.id), eventId: text(event?.id), alias };
+  const register = async (): Promise<string> =>
+    text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
+  const [webhookId, spareWebhookId] = [await register(), await register()];
+  const named = { transferId: text(transfer.id), eventId: text(event?.id), webhookId, spareWebhookId };
+  return { account, other, alias, ...named };
 }
 
 /** The operations of the service's own OpenAPI document: `GET /v1/transfers`, with the scopes that it tells. */

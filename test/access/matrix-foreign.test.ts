@@ -43,6 +43,8 @@ describe("another tenant's resources", () => {
     transferId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
+    webhookId: randomUUID(),
+    spareWebhookId: randomUUID(),
   });
 
   /** All that may be seen of the foreign tenant by itself. */
@@ -54,10 +56,13 @@ describe("another tenant's resources", () => {
       await walk(stranger, '/v1/events'),
       await walk(stranger, `/v1/accounts/${foreign.account.id}/movements`),
       await stranger.available(foreign.account),
+      await walk(stranger, '/v1/webhook_endpoints'),
     ];
   }
 
-  for (const endpoint of ENDPOINTS.filter(({ route }) => route.includes('{') || route.startsWith('POST')))
+  for (const endpoint of ENDPOINTS.filter(
+    ({ route, namesNothing }) => (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
+  ))
     it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
@@ -89,8 +94,10 @@ describe("another tenant's resources", () => {
       await walk(bank, '/v1/transfers'),
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
+      await walk(bank, '/v1/webhook_endpoints'),
     ]);
-    for (const id of [foreign.account.id, foreign.transferId, foreign.eventId, stranger.tenant.tenant.id])
+    const { account, transferId, eventId, webhookId } = foreign;
+    for (const id of [account.id, transferId, eventId, webhookId, stranger.tenant.tenant.id])
       assert(!seen.includes(id));
   });
 

@@ -53,7 +53,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const errors = new ErrorWriter(docsUrl);
   const { log } = options;
   const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
-  const rates = { requests: PLENTY, lookup: PLENTY, ...options.rates };
+  const rates = { requests: PLENTY, lookup: PLENTY, redeliver: PLENTY, ...options.rates };
   const service = createService({
     api,
     authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),

@@ -29,6 +29,10 @@ describe('the help of the operators', () => {
         ...['set', 'list', 'remove'].map((name) => `fees ${name}`),
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
+        ...['list', 'show', 'deliveries', 'recover', 'pause', 'resume', 'retry-now', 'enable', 'disable'].map(
+          (name) => `webhooks ${name}`,
+        ),
+        ...['show', 'set'].map((name) => `events retention ${name}`),
         ...['list', 'rotate'].map((name) => `keys ${name}`),
         'audit',
         'audit-log',

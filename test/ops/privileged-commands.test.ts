@@ -8,12 +8,14 @@ import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { buildProgram } from '../../src/ops/program.js';
+import { startTestApi } from '../support/api.js';
+import { answered, openBank, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-const READING = /( |^)(list|show|audit|audit-log)$/;
+const READING = /( |^)(list|show|audit|audit-log|deliveries)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
@@ -158,6 +160,37 @@ describe('what operators do', function () {
       // Other tests of this database open what they declared with their own key.
       await done(['keys', 'rotate'], both.split(',').reverse().join(','));
     }
+  });
+
+  it('pauses, retries, recovers, disables and enables webhook endpoints, each with a line', async () => {
+    const api = await startTestApi(test);
+    const bank = await openBank(api);
+    await bank.account();
+    const body = { url: 'https://example.com/hook', events: ['account.verified'] };
+    const id = text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
+    await api.stop();
+    const state = async (...args: readonly string[]): Promise<string> =>
+      String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
+    assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
+    assert.equal(await state('webhooks', 'resume', id), 'idle');
+    await state('webhooks', 'retry-now', id);
+    await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
+    assert.match(await state('webhooks', 'disable', id), /^disabled by an operator since/);
+    const listed = z.array(OBJECT).parse((await done(['webhooks', 'list'])).items);
+    assert.ok(listed.some((row) => row.id === id && row.disabled_reason === 'by_operator'));
+    assert.equal(await state('webhooks', 'enable', id), 'idle');
+    assert.deepEqual((await done(['webhooks', 'deliveries', id])).items, []);
+    const { code, stderr } = await ops(['webhooks', 'show', randomUUID()]);
+    assert.deepEqual([code, /there is no webhook endpoint/.test(stderr)], [1, true]);
+  });
+
+  it('sets how long events are kept, at least 30 days, with a line', async () => {
+    const { code, stderr } = await ops(['events', 'retention', 'set', '29', '--yes']);
+    assert.deepEqual([code, /out_of_range/.test(stderr)], [1, true]);
+    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', '36500')).kept_days, 36_500);
+    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', 'forever')).kept_days, null);
+    assert.equal((await done(['events', 'retention', 'show'])).kept, 'forever');
+    recorded.add('events retention set');
   });
 
   it('has no command that changes something and is not in the audit log', () => {

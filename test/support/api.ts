@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { buildCore, type Core, openApiServers } from '../../src/app.js';
+import { buildCore, buildWebhooks, type Core, openApiServers } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
+import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
+import type { Webhooks } from '../../src/webhooks/service.js';
 import type { TestDatabase } from './database.js';
+import { FakeReceiver } from './receiver.js';
 
 /** The API of the service in this process, on a port of its own, over the test's database. */
 export interface TestApi {
   readonly core: Core;
   readonly baseUrl: string;
   readonly adminUrl: string;
+  readonly webhooks: Webhooks;
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
   stop(): Promise<void>;
 }
@@ -40,6 +44,10 @@ export interface TestApiParts {
   readonly clock?: Clock;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
+  /** What stands behind every webhook endpoint. */
+  readonly receiver?: FakeReceiver;
+  /** Hears of every endpoint for which something became due. */
+  readonly onDue?: (endpointId: Uuid) => void;
 }
 
 const NOWHERE: DestinationStream = { write: () => undefined };
@@ -48,23 +56,25 @@ const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, log }: TestApiParts = {},
+  { clock, log, receiver = new FakeReceiver(), onDue = () => undefined }: TestApiParts = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock);
-  const servers = await openApiServers(config, core, logger);
+  const webhooks = buildWebhooks(config, core, receiver.sending, onDue, logger);
+  const servers = await openApiServers(config, core, logger, webhooks);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {
     core,
     baseUrl,
     adminUrl: `http://127.0.0.1:${servers.admin.port}`,
+    webhooks,
     request: (method, path, options) => request(baseUrl, method, path, options),
     stop: async () => {
       await servers.api.stop(2_000);
-      await core.desk.drained();
+      await Promise.all([core.desk.drained(), webhooks.tests.stop()]);
       await Promise.all([core.database.close(), servers.admin.stop(0)]);
     },
   };
@@ -83,6 +93,7 @@ export function testEnvironment(
     LOG_LEVEL: 'silent',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
+    RATE_LIMIT_REDELIVER_PER_MIN: '1000000',
     ...others,
   };
 }

@@ -1,5 +1,6 @@
 import { groupBy } from '../../../core/collections.js';
-import type { Uuid } from '../../../core/ids.js';
+import { timeOfId, type Uuid } from '../../../core/ids.js';
+import type { Instant } from '../../../core/instant.js';
 import { bigint, oneOf, string, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
 import { EVENT_TYPES } from '../../../db/entities/events.js';
@@ -8,6 +9,7 @@ import { accounts } from '../../../db/entities/parties.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
+import { readRemovals } from './events.js';
 import { byId, idList, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
 /** Every operation: its accounts, ledger transactions, hold and events are exactly those that its state asks for. */
@@ -28,6 +30,8 @@ interface Facts {
   readonly postings: ReadonlyMap<Uuid, bigint>;
   readonly events: ReadonlyMap<Uuid, readonly string[]>;
   readonly holds: ReadonlyMap<Uuid, Hold>;
+  /** By tenant: until when retention has removed events. */
+  readonly removedUntil: ReadonlyMap<Uuid, Instant>;
 }
 
 async function readFacts(
@@ -37,7 +41,7 @@ async function readFacts(
 ): Promise<Facts> {
   const ids = operations.map((operation) => operation.id);
   const list = idList(ids) ?? 'NULL';
-  const [known, posted, events, held] = await Promise.all([
+  const [known, posted, events, held, removals] = await Promise.all([
     byId(
       reader,
       accounts,
@@ -49,6 +53,10 @@ async function readFacts(
     ),
     reader.query(`SELECT resource_id, type FROM events WHERE resource_id IN (${list})`),
     reader.select(holds, { resourceId: ids }),
+    readRemovals(
+      reader,
+      operations.map((operation) => operation.tenantId),
+    ),
   ]);
   const types = groupBy(events, (row) => uuid.parse(row.resource_id));
   return {
@@ -56,6 +64,7 @@ async function readFacts(
     postings: new Map(posted.map((row) => [uuid.parse(row.related_id), bigint.parse(row.postings)])),
     events: new Map(Array.from(types, ([id, rows]) => [id, rows.map((row) => string.parse(row.type))])),
     holds: new Map(held.map((hold) => [hold.resourceId, hold])),
+    removedUntil: new Map(Array.from(removals, ([tenantId, removal]) => [tenantId, removal.removedUntil])),
   };
 }
 
@@ -72,15 +81,19 @@ function checkOperation(audit: AuditRun, source: OperationSource, operation: Exp
       subject,
       `it is ${state}, so it has ${operation.postings.length} ledger transaction(s), but ${postings} are there`,
     );
-  checkEvents(audit, subject, operation, facts.events.get(id) ?? []);
+  checkEvents(audit, subject, operation, facts);
   checkHold(audit, subject, operation, facts.holds.get(id));
 }
 
-function checkEvents(audit: AuditRun, subject: string, operation: Expectation, found: readonly string[]): void {
+function checkEvents(audit: AuditRun, subject: string, operation: Expectation, facts: Facts): void {
+  const found = facts.events.get(operation.id) ?? [];
+  // An event is never older than its operation, whose id begins with its time: of a younger one nothing can be removed.
+  const removedUntil = facts.removedUntil.get(operation.tenantId);
+  const mayBeRemoved = removedUntil !== undefined && timeOfId(operation.id) <= removedUntil;
   for (const type of EVENT_TYPES) {
     const wanted = operation.events.filter((one) => one === type).length;
     const there = found.filter((one) => one === type).length;
-    if (there !== wanted)
+    if (there > wanted || (there < wanted && !mayBeRemoved))
       audit.report(
         'operation_event',
         subject,

@@ -1,0 +1,89 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { AttemptResult, Sending, SendRequest } from '../../src/webhooks/sending.js';
+
+/** A request as it came in. */
+export interface Received {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a receiver does with a request: a status, a whole result, or what it waits for. */
+export type Reply = number | AttemptResult | Promise<number | AttemptResult>;
+
+/**
+ * What signs, checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
+ */
+export class FakeReceiver {
+  readonly received: Received[] = [];
+  /** What `newSecret` has given out. */
+  readonly secrets: string[] = [];
+  reply: (request: Received) => Reply = () => 200;
+  /** Hosts that do not resolve, and addresses that are refused. */
+  readonly refused = new Map<string, string>([['nowhere.invalid', 'unresolvable']]);
+
+  readonly sending: Sending = {
+    sender: { send: (request, signal) => this.answer(request, signal) },
+    signing: {
+      newSecret: () => {
+        const secret = `whsec_${randomBytes(24).toString('base64')}`;
+        this.secrets.push(secret);
+        return secret;
+      },
+      signatureHeaders: ({ id, body, secret, previousSecret }) => ({
+        'webhook-id': id,
+        'Svc-Signature': sign(secret, body),
+        ...(previousSecret === null ? {} : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
+      }),
+    },
+    checkUrl: (text) => {
+      if (!URL.canParse(text)) return Promise.resolve({ ok: false, reason: 'malformed' });
+      const url = new URL(text);
+      const reason = url.protocol === 'https:' ? this.refused.get(url.hostname) : 'https_only';
+      return Promise.resolve(reason === undefined ? { ok: true, url: url.href } : { ok: false, reason });
+    },
+  };
+
+  /** Those for one address. */
+  at(url: string): Received[] {
+    return this.received.filter((request) => request.url === url);
+  }
+
+  private async answer(request: SendRequest, signal: AbortSignal): Promise<AttemptResult> {
+    if (signal.aborted) return CANCELED;
+    const { url, body, headers } = request;
+    const received = { url, id: headers['webhook-id'] ?? '', body: body.toString('utf8'), headers };
+    this.received.push(received);
+    let cancel = (): void => undefined;
+    const canceled = new Promise<AttemptResult>((resolve) => {
+      cancel = () => resolve(CANCELED);
+    });
+    signal.addEventListener('abort', cancel);
+    const reply = await Promise.race([Promise.resolve(this.reply(received)), canceled]);
+    signal.removeEventListener('abort', cancel);
+    return typeof reply === 'number' ? answeredWith(reply) : reply;
+  }
+}
+
+const CANCELED: AttemptResult = { outcome: 'failed', reason: 'canceled', message: 'it was cut off', durationMs: 1 };
+
+export function answeredWith(
+  status: number,
+  changes: Partial<Extract<AttemptResult, { outcome: 'answered' }>> = {},
+): AttemptResult {
+  return { outcome: 'answered', status, durationMs: 1, responseHead: 'ok', retryAfterMs: null, ...changes };
+}
+
+export function failedWith(reason: Extract<AttemptResult, { outcome: 'failed' }>['reason']): AttemptResult {
+  return { outcome: 'failed', reason, message: `it failed: ${reason}`, durationMs: 1 };
+}
+
+export function sign(secret: string, body: Buffer | string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+/** A request that is never answered by itself. */
+export function hanging(): Promise<never> {
+  return new Promise(() => undefined);
+}
