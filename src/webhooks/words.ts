@@ -49,7 +49,7 @@ function waitingWords({ endpoint, pending, retrying, nextAttemptAt, behind, now 
         ? `waiting until ${when(next, now)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
-  if (pending > 0) words.push(`sending ${deliveries(pending)}`);
+  if (pending > 0) words.push(`${deliveries(pending)} to send`);
   if (endpoint.recoverUntil !== null) words.push('recovering what was missed');
   if (behind > 0n) words.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
   if (probeAt !== null && words.length > 0) words.push('probing');

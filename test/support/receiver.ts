@@ -83,7 +83,16 @@ export function sign(secret: string, body: Buffer | string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** A request that is never answered by itself. */
-export function hanging(): Promise<never> {
-  return new Promise(() => undefined);
+/** Requests that hang until it is opened. */
+export class Gate {
+  private readonly waiting: ((reply: number | AttemptResult) => void)[] = [];
+
+  reply(): Promise<number | AttemptResult> {
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Answers all that hang. */
+  open(reply: number | AttemptResult): void {
+    for (const answer of this.waiting.splice(0)) answer(reply);
+  }
 }

@@ -70,7 +70,7 @@ export class DrainRun {
   private renewedAt = performance.now();
   private idleSince: number | null = null;
   private isEnding = false;
-  private fault: unknown = null;
+  private fault: Error | null = null;
   private wake: () => void = () => undefined;
 
   constructor(parts: WebhookParts, state: EndpointState, options: DrainOptions, random: Random) {
@@ -264,7 +264,7 @@ export class DrainRun {
         }
       }
     } catch (fault) {
-      this.fault ??= fault;
+      this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
     this.hasMoved = true;
     this.window.landed(delivery.id);
