@@ -235,7 +235,7 @@ describe('the drain of an endpoint', function () {
   it('takes in what is emitted while it runs, and looks on before it ends', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
-    const running = drained(partsOf(api, receiver), own.id);
+    const running = drained(partsOf(api, receiver), own.id, { lookOnMs: 2_000 });
     for (let count = 2; count <= 6; count += 1) {
       await until('the one before', () => receiver.at(own.url).length === count - 1);
       await sleep(300);

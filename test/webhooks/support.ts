@@ -12,7 +12,8 @@ import {
   webhookEndpoints,
 } from '../../src/db/entities/webhooks.js';
 import { appendEvents } from '../../src/ledger/event-log.js';
-import { drain, type DrainOptions, type DrainResult } from '../../src/webhooks/drain/drain.js';
+import { drain } from '../../src/webhooks/drain/drain.js';
+import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
 import type { WebhookParts } from '../../src/webhooks/parts.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
@@ -102,7 +103,7 @@ export async function drained(
   options: Partial<DrainOptions> = {},
 ): Promise<DrainResult> {
   const { signal } = new AbortController();
-  return drain(parts, id, { signal, heartbeat: () => undefined, maxMs: 20_000, ...options }, () => 0.5);
+  return drain(parts, id, { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, ...options }, () => 0.5);
 }
 
 export async function endpointOf({ core }: TestApi, id: Uuid): Promise<WebhookEndpoint> {

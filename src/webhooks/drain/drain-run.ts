@@ -7,7 +7,6 @@ import { transact } from '../../db/transact.js';
 import { sendMessage } from '../attempts.js';
 import type { WebhookParts } from '../parts.js';
 import { type Health, healthAfter, isCutOff, nextDue } from '../rules.js';
-import type { DrainOptions, DrainResult, Random } from './drain.js';
 import {
   type EndpointState,
   isHeld,
@@ -22,6 +21,7 @@ import {
 import { earliestDue, readDue } from './open-deliveries.js';
 import { hasMore, step } from './stepping.js';
 import { type Outcome, storeOutcomes } from './storing.js';
+import type { DrainOptions, DrainResult, Random } from './types.js';
 import { MOST_CLAIMED, MOST_RETRIES, type Taken, Window } from './window.js';
 
 /** How often it looks for what others have made due: while it sends, while its receiver hangs, and with nothing in its hands. */
@@ -30,8 +30,6 @@ const HANGING_LOOK_MS = 1_000;
 const EMPTY_LOOK_MS = 100;
 /** How often it looks for retries whose time has come. */
 const RETRIES_LOOK_MS = 1_000;
-/** How long it looks on when nothing is left, before it ends. */
-const LOOK_ON_MS = 2_000;
 const HEARTBEAT_MS = 1_000;
 const RENEW_MS = LEASE_MS / 3;
 /** What those on their way may take after a stop. */
@@ -121,7 +119,7 @@ export class DrainRun {
     const now = performance.now();
     if (now - this.beganAt >= this.options.maxMs) return 'time';
     if (!this.isIdle()) this.idleSince = null;
-    else if (now - (this.idleSince ??= now) >= LOOK_ON_MS) return 'idle';
+    else if (now - (this.idleSince ??= now) >= this.options.lookOnMs) return 'idle';
     return null;
   }
 
@@ -206,12 +204,13 @@ export class DrainRun {
   private async step(): Promise<void> {
     const { database, clock } = this.parts;
     const room = this.window.pendingRoom;
-    const { state, added } = await transact(database, (transaction) =>
+    const { state, added, madeDue } = await transact(database, (transaction) =>
       step(transaction, this.id, this.fence, room, clock()),
     );
     this.renewedAt = performance.now();
     this.see(state);
     this.window.add(added);
+    if (madeDue) this.retriesReadAt = this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   private async renew(): Promise<void> {

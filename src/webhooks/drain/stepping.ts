@@ -25,6 +25,8 @@ export interface Step {
   readonly state: EndpointState;
   /** The new deliveries, in the order of the log. */
   readonly added: readonly OpenDelivery[];
+  /** Whether it made some due that waited for a retry. */
+  readonly madeDue: boolean;
 }
 
 /** A part of the log that waits to be looked at. */
@@ -59,7 +61,7 @@ export async function step(
         ]),
     updateSql(webhookEndpoints, set, { id: endpointId }),
   ]);
-  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, added };
+  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, added, madeDue: recovered.madeDue };
 }
 
 interface Part {
@@ -87,9 +89,14 @@ function lostSince({ cursorSequence, lostFrom }: WebhookEndpoint, removedThrough
   return { lostFrom: lostFrom ?? cursorSequence + 1n, lostTo: removedThrough };
 }
 
-async function recoverSome(transaction: Transaction, state: EndpointState, room: number, now: Instant): Promise<Part> {
+async function recoverSome(
+  transaction: Transaction,
+  state: EndpointState,
+  room: number,
+  now: Instant,
+): Promise<Part & { readonly madeDue: boolean }> {
   const { recoverAfter, recoverUntil, recoverAll, id } = state.endpoint;
-  if (recoverAfter === null || recoverUntil === null) return { added: [], set: {} };
+  if (recoverAfter === null || recoverUntil === null) return { added: [], set: {}, madeDue: false };
   const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
   const read = await readWanted(transaction, state, after, recoverUntil, room);
   const wanted = read.events.filter(({ type, sequence }) => recoverAll || sequence >= (state.types.get(type) ?? 0n));
@@ -107,10 +114,8 @@ async function recoverSome(transaction: Transaction, state: EndpointState, room:
   }
   if (waitingIds.length > 0) await makeDue(transaction, id, waitingIds, now);
   const isDone = read.through >= recoverUntil;
-  return {
-    added,
-    set: isDone ? { recoverAfter: null, recoverUntil: null, recoverAll: false } : { recoverAfter: read.through },
-  };
+  const set = isDone ? { recoverAfter: null, recoverUntil: null, recoverAll: false } : { recoverAfter: read.through };
+  return { added, set, madeDue: waitingIds.length > 0 };
 }
 
 function open(delivery: WebhookDelivery, body: Buffer | null): OpenDelivery {
