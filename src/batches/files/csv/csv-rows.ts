@@ -1,0 +1,136 @@
+import { TextDecoder } from 'node:util';
+import { CsvError, parse } from 'csv-parse';
+import { type ByteSource, piecesOf } from '../byte-source.js';
+import { Effort } from '../effort.js';
+import { type Cell, MOST_CELL_LENGTH, SheetProblem, type SheetRow, trimmedRow, unreadable } from '../sheet.js';
+
+/** No row that is meant to be one is longer: a quotation mark is open. */
+const LONGEST_ROW = 128 * 1024;
+/** As many rows as a spreadsheet has, empty ones included. */
+const LAST_ROW = 1_048_576;
+const PIECE_BYTES = 32 * 1024;
+
+/**
+ * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. Every cell is text.
+ * Throws SheetProblem, and what the source throws.
+ */
+export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
+  const effort = new Effort();
+  const text = withPlainBreaks(decoded(source));
+  const head = await firstLine(text);
+  const parser = parse({
+    delimiter: delimiterOf(head),
+    record_delimiter: '\n',
+    relax_column_count: true,
+    max_record_size: LONGEST_ROW,
+  });
+  const feeding = feed(parser, head, text);
+  let number = 0;
+  try {
+    for await (const parsed of parser) {
+      number += 1;
+      if (number > LAST_ROW) throw new SheetProblem('too_many_rows', `the file has more than ${LAST_ROW} lines`);
+      // With these options a record is an array of text.
+      const cells = (parsed as readonly string[]).map(cellOf);
+      const row = trimmedRow(number, cells);
+      if (row.cells.length > 0) yield row;
+      await effort.pause();
+    }
+    await feeding;
+  } catch (failure) {
+    throw failure instanceof CsvError ? notCsv(number, failure) : failure;
+  } finally {
+    parser.destroy();
+    await feeding;
+  }
+}
+
+type Parser = ReturnType<typeof parse>;
+
+/** Writes the text into the parser as fast as it takes it. A failure comes out of the parser. */
+async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
+  try {
+    parser.write(head);
+    for await (const piece of rest) {
+      if (parser.destroyed) return;
+      if (!parser.write(piece)) await drained(parser);
+    }
+    parser.end();
+  } catch (failure) {
+    parser.destroy(failure instanceof Error ? failure : new Error(String(failure)));
+  }
+}
+
+/** Ready for more, or over. */
+function drained(parser: Parser): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      parser.off('drain', go).off('close', go);
+      resolve();
+    };
+    parser.on('drain', go).on('close', go);
+  });
+}
+
+async function* decoded(source: ByteSource): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of piecesOf(source, 0, source.size, PIECE_BYTES)) yield checked(decoder, piece);
+  yield checked(decoder, null);
+}
+
+/** The text of the piece; null ends it. NUL is UTF-8, but no text: it is how UTF-16 and binary files look. */
+function checked(decoder: TextDecoder, piece: Buffer | null): string {
+  let text: string;
+  try {
+    text = piece === null ? decoder.decode() : decoder.decode(piece, { stream: true });
+  } catch {
+    throw notUtf8();
+  }
+  if (text.includes('\0')) throw notUtf8();
+  return text;
+}
+
+/** Every line break as one LF. */
+async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+  let held = '';
+  for await (const piece of text) {
+    const whole = held + piece;
+    // A CR at the end may be half of a break.
+    held = whole.endsWith('\r') ? '\r' : '';
+    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
+  }
+  if (held !== '') yield '\n';
+}
+
+/** At least the first line that has something in it, and what came with it. */
+async function firstLine(text: AsyncGenerator<string>): Promise<string> {
+  let head = '';
+  while (!/\S[^\n]*\n/.test(head) && head.length < LONGEST_ROW) {
+    const next = await text.next();
+    if (next.done === true) break;
+    head += next.value;
+  }
+  return head;
+}
+
+/** The one that the header line has more of, outside quotation marks. */
+function delimiterOf(head: string): ',' | ';' {
+  const header = /\S[^\n]*/.exec(head)?.[0] ?? '';
+  const bare = header.replace(/"[^"]*"?/g, '');
+  return bare.split(';').length > bare.split(',').length ? ';' : ',';
+}
+
+function notUtf8(): SheetProblem {
+  return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
+}
+
+function cellOf(text: string): Cell {
+  return text === '' ? null : { kind: 'text', text: text.slice(0, MOST_CELL_LENGTH) };
+}
+
+function notCsv(rowsBefore: number, { code }: CsvError): SheetProblem {
+  const row = rowsBefore + 1;
+  return code === 'CSV_MAX_RECORD_SIZE'
+    ? unreadable(`row ${row} does not end: a quotation mark is open, or it is far too long`)
+    : unreadable(`a quotation mark in row ${row} is wrong: write it twice inside a quoted cell`);
+}

@@ -1,0 +1,87 @@
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FileKind } from '../open-sheet.js';
+import { Turns } from '../turns.js';
+import { zipStream } from '../zip/zip-stream.js';
+import { type CellKind, csvCell } from './cells.js';
+import { headerXml, rowXml, SHEET_END, sheetStart, workbookParts } from './xlsx-parts.js';
+
+export interface Column {
+  readonly name: string;
+  readonly kind: CellKind;
+  /** In characters, of a sheet. */
+  readonly width: number;
+}
+
+/** The cells of one row in the order of the columns; null is an empty one. */
+export type TableRow = readonly (string | null)[];
+
+const PIECE_LENGTH = 32 * 1024;
+/** Without it some programs take UTF-8 for the encoding of the country. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/**
+ * Writes the rows as they come, as fast as `out` takes them, and ends it. Rejects with what the rows throw or what ends `out`
+ * early; `out` is destroyed then.
+ */
+export async function writeTable(
+  columns: readonly Column[],
+  rows: AsyncIterable<TableRow>,
+  format: FileKind,
+  out: Writable,
+): Promise<void> {
+  const pieces = format === 'csv' ? csvPieces(columns, rows) : xlsxPieces(columns, rows);
+  await pipeline(Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_LENGTH }), out);
+}
+
+export function csvLine(columns: readonly Column[], row: TableRow): string {
+  let line = '';
+  for (let index = 0; index < columns.length; index += 1) {
+    const text = row[index];
+    if (index > 0) line += ',';
+    if (text !== null && text !== undefined) line += csvCell(text, columns[index]?.kind ?? 'text');
+  }
+  return `${line}\r\n`;
+}
+
+async function* csvPieces(columns: readonly Column[], rows: AsyncIterable<TableRow>): AsyncGenerator<Buffer> {
+  const head = csvHead(columns);
+  yield* gathered(head, rows, (row) => csvLine(columns, row), '');
+}
+
+/** The first line, as every CSV of ours begins. */
+export function csvHead(columns: readonly Column[]): string {
+  return `${BYTE_ORDER_MARK}${columns.map(({ name }) => name).join(',')}\r\n`;
+}
+
+function xlsxPieces(columns: readonly Column[], rows: AsyncIterable<TableRow>): AsyncGenerator<Buffer> {
+  let number = 1;
+  const line = (row: TableRow): string => {
+    number += 1;
+    return rowXml(columns, row, number);
+  };
+  const head = `${sheetStart(columns)}${headerXml(columns)}`;
+  return zipStream([
+    ...workbookParts('Result'),
+    { name: 'xl/worksheets/sheet1.xml', content: gathered(head, rows, line, SHEET_END) },
+  ]);
+}
+
+/** The lines in pieces that are worth sending. */
+async function* gathered(
+  head: string,
+  rows: AsyncIterable<TableRow>,
+  line: (row: TableRow) => string,
+  end: string,
+): AsyncGenerator<Buffer> {
+  const turns = new Turns();
+  let text = head;
+  for await (const row of rows) {
+    text += line(row);
+    if (text.length < PIECE_LENGTH) continue;
+    yield Buffer.from(text);
+    text = '';
+    await turns.pause();
+  }
+  yield Buffer.from(text + end);
+}
