@@ -75,6 +75,7 @@ export async function openApiServers(config: Config, core: Core, logger: Logger)
       {
         requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
         lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
+        uploads: { perSecond: config.RATE_LIMIT_UPLOADS_PER_MIN / 60, burst: config.RATE_LIMIT_UPLOADS_PER_MIN },
       },
       config.API_PROCESSES,
     ),

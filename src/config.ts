@@ -40,6 +40,9 @@ export const VARIABLES = {
   RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
   RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
   RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
+  RATE_LIMIT_UPLOADS_PER_MIN: count(1, 1_000_000)
+    .default(10)
+    .describe('file uploads a minute of one token, at once too'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
     .default(4_000)
     .describe('what a request may wait for the ledger, queueing included'),

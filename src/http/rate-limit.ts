@@ -1,5 +1,5 @@
 /** What is counted apart. A request counts in its route's class alone. */
-export type RateClass = 'requests' | 'lookup';
+export type RateClass = 'requests' | 'lookup' | 'uploads';
 
 /** A bucket of `burst` tokens that refills at `perSecond`. */
 export interface Rate {
@@ -34,6 +34,7 @@ export class RateLimiter {
     this.classes = {
       requests: new TokenBuckets(rates.requests, processes, elapsed),
       lookup: new TokenBuckets(rates.lookup, processes, elapsed),
+      uploads: new TokenBuckets(rates.uploads, processes, elapsed),
     };
   }
 

@@ -83,6 +83,7 @@ export function testEnvironment(
     LOG_LEVEL: 'silent',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
+    RATE_LIMIT_UPLOADS_PER_MIN: '1000000',
     ...others,
   };
 }
