@@ -1,6 +1,6 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
-import { MOST_DATA_ROWS, SheetProblem, type SheetRow, unreadable } from './sheet.js';
+import { MOST_DATA_ROWS, type SheetRow, tooManyRows, unreadable } from './sheet.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
 
@@ -49,8 +49,7 @@ export async function* openSheet(source: ByteSource): AsyncGenerator<SheetRow> {
   let count = 0;
   for await (const row of kind === 'xlsx' ? xlsxRows(source) : csvRows(source)) {
     count += 1;
-    if (count > MOST_DATA_ROWS + 1)
-      throw new SheetProblem('too_many_rows', `the file has more than ${MOST_DATA_ROWS} rows: split it`);
+    if (count > MOST_DATA_ROWS + 1) throw tooManyRows();
     yield row;
   }
 }

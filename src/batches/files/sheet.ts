@@ -4,6 +4,9 @@
 export const MOST_COLUMNS = 100;
 /** The most data rows; the header is one more. */
 export const MOST_DATA_ROWS = 100_000;
+/** The last row and column of every spreadsheet program, empty ones included. */
+export const LAST_ROW = 1_048_576;
+export const LAST_COLUMN = 16_384;
 /** Longer texts are cut here (UTF-16 units): longer than any column takes, so that what was cut is refused for its length. */
 export const MOST_CELL_LENGTH = 2_048;
 
@@ -42,12 +45,20 @@ export function unreadable(message: string): SheetProblem {
   return new SheetProblem('unreadable_file', message);
 }
 
+export function tooManyRows(): SheetProblem {
+  return new SheetProblem('too_many_rows', `the file has more than ${MOST_DATA_ROWS} rows: split it`);
+}
+
+/** `where` is the row that has them. */
+export function tooManyColumns(where: string): SheetProblem {
+  return new SheetProblem('too_many_columns', `${where} has more than ${MOST_COLUMNS} columns`);
+}
+
 /** The cells without the empty ones at the end. */
 export function trimmedRow(number: number, cells: Cell[]): SheetRow {
   let length = cells.length;
   while (length > 0 && (cells[length - 1] ?? null) === null) length -= 1;
-  if (length > MOST_COLUMNS)
-    throw new SheetProblem('too_many_columns', `row ${number} has more than ${MOST_COLUMNS} columns`);
+  if (length > MOST_COLUMNS) throw tooManyColumns(`row ${number}`);
   cells.length = length;
   return { number, cells };
 }

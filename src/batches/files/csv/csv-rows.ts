@@ -2,13 +2,22 @@ import { TextDecoder } from 'node:util';
 import { CsvError, parse } from 'csv-parse';
 import { type ByteSource, piecesOf } from '../byte-source.js';
 import { Effort } from '../effort.js';
-import { type Cell, MOST_CELL_LENGTH, SheetProblem, type SheetRow, trimmedRow, unreadable } from '../sheet.js';
+import {
+  type Cell,
+  LAST_COLUMN,
+  LAST_ROW,
+  MOST_CELL_LENGTH,
+  SheetProblem,
+  type SheetRow,
+  tooManyColumns,
+  tooManyRows,
+  trimmedRow,
+  unreadable,
+} from '../sheet.js';
 
 /** No row that is meant to be one is longer: a quotation mark is open. */
 const LONGEST_ROW = 128 * 1024;
-/** As many rows as a spreadsheet has, empty ones included. */
-const LAST_ROW = 1_048_576;
-const PIECE_BYTES = 32 * 1024;
+const PIECE_BYTES = 16 * 1024;
 
 /**
  * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. Every cell is text.
@@ -29,7 +38,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   try {
     for await (const parsed of parser) {
       number += 1;
-      if (number > LAST_ROW) throw new SheetProblem('too_many_rows', `the file has more than ${LAST_ROW} lines`);
+      if (number > LAST_ROW) throw tooManyRows();
       // With these options a record is an array of text.
       const cells = (parsed as readonly string[]).map(cellOf);
       const row = trimmedRow(number, cells);
@@ -38,7 +47,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     }
     await feeding;
   } catch (failure) {
-    throw failure instanceof CsvError ? notCsv(number, failure) : failure;
+    throw failure instanceof CsvError ? notCsv(failure) : failure;
   } finally {
     parser.destroy();
     await feeding;
@@ -97,7 +106,10 @@ async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<st
     const whole = held + piece;
     // A CR at the end may be half of a break.
     held = whole.endsWith('\r') ? '\r' : '';
-    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
+    yield whole
+      .slice(0, whole.length - held.length)
+      .replaceAll('\r\n', '\n')
+      .replaceAll('\r', '\n');
   }
   if (held !== '') yield '\n';
 }
@@ -105,7 +117,7 @@ async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<st
 /** At least the first line that has something in it, and what came with it. */
 async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
-  while (!/\S[^\n]*\n/.test(head) && head.length < LONGEST_ROW) {
+  while (headerOf(head).end === head.length && head.length < LONGEST_ROW) {
     const next = await text.next();
     if (next.done === true) break;
     head += next.value;
@@ -113,11 +125,21 @@ async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** The one that the header line has more of, outside quotation marks. */
+/** Where the first line that is not empty begins and ends; it ends with the text where its break has not come. */
+function headerOf(head: string): { readonly start: number; readonly end: number } {
+  const start = head.search(/\S/);
+  const end = start < 0 ? -1 : head.indexOf('\n', start);
+  return { start: Math.max(0, start), end: end < 0 ? head.length : end };
+}
+
+/** The one that the header line has more of, outside quotation marks. Throws too_many_columns for what no spreadsheet has. */
 function delimiterOf(head: string): ',' | ';' {
-  const header = /\S[^\n]*/.exec(head)?.[0] ?? '';
-  const bare = header.replace(/"[^"]*"?/g, '');
-  return bare.split(';').length > bare.split(',').length ? ';' : ',';
+  const { start, end } = headerOf(head);
+  const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
+  const commas = bare.split(',').length;
+  const semicolons = bare.split(';').length;
+  if (Math.max(commas, semicolons) > LAST_COLUMN) throw tooManyColumns('the header');
+  return semicolons > commas ? ';' : ',';
 }
 
 function notUtf8(): SheetProblem {
@@ -128,8 +150,9 @@ function cellOf(text: string): Cell {
   return text === '' ? null : { kind: 'text', text: text.slice(0, MOST_CELL_LENGTH) };
 }
 
-function notCsv(rowsBefore: number, { code }: CsvError): SheetProblem {
-  const row = rowsBefore + 1;
+/** The parser is ahead of the rows that were taken, so it says itself how many there were. */
+function notCsv({ code, records }: CsvError): SheetProblem {
+  const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'
     ? unreadable(`row ${row} does not end: a quotation mark is open, or it is far too long`)
     : unreadable(`a quotation mark in row ${row} is wrong: write it twice inside a quoted cell`);

@@ -16,6 +16,12 @@ export interface Column {
 /** The cells of one row in the order of the columns; null is an empty one. */
 export type TableRow = readonly (string | null)[];
 
+/** Asked for each row: between the rows and the receiver a packer may hold much before it gives any. */
+interface WantedRows {
+  readonly rows: AsyncIterable<TableRow>;
+  readonly isWanted: () => boolean;
+}
+
 const PIECE_LENGTH = 32 * 1024;
 /** Without it some programs take UTF-8 for the encoding of the country. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -30,7 +36,8 @@ export async function writeTable(
   format: FileKind,
   out: Writable,
 ): Promise<void> {
-  const pieces = format === 'csv' ? csvPieces(columns, rows) : xlsxPieces(columns, rows);
+  const wanted = { rows, isWanted: () => !out.destroyed };
+  const pieces = format === 'csv' ? csvPieces(columns, wanted) : xlsxPieces(columns, wanted);
   await pipeline(Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_LENGTH }), out);
 }
 
@@ -44,9 +51,8 @@ export function csvLine(columns: readonly Column[], row: TableRow): string {
   return `${line}\r\n`;
 }
 
-async function* csvPieces(columns: readonly Column[], rows: AsyncIterable<TableRow>): AsyncGenerator<Buffer> {
-  const head = csvHead(columns);
-  yield* gathered(head, rows, (row) => csvLine(columns, row), '');
+function csvPieces(columns: readonly Column[], rows: WantedRows): AsyncGenerator<Buffer> {
+  return gathered(csvHead(columns), rows, (row) => csvLine(columns, row), '');
 }
 
 /** The first line, as every CSV of ours begins. */
@@ -54,7 +60,7 @@ export function csvHead(columns: readonly Column[]): string {
   return `${BYTE_ORDER_MARK}${columns.map(({ name }) => name).join(',')}\r\n`;
 }
 
-function xlsxPieces(columns: readonly Column[], rows: AsyncIterable<TableRow>): AsyncGenerator<Buffer> {
+function xlsxPieces(columns: readonly Column[], rows: WantedRows): AsyncGenerator<Buffer> {
   let number = 1;
   const line = (row: TableRow): string => {
     number += 1;
@@ -70,13 +76,14 @@ function xlsxPieces(columns: readonly Column[], rows: AsyncIterable<TableRow>): 
 /** The lines in pieces that are worth sending. */
 async function* gathered(
   head: string,
-  rows: AsyncIterable<TableRow>,
+  { rows, isWanted }: WantedRows,
   line: (row: TableRow) => string,
   end: string,
 ): AsyncGenerator<Buffer> {
   const turns = new Turns();
   let text = head;
   for await (const row of rows) {
+    if (!isWanted()) return;
     text += line(row);
     if (text.length < PIECE_LENGTH) continue;
     yield Buffer.from(text);

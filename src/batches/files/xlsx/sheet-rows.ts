@@ -1,10 +1,15 @@
-import { type Cell, type SheetRow, trimmedRow, unreadable } from '../sheet.js';
+import {
+  type Cell,
+  LAST_COLUMN,
+  LAST_ROW,
+  type SheetRow,
+  tooManyColumns,
+  tooManyRows,
+  trimmedRow,
+  unreadable,
+} from '../sheet.js';
 import { TextBuffer, type Texts, unescaped } from './texts.js';
 import type { PartReader } from './xml.js';
-
-/** The size that every spreadsheet program has. */
-const LAST_ROW = 1_048_576;
-const LAST_COLUMN = 16_384;
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
@@ -65,8 +70,8 @@ export class SheetRows implements PartReader {
 
   private openRow({ r }: Attributes): void {
     const number = r === undefined ? this.rowNumber + 1 : positive(r);
-    if (number <= this.rowNumber || number > LAST_ROW)
-      throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
+    if (number > LAST_ROW) throw tooManyRows();
+    if (number <= this.rowNumber) throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
     this.rowNumber = number;
     this.cells = [];
     this.column = 0;
@@ -74,8 +79,8 @@ export class SheetRows implements PartReader {
 
   private openCell({ r, t, s }: Attributes): void {
     const column = r === undefined ? this.column + 1 : columnOf(r);
-    if (column <= this.column || column > LAST_COLUMN)
-      throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
+    if (column > LAST_COLUMN) throw tooManyColumns(`row ${this.rowNumber}`);
+    if (column <= this.column) throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
     this.column = column;
     this.type = t ?? 'n';
     this.style = s === undefined ? 0 : positive(s);
@@ -159,7 +164,7 @@ function columnOf(reference: string): number {
     const letter = reference.charCodeAt(at) - 64;
     if (letter < 1 || letter > 26) break;
     column = column * 26 + letter;
-    if (column > LAST_COLUMN) break;
+    if (column > LAST_COLUMN) return column;
   }
   if (at === 0 || !/^\d{1,7}$/.test(reference.slice(at))) throw unreadable('a cell has no place in the sheet');
   return column;

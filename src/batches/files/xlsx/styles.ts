@@ -14,6 +14,9 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
 /** More than any spreadsheet program can make. */
 const MOST_STYLES = 100_000;
 
+/** Programs take no longer ones; and the patterns below are slow on endless ones. */
+const LONGEST_FORMAT = 1_000;
+
 /** Which cell styles show a number as a date or a time, by the style's index. Throws SheetProblem unreadable_file. */
 export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<ReadonlySet<number>> {
   const own = new Map<string, boolean>();
@@ -38,7 +41,8 @@ function isBuiltInDate(format: string): boolean {
 }
 
 /** Whether a format code shows a date or a time: a letter of one stands outside quotes, escapes, colours and conditions. */
-export function isDateFormat(code: string): boolean {
+export function isDateFormat(formatCode: string): boolean {
+  const code = formatCode.slice(0, LONGEST_FORMAT);
   const elapsed = /\[(?:h+|m+|s+)\]/i.test(code);
   const plain = code.replace(/"[^"]*"|\\.|[_*].|\[[^\]]*\]/g, '');
   return elapsed || /[ymdhs]/i.test(plain.replace(/general/gi, ''));
