@@ -1,7 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { CsvError, parse } from 'csv-parse';
 import { type ByteSource, piecesOf } from '../byte-source.js';
-import { Effort } from '../effort.js';
 import {
   type Cell,
   LAST_COLUMN,
@@ -14,6 +13,7 @@ import {
   trimmedRow,
   unreadable,
 } from '../sheet.js';
+import { Turns } from '../turns.js';
 
 /** No row that is meant to be one is longer: a quotation mark is open. */
 const LONGEST_ROW = 128 * 1024;
@@ -24,26 +24,22 @@ const PIECE_BYTES = 16 * 1024;
  * Throws SheetProblem, and what the source throws.
  */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
-  const effort = new Effort();
+  const turns = new Turns();
   const text = withPlainBreaks(decoded(source));
   const head = await firstLine(text);
+  const numbered = new NumberedRows();
   const parser = parse({
     delimiter: delimiterOf(head),
     record_delimiter: '\n',
     relax_column_count: true,
     max_record_size: LONGEST_ROW,
+    on_record: (record) => numbered.keep(record),
   });
-  const feeding = feed(parser, head, text);
-  let number = 0;
+  const feeding = feed(parser, head, text, turns);
   try {
-    for await (const parsed of parser) {
-      number += 1;
-      if (number > LAST_ROW) throw tooManyRows();
-      // With these options a record is an array of text.
-      const cells = (parsed as readonly string[]).map(cellOf);
-      const row = trimmedRow(number, cells);
-      if (row.cells.length > 0) yield row;
-      await effort.pause();
+    for await (const _ of parser) {
+      yield numbered.next();
+      await turns.pause();
     }
     await feeding;
   } catch (failure) {
@@ -54,15 +50,38 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   }
 }
 
+/** Numbers the records as they are parsed, and leaves out those without content before they take any room. */
+class NumberedRows {
+  private number = 0;
+  private readonly rows: SheetRow[] = [];
+
+  /** The record, if it is worth telling; its row comes out of `next` when the record comes out of the parser. */
+  keep(record: string[]): string[] | null {
+    this.number += 1;
+    if (this.number > LAST_ROW) throw tooManyRows();
+    const row = trimmedRow(this.number, record.map(cellOf));
+    if (row.cells.length === 0) return null;
+    this.rows.push(row);
+    return record;
+  }
+
+  next(): SheetRow {
+    const row = this.rows.shift();
+    if (row === undefined) throw new Error('a record without a row');
+    return row;
+  }
+}
+
 type Parser = ReturnType<typeof parse>;
 
 /** Writes the text into the parser as fast as it takes it. A failure comes out of the parser. */
-async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
+async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>, turns: Turns): Promise<void> {
   try {
     parser.write(head);
     for await (const piece of rest) {
       if (parser.destroyed) return;
       if (!parser.write(piece)) await drained(parser);
+      await turns.pause();
     }
     parser.end();
   } catch (failure) {

@@ -2,7 +2,8 @@ import type { Writable } from 'node:stream';
 import type { Uuid } from '../../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../../core/instant.js';
 import type { FileKind } from '../open-sheet.js';
-import { type Column, type TableRow, writeTable } from './table.js';
+import type { Column, TableRow } from './columns.js';
+import { writeTable } from './table.js';
 
 /** The two files that a batch gives back. (decisions.md, Bonuses and batches: Files) */
 

@@ -3,18 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type { FileKind } from '../open-sheet.js';
 import { Turns } from '../turns.js';
 import { zipStream } from '../zip/zip-stream.js';
-import { type CellKind, csvCell } from './cells.js';
+import { csvCell } from './cells.js';
+import type { Column, TableRow } from './columns.js';
 import { headerXml, rowXml, SHEET_END, sheetStart, workbookParts } from './xlsx-parts.js';
-
-export interface Column {
-  readonly name: string;
-  readonly kind: CellKind;
-  /** In characters, of a sheet. */
-  readonly width: number;
-}
-
-/** The cells of one row in the order of the columns; null is an empty one. */
-export type TableRow = readonly (string | null)[];
 
 /** Asked for each row: between the rows and the receiver a packer may hold much before it gives any. */
 interface WantedRows {

@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { zipStream } from '../zip/zip-stream.js';
 import { xmlText } from './cells.js';
-import { type Column, csvHead, csvLine } from './table.js';
+import type { Column } from './columns.js';
+import { csvHead, csvLine } from './table.js';
 import { headerXml, part, relationships, rowXml, sheetStart, workbookParts } from './xlsx-parts.js';
 
 /** The empty file that a person fills in. (decisions.md, Bonuses and batches: template) */

@@ -1,6 +1,6 @@
 import type { ZipContent } from '../zip/zip-stream.js';
 import { xmlText } from './cells.js';
-import type { Column, TableRow } from './table.js';
+import type { Column, TableRow } from './columns.js';
 
 /** The few parts that a workbook with one sheet is made of. */
 
