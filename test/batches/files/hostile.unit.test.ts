@@ -116,6 +116,8 @@ describe('hostile workbooks', () => {
     it(`${what} makes every part unreadable`, async () => {
       const sheet = `${document}<worksheet xmlns="${MAIN}"><sheetData><row><c t="inlineStr"><is><t>&b;&a;</t></is></c></row></sheetData></worksheet>`;
       await isUnreadable(workbook(sheet));
+      // Also where nothing refers to what it declares.
+      await isUnreadable(workbook(sheetXml(ROWS).replace('<worksheet', `${document}<worksheet`)));
       await isUnreadable(workbook(sheetXml(ROWS), { 'xl/sharedStrings.xml': `${document}<sst xmlns="${MAIN}"/>` }));
       await isUnreadable(workbook(sheetXml(ROWS), { 'xl/workbook.xml': `${document}<workbook xmlns="${MAIN}"/>` }));
     });

@@ -195,7 +195,8 @@ describe('the result file', () => {
     async function* endless(): AsyncGenerator<ResultRow> {
       try {
         for (;;) {
-          await new Promise((resolve) => setImmediate(resolve));
+          // So slowly that a packer has nothing to give for a long time.
+          await new Promise((resolve) => setTimeout(resolve, 1));
           yield PAID;
         }
       } finally {
