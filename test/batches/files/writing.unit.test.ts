@@ -192,11 +192,13 @@ describe('the result file', () => {
 
   it('whose receiver goes away asks for no more rows', async () => {
     let isOver = false;
+    let begun = (): void => {};
     async function* endless(): AsyncGenerator<ResultRow> {
       try {
         for (;;) {
           // So slowly that a packer has nothing to give for a long time.
           await new Promise((resolve) => setTimeout(resolve, 1));
+          begun();
           yield PAID;
         }
       } finally {
@@ -207,7 +209,7 @@ describe('the result file', () => {
       isOver = false;
       const out = new PassThrough();
       const writing = writeResult(endless(), format, out);
-      setTimeout(() => out.destroy(new Error('gone')), 20);
+      begun = () => out.destroy(new Error('gone'));
       await assert.rejects(writing);
       for (let tries = 0; tries < 100; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
       assert.equal(isOver, true, format);
