@@ -14,6 +14,7 @@ export type Role = (typeof ROLES)[number];
 const EVERY = ROLES;
 const MANAGERS = ['admin', 'owner'] as const satisfies readonly Role[];
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
+const DECIDERS = ['approver', 'admin', 'owner'] as const satisfies readonly Role[];
 
 export interface Permission {
   /** The token needs one of these. */
@@ -35,6 +36,12 @@ export const PERMISSIONS = {
     roles: EVERY,
     roleIn: 'source, or a destination of the same tenant',
   },
+  /** Single ones, and uploads of batches. */
+  createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
+  readBonuses: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source, or a destination of the same tenant' },
+  readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
+  /** Where a policy says so, not the uploader. */
+  executeBatch: { scopes: ['bonuses'], roles: DECIDERS, roleIn: 'source' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 

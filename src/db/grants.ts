@@ -28,5 +28,11 @@ export const GRANTS: Readonly<Record<string, string>> = {
   verifications: READ_WRITE,
   account_limits: `${READ_WRITE}, DELETE`,
   audit_log: APPEND_ONLY,
+  bonuses: APPEND_ONLY,
+  bonus_batches: READ_WRITE,
+  // Deleted only with a validation that begins again, or ends in a rejection.
+  bonus_batch_rows: `${READ_WRITE}, DELETE`,
+  bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
+  upload_chunks: `${APPEND_ONLY}, DELETE`,
   schema_migrations: 'SELECT',
 };

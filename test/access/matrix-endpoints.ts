@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
+import { paidBatch } from '../batches/support.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
 
 /** What a request names: all of one tenant. */
@@ -10,6 +11,9 @@ export interface Target {
   /** Where a transfer goes. */
   readonly other: Pick<Account, 'id'>;
   readonly transferId: string;
+  readonly bonusId: string;
+  /** A batch of `account` that is completed. */
+  readonly batchId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
@@ -26,6 +30,8 @@ export interface Endpoint {
   readonly roles: readonly Role[] | null;
   /** What it answers to who may. It may be asked again and again. */
   readonly status: number;
+  /** The error's code, where it is one: what cannot be done twice is refused after every right was looked at. */
+  readonly code?: string;
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
   readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body'>;
@@ -40,6 +46,8 @@ function read(path: string, ask: (target: Target) => string): Pick<Endpoint, 'ro
 
 const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } as const;
 const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
+const ofBonuses = { operation: 'readBonuses', scopes: ['read', 'bonuses'], roles: EVERY } as const;
+const ofBatches = { operation: 'readBatches', scopes: ['read', 'bonuses'], roles: EVERY } as const;
 const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
 const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
 
@@ -107,6 +115,35 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { ...read('/v1/transfers', () => '/v1/transfers'), ...ofTransfers, isList: true },
   { ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`), ...ofTransfers },
+  {
+    route: 'POST /v1/bonuses',
+    operation: 'createBonus',
+    scopes: ['bonuses'],
+    roles: ['operator', 'admin', 'owner'],
+    status: 201,
+    ask: ({ account, other }) => ({
+      path: '/v1/bonuses',
+      body: {
+        source_account: account.id,
+        recipient: { account_id: other.id },
+        amount: { raw: LEAST.toString(), asset: 'COPM' },
+      },
+    }),
+  },
+  { ...read('/v1/bonuses', () => '/v1/bonuses'), ...ofBonuses, isList: true },
+  { ...read('/v1/bonuses/{id}', ({ bonusId }) => `/v1/bonuses/${bonusId}`), ...ofBonuses },
+  { ...read('/v1/bonus_batches', () => '/v1/bonus_batches'), ...ofBatches, isList: true },
+  { ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`), ...ofBatches },
+  { ...read('/v1/bonus_batches/{batch_id}/rows', ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`), ...ofBatches },
+  {
+    route: 'POST /v1/bonus_batches/{batch_id}/execute',
+    operation: 'executeBatch',
+    scopes: ['bonuses'],
+    roles: ['approver', 'admin', 'owner'],
+    status: 409,
+    code: 'invalid_state',
+    ask: ({ batchId }) => ({ path: `/v1/bonus_batches/${batchId}/execute` }),
+  },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
 ];
@@ -115,14 +152,24 @@ export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
   return route.split(' ')[0]!;
 }
 
-/** A tenant's accounts with money, an alias, a transfer and an event. */
+/** A tenant's accounts with money, an alias, a transfer, a bonus that a batch paid, and an event. */
 export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>[0] = {}): Promise<Target> {
   const alias = `$a${bank.tenant.tenant.id.slice(-12)}`;
   const account = await bank.account({ alias, funds: { COPM: 1_000n * LEAST }, ...wanted });
   const other = await bank.account(wanted.roles === undefined ? {} : { roles: wanted.roles });
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
+  const batchId = (await paidBatch(bank, account, other)).id;
+  const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
-  return { account, other, transferId: text(transfer.id), eventId: text(event?.id), alias };
+  return {
+    account,
+    other,
+    transferId: text(transfer.id),
+    bonusId: text(bonus?.id),
+    batchId,
+    eventId: text(event?.id),
+    alias,
+  };
 }
 
 /** The operations of the service's own OpenAPI document: `GET /v1/transfers`, with the scopes that it tells. */

@@ -41,6 +41,8 @@ describe("another tenant's resources", () => {
     account: { id: newId() },
     other: { id: newId() },
     transferId: randomUUID(),
+    bonusId: randomUUID(),
+    batchId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
   });
@@ -51,6 +53,8 @@ describe("another tenant's resources", () => {
     return [
       json,
       await walk(stranger, '/v1/transfers'),
+      await walk(stranger, '/v1/bonuses'),
+      await walk(stranger, '/v1/bonus_batches'),
       await walk(stranger, '/v1/events'),
       await walk(stranger, `/v1/accounts/${foreign.account.id}/movements`),
       await stranger.available(foreign.account),
@@ -87,10 +91,19 @@ describe("another tenant's resources", () => {
     assert.deepEqual(answered(await bank.get(`/v1/transfers?idempotency_key=${key}`), 200).json, empty);
     const seen = JSON.stringify([
       await walk(bank, '/v1/transfers'),
+      await walk(bank, '/v1/bonuses'),
+      await walk(bank, '/v1/bonus_batches'),
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
     ]);
-    for (const id of [foreign.account.id, foreign.transferId, foreign.eventId, stranger.tenant.tenant.id])
+    for (const id of [
+      foreign.account.id,
+      foreign.transferId,
+      foreign.bonusId,
+      foreign.batchId,
+      foreign.eventId,
+      stranger.tenant.tenant.id,
+    ])
       assert(!seen.includes(id));
   });
 
