@@ -18,7 +18,7 @@ import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { CommandKind } from '../ledger/desk/types.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
-import { feeOfRow, rowKey, unsettledDebit } from './rules.js';
+import { rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
 /** What a group of rows came to. */
@@ -157,7 +157,7 @@ function commandOf(batch: BonusBatch, row: BonusBatchRow): PayRowCommand {
     sourceAccountId: batch.sourceAccountId,
     number: row.number,
     recipientAccountId: row.recipientAccountId,
-    feeAccountId: feeOfRow(batch, row).accountId,
+    feeAccountId: batch.feeAccountId,
     asset: batch.asset,
   };
 }

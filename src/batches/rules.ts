@@ -79,6 +79,7 @@ export function unsettledDebit(batch: BonusBatch): bigint {
 
 /** As it was fixed at validation. */
 export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
+  if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 

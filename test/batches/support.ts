@@ -20,7 +20,7 @@ import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { Batches } from '../../src/batches/service.js';
 import type { ByteSource, Cell, SheetRow } from '../../src/batches/sheet.js';
 import { SheetProblem } from '../../src/batches/sheet.js';
-import { validateBatch } from '../../src/batches/validation/run.js';
+import { validateBatch, type Watch } from '../../src/batches/validation/run.js';
 import type { DeskOptions } from '../../src/ledger/desk/desk.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
@@ -70,12 +70,15 @@ export function number(text: string): Cell {
 }
 
 /** Nobody listens, nobody cuts off. */
-export const UNWATCHED = { signal: new AbortController().signal, heartbeat: () => undefined };
+export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
 
 export interface WorldOptions {
   readonly clock?: Clock;
   readonly desk?: Partial<DeskOptions>;
   readonly approvals?: ApprovalThresholds;
+  /** Over a proxy, where connections shall break. */
+  readonly database?: Database;
+  readonly timeoutMs?: number;
 }
 
 /** A tenant whose payroll is paid: the service's own parts, without HTTP. */
@@ -90,14 +93,20 @@ export class BatchWorld {
 
   private constructor(db: TestDatabase, tenant: TestTenant, options: WorldOptions) {
     this.db = db;
-    this.database = db.database;
+    this.database = options.database ?? db.database;
     this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
-    this.watched = openDesk(db.database, options.desk, this.clock);
+    this.watched = openDesk(this.database, options.desk, this.clock);
     const { desk } = this.watched;
     const approvals = options.approvals ?? NO_APPROVALS;
     const { database, clock } = this;
-    this.batches = new Batches({ database, desk, clock, approvals, timeoutMs: STATEMENT_TIMEOUT_MS });
+    this.batches = new Batches({
+      database,
+      desk,
+      clock,
+      approvals,
+      timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
+    });
     this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
   }
 
@@ -214,23 +223,65 @@ export function codeOf({ outcome }: Answer<unknown>): string | undefined {
   return outcome.done ? undefined : outcome.refusal.code;
 }
 
-/** A batch of one row from the one account to the other, paid through the bank's own parts. */
+/** The batches of a bank whose API runs in this process: what the worker and the upload's route do for it. */
+export class ServedBatches {
+  lastKey = '';
+  private readonly bank: Pick<Bank, 'api' | 'tenant'>;
+  private readonly batches: Batches;
+
+  constructor(bank: Pick<Bank, 'api' | 'tenant'>) {
+    this.bank = bank;
+    const { database, desk, clock } = bank.api.core;
+    this.batches = new Batches({ database, desk, clock, approvals: NO_APPROVALS, timeoutMs: STATEMENT_TIMEOUT_MS });
+  }
+
+  private get caller(): Caller {
+    const { tenant, owner } = this.bank.tenant;
+    return { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'test', scopes: SCOPES };
+  }
+
+  async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    this.lastKey = randomUUID();
+    const keyed = { key: this.lastKey, fingerprint: commandFingerprint(['upload']) };
+    const request = { sourceAccountId: source.id as Uuid, description: 'November', file };
+    return resourceOf(await this.batches.upload(this.caller, request, keyed));
+  }
+
+  async validate(id: Uuid): Promise<BonusBatch> {
+    const { database, clock } = this.bank.api.core;
+    const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+    const batch = await validateBatch(parts, id, UNWATCHED);
+    assert(batch !== undefined);
+    return batch;
+  }
+
+  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    const batch = await this.validate((await this.upload(source, file)).id);
+    assert.equal(batch.status, 'ready');
+    return batch;
+  }
+
+  async pay(id: Uuid): Promise<void> {
+    const { database, desk, clock } = this.bank.api.core;
+    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    assert.equal(await execution.pay(id, UNWATCHED), 'over');
+  }
+
+  async execute(id: Uuid): Promise<BonusBatch> {
+    const keyed = { key: randomUUID(), fingerprint: commandFingerprint(['execute']) };
+    return resourceOf(await this.batches.execute(this.caller, id, keyed));
+  }
+}
+
+/** A batch of one row from the one account to the other, paid. */
 export async function paidBatch(
-  { api, tenant }: Pick<Bank, 'api' | 'tenant'>,
+  bank: Pick<Bank, 'api' | 'tenant'>,
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
 ): Promise<BonusBatch> {
-  const { database, desk, clock } = api.core;
-  const batches = new Batches({ database, desk, clock, approvals: NO_APPROVALS, timeoutMs: STATEMENT_TIMEOUT_MS });
-  const member = tenant.owner;
-  const caller = { tenantId: tenant.tenant.id, memberId: member.id, tokenKeyId: 'test', scopes: SCOPES };
-  const keyed = (content: string) => ({ key: randomUUID(), fingerprint: commandFingerprint([content]) });
-  const file = payroll([[to.id, LEAST.toString(), 'COPM', null, null]]);
-  const upload = { sourceAccountId: from.id as Uuid, description: null, file };
-  const { id } = resourceOf(await batches.upload(caller, upload, keyed('upload')));
-  await validateBatch({ database, clock, baseUrl: BASE_URL, openSheet: openTestSheet }, id, UNWATCHED);
-  const executing = resourceOf(await batches.execute(caller, id, keyed('execute')));
-  const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
-  assert.equal(await execution.pay(id, UNWATCHED), 'over');
-  return executing;
+  const served = new ServedBatches(bank);
+  const { id } = await served.ready(from, payroll([[to.id, LEAST.toString(), 'COPM', null, null]]));
+  const batch = await served.execute(id);
+  await served.pay(id);
+  return batch;
 }

@@ -56,7 +56,7 @@ export class ValidationRecord {
     this.batch = batch;
   }
 
-  /** Begins from the first row, whatever an earlier run has left; null where the batch is validated already. */
+  /** Shuts earlier runs out; null where the batch is validated already. */
   static async begin(parts: RecordParts, batchId: Uuid): Promise<ValidationRecord | null> {
     const batch = await transact(parts.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
@@ -66,18 +66,20 @@ export class ValidationRecord {
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       return { ...found, ...again };
     });
-    if (batch === null) return null;
-    const record = new ValidationRecord(parts, batch);
-    await record.clear(bonusBatchRows.name);
-    await record.clear(bonusBatchProblems.name);
-    return record;
+    return batch === null ? null : new ValidationRecord(parts, batch);
   }
 
   get of(): BonusBatch {
     return this.batch;
   }
 
-  private async clear(table: string): Promise<void> {
+  /** Takes away what an earlier run has left. Throws ValidationSuperseded, as every write. */
+  async clear(): Promise<void> {
+    await this.clearTable(bonusBatchRows.name);
+    await this.clearTable(bonusBatchProblems.name);
+  }
+
+  private async clearTable(table: string): Promise<void> {
     for (;;) {
       const deleted = await this.write(async (transaction) =>
         transaction.execute(
@@ -88,7 +90,7 @@ export class ValidationRecord {
     }
   }
 
-  /** Rows, problems and progress in one transaction. Throws ValidationSuperseded. */
+  /** Rows, problems and progress in one transaction. */
   async add(rows: readonly ValidRow[], problems: readonly RowProblems[], progress: Progress): Promise<void> {
     await this.write(async (transaction) => {
       const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
@@ -113,7 +115,7 @@ export class ValidationRecord {
     sums: RowChecker,
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
-    if (!isAccepted) await this.clear(bonusBatchRows.name);
+    if (!isAccepted) await this.clearTable(bonusBatchRows.name);
     const { database, clock, baseUrl } = this.parts;
     return transact(database, async (transaction) => {
       // The account's row guards the batch: whoever reads it to execute waits for this.

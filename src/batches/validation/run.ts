@@ -37,6 +37,7 @@ export async function validateBatch(
   const record = await ValidationRecord.begin(parts, batchId);
   if (record === null) return reader.find(bonusBatches, { id: batchId });
   try {
+    await record.clear();
     const { terms, feeAccountId } = await readTerms(reader, record.of);
     const checker = new RowChecker(terms);
     const reading = new FileReading(reader, record, checker, watch);
