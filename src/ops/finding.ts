@@ -1,5 +1,6 @@
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
@@ -54,5 +55,12 @@ export async function findMember(reader: Reader, tenantId: Uuid, named: string):
 export async function findAdjustment(reader: Reader, tenantId: Uuid, reference: string): Promise<Adjustment> {
   const found = await reader.find(adjustments, { tenantId, reference });
   if (found === undefined) throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
+  return found;
+}
+
+export async function findBatch(reader: Reader, named: string): Promise<BonusBatch> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(bonusBatches, { id });
+  if (found === undefined) throw new OpsError(`there is no batch ${named}`);
   return found;
 }

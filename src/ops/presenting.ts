@@ -1,4 +1,6 @@
 import { parseDetails } from '../access/audit-log.js';
+import { isAccepted, pendingRows } from '../batches/rules.js';
+import type { BonusBatch } from '../db/entities/bonuses.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
@@ -99,6 +101,43 @@ export function adjustmentFields(adjustment: Adjustment): Fields {
     decided_by: adjustment.decidedBy,
     created_at: timeOf(adjustment.createdAt),
     decided_at: timeOf(adjustment.decidedAt),
+  };
+}
+
+/** A batch in a list. */
+export function batchLine(batch: BonusBatch): Fields {
+  const { asset, totalRaw } = batch;
+  return {
+    id: batch.id,
+    status: batch.status,
+    rows: batch.rowCount,
+    rejected: batch.rowsRejected,
+    paid: batch.rowsPaid,
+    failed: batch.rowsFailed,
+    pending: isAccepted(batch) ? pendingRows(batch) : 0,
+    total: asset === null ? null : { raw: totalRaw, asset },
+    created_at: timeOf(batch.createdAt),
+  };
+}
+
+export function batchFields(batch: BonusBatch): Fields {
+  const { asset } = batch;
+  const amount = (raw: bigint): Fields[string] => (asset === null ? null : { raw, asset });
+  return {
+    ...batchLine(batch),
+    tenant_id: batch.tenantId,
+    source_account_id: batch.sourceAccountId,
+    fees: amount(batch.feesRaw),
+    settled: amount(batch.settledRaw),
+    funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
+    uploaded_by: batch.createdBy,
+    validated_at: timeOf(batch.validatedAt),
+    executed_by: batch.executedBy,
+    executed_at: timeOf(batch.executedAt),
+    paused_at: timeOf(batch.pausedAt),
+    paused_by: batch.pausedBy,
+    canceled_at: timeOf(batch.canceledAt),
+    finished_at: timeOf(batch.finishedAt),
   };
 }
 

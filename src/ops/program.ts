@@ -4,6 +4,7 @@ import { addAccountCommands } from './commands/accounts.js';
 import { addAliasCommands } from './commands/aliases.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addAuditLogCommand } from './commands/audit-log.js';
+import { addBatchCommands } from './commands/batches.js';
 import { addFeeCommands } from './commands/fees.js';
 import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
 import { addKeyCommands } from './commands/keys.js';
@@ -34,6 +35,7 @@ export function buildProgram(): Command {
   addAccountCommands(program);
   addPayInCommands(program);
   addAdjustmentCommands(program);
+  addBatchCommands(program);
   addFeeCommands(program);
   addLimitCommands(program);
   addAliasCommands(program);

@@ -207,7 +207,7 @@ export class BatchWorld {
 
   async charge(account: Pick<Account, 'id'>, schedule: Partial<FeeScheduleRow>): Promise<void> {
     const tenantId = this.tenant.tenant.id;
-    await setFeeAccount(this.database, systemClock, tenantId, account.id as Uuid, TEST_ACTOR);
+    await setFeeAccount(this.database, systemClock, tenantId, account.id, TEST_ACTOR);
     const free = { flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
     const wanted = { tenantId, operation: 'bonus', asset: 'COPM', ...free, ...schedule } as const;
     await setFeeSchedule(this.database, systemClock, wanted, TEST_ACTOR);
@@ -243,7 +243,7 @@ export class ServedBatches {
   async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
     this.lastKey = randomUUID();
     const keyed = { key: this.lastKey, fingerprint: commandFingerprint(['upload']) };
-    const request = { sourceAccountId: source.id as Uuid, description: 'November', file };
+    const request = { sourceAccountId: source.id, description: 'November', file };
     return resourceOf(await this.batches.upload(this.caller, request, keyed));
   }
 

@@ -238,7 +238,10 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');
     const poor = answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds');
     await bank.fund(payer, { raw: 100n * LEAST, asset: 'COPM' });
-    assert.equal(answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds').text, poor.text);
+    assert.equal(
+      answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds').text,
+      poor.text,
+    );
   });
 
   it('needs its key', async () => {
@@ -262,7 +265,7 @@ describe('POST /v1/bonuses', () => {
         caller,
         {
           sourceAccountId: payer.id,
-          recipient: { by: 'account_id', value: receiver.id as Uuid },
+          recipient: { by: 'account_id', value: receiver.id },
           amount: { raw, asset: 'COPM' },
           description: null,
           reference: null,

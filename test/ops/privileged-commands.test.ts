@@ -8,6 +8,8 @@ import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { buildProgram } from '../../src/ops/program.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { LEAST } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
@@ -158,6 +160,47 @@ describe('what operators do', function () {
       // Other tests of this database open what they declared with their own key.
       await done(['keys', 'rotate'], both.split(',').reverse().join(','));
     }
+  });
+
+  it('pauses, resumes and cancels batches, and deletes their bytes, each with a line in the audit log', async () => {
+    const world = await BatchWorld.open(test);
+    await world.account({ alias: '$ana' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const row = ['$ana', LEAST.toString(), 'COPM'];
+    const { id } = await world.executed(payer, payroll([row, row]));
+    const paused = await acts('bonus_batch.pause', 'batches', 'pause', id);
+    assert.deepEqual(
+      [paused.status, paused.pending, paused.paused_by, paused.funds_held],
+      ['executing', 2, 'bob', true],
+    );
+    assert.equal((await acts('bonus_batch.resume', 'batches', 'resume', id)).paused_at, null);
+    await world.execution.payNextGroup(id, 1);
+    const canceled = await acts('bonus_batch.cancel', 'batches', 'cancel', id, '--reason', 'ticket 9');
+    assert.deepEqual([canceled.paid, canceled.pending, canceled.funds_held], [1, 1, false]);
+    await world.pay({ id });
+    const shown = await done(['batches', 'show', id]);
+    assert.deepEqual([shown.status, shown.paid, shown.failed], ['partially_failed', 1, 1]);
+    const { items } = await done([
+      'batches',
+      'list',
+      '--tenant',
+      world.tenant.tenant.id,
+      '--status',
+      'partially_failed',
+    ]);
+    assert.deepEqual(
+      z
+        .array(OBJECT)
+        .parse(items)
+        .map((one) => one.id),
+      [id],
+    );
+    await test.change(`UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+    const removed = await acts('bonus_batch.delete_upload', 'batches', 'remove-uploads', '--older-than', '90d');
+    assert.equal(removed.removed, 1);
+    const { code, stderr } = await ops(['batches', 'pause', id]);
+    assert.deepEqual([code, /partially_failed; this is possible only while it is executing/.test(stderr)], [1, true]);
+    assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });
 
   it('has no command that changes something and is not in the audit log', () => {
