@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
-import { newId, type Uuid } from '../../src/core/ids.js';
+import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Caller } from '../../src/core/permissions.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
