@@ -26,6 +26,7 @@ describe('the help of the operators', () => {
         ...['freeze', 'unfreeze', 'close'].map((name) => `accounts ${name}`),
         'payins record',
         ...['propose', 'approve', 'reject', 'list'].map((name) => `adjustments ${name}`),
+        ...['list', 'show', 'pause', 'resume', 'cancel', 'remove-uploads'].map((name) => `batches ${name}`),
         ...['set', 'list', 'remove'].map((name) => `fees ${name}`),
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
