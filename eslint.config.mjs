@@ -55,7 +55,10 @@ export default tseslint.config(
   },
   { files: ['src/**/*.ts'], ignores: ['src/ops/**'], rules: { 'no-console': 'error' } },
   {
-    files: ['src/ledger/**/*.ts', 'src/transfers/**/*.ts', 'src/core/amount.ts'],
+    files: [
+      ...['ledger', 'transfers', 'bonuses', 'batches'].map((folder) => `src/${folder}/**/*.ts`),
+      'src/core/amount.ts',
+    ],
     rules: { 'no-restricted-syntax': noFloats },
   },
   // Programs of their own, each the only reader of the few variables that it has.

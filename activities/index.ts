@@ -1,16 +1,30 @@
 import type { TransferApprovals } from '../src/transfers/approvals.js';
+import type { BatchService } from '../src/batches/work.js';
+import type { WebhookParts } from '../src/webhooks/parts.js';
+import { batchActivities, type BatchActivities } from './batches.js';
 import { transferActivities, type TransferActivities } from './transfers.js';
+import { webhookActivities, type WebhookActivities } from './webhooks.js';
 
 /** The services that activities call. */
 export interface ActivityServices {
   readonly transferApprovals: TransferApprovals;
+  readonly batches: BatchService;
+  readonly webhooks: WebhookParts;
+  /** Says that the process is to stop: long work ends early, and goes on elsewhere. */
+  readonly stopping: AbortSignal;
 }
 
 /** The activities of each task queue. */
 export interface Activities {
   readonly approvals: TransferActivities;
+  readonly batches: BatchActivities;
+  readonly webhooks: WebhookActivities;
 }
 
-export function createActivities({ transferApprovals }: ActivityServices): Activities {
-  return { approvals: { ...transferActivities(transferApprovals) } };
+export function createActivities({ transferApprovals, batches, webhooks, stopping }: ActivityServices): Activities {
+  return {
+    approvals: { ...transferActivities(transferApprovals) },
+    batches: batchActivities(batches, stopping),
+    webhooks: webhookActivities(webhooks, stopping),
+  };
 }

@@ -1,6 +1,16 @@
 import { Foundation1763683200000 } from './1763683200000-foundation.js';
 import { AccountsAndAccess1763690000000 } from './1763690000000-accounts-and-access.js';
 import { Approvals1763700000000 } from './1763700000000-approvals.js';
+import { Webhooks1763710000000 } from './1763710000000-webhooks.js';
+import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
+import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 
 /** Every change of the schema, oldest first. */
-export const migrations = [Foundation1763683200000, AccountsAndAccess1763690000000, Approvals1763700000000];
+export const migrations = [
+  Foundation1763683200000,
+  AccountsAndAccess1763690000000,
+  Approvals1763700000000,
+  Webhooks1763710000000,
+  Bonuses1763720000000,
+  BonusBatches1763720100000,
+];

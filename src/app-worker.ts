@@ -1,6 +1,8 @@
 import type { WorkerConfig } from './config.js';
 import { createActivities } from '../activities/index.js';
 import { type Bridge, type Core, temporalOptions } from './app.js';
+import { uploadsSweep } from './batches/sweeps.js';
+import { BatchService } from './batches/work.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { describeFault, type Logger } from './http/logging.js';
@@ -11,6 +13,8 @@ import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
 import { sdkMetrics, TemporalWorkers } from './temporal/workers.js';
 import { TransferApprovals } from './transfers/approvals.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
+import type { WebhookParts } from './webhooks/parts.js';
+import { attemptsSweep, retentionSweep, webhookSweep } from './webhooks/sweeps.js';
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
@@ -19,6 +23,8 @@ export interface WorkerParts {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
+  /** Begins nothing more; resolves when what ran has ended. */
+  readonly stop: () => Promise<void>;
 }
 
 /** Opens the admin port and begins to work: the sweeper at once, the Temporal workers when Temporal is there. */
@@ -26,19 +32,22 @@ export async function openWorker(
   config: WorkerConfig,
   core: Core,
   bridge: Bridge,
+  webhooks: WebhookParts,
   logger: Logger,
 ): Promise<WorkerParts> {
   const { clock, database, desk, registry } = core;
-  const { client, outbox, relay, nudge } = bridge;
+  const { client, outbox, relay, nudge, waker } = bridge;
+  const stopping = new AbortController();
+  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
-  const activities = createActivities({ transferApprovals });
+  const activities = createActivities({ transferApprovals, batches, webhooks, stopping: stopping.signal });
   const workers = new TemporalWorkers(
     {
       temporal: temporalOptions(config),
       queues: config.WORKER_QUEUES.map((queue) => ({
         queue,
         activities: activities[queue],
-        maxActivities: config.WORKER_ACTIVITIES,
+        maxActivities: queue === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES,
       })),
       maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
       cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
@@ -53,6 +62,10 @@ export async function openWorker(
     [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       outboxSweep(outbox, relay),
+      webhookSweep(core, waker),
+      attemptsSweep(core),
+      retentionSweep(core),
+      uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
       unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
     ],
     sweeperMetrics(registry, (sweep, fault) =>
@@ -67,7 +80,11 @@ export async function openWorker(
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   sweeper.start();
   workers.start();
-  return { admin: server, sweeper, workers };
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await Promise.all([sweeper.stop(), workers.stop(), waker.stop(), nudge.stop()]);
+  };
+  return { admin: server, sweeper, workers, stop };
 }
 
 const EXPIRY_EVERY_MS = 500;

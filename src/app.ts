@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { buildLedger, type Ledger } from './build-ledger.js';
 import type { Config, ServiceConfig } from './config.js';
+import type { Uuid } from './core/ids.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
 import { identityRoutes } from './accounts/routes-identity.js';
@@ -8,6 +9,12 @@ import { accountRoutes } from './accounts/routes.js';
 import { Accounts } from './accounts/service.js';
 import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
+import { APPROVAL_THRESHOLDS } from './approvals/thresholds.js';
+import { batchFileRoutes } from './batches/routes-files.js';
+import { batchRoutes } from './batches/routes.js';
+import { Batches } from './batches/service.js';
+import { bonusRoutes } from './bonuses/routes.js';
+import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
 import { EventLog } from './events/service.js';
 import { createAdmin, createRegistry } from './http/admin.js';
@@ -28,6 +35,11 @@ import { TransferApprovals } from './transfers/approvals.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
+import type { WebhookParts } from './webhooks/parts.js';
+import { webhookRoutes } from './webhooks/routes.js';
+import { buildSending, type Sending } from './webhooks/sending.js';
+import type { Webhooks } from './webhooks/service.js';
+import { Waker } from './webhooks/waking.js';
 
 /** The ledger, and where its figures are kept: what every process of the service has. */
 export interface Core extends Ledger {
@@ -51,6 +63,7 @@ export interface Bridge {
   readonly outbox: Outbox;
   readonly relay: Relay;
   readonly nudge: Nudge;
+  readonly waker: Waker;
 }
 
 /** Connects to Temporal when there is something to tell it: the process serves while Temporal is away. */
@@ -61,7 +74,27 @@ export function buildBridge(config: ServiceConfig, core: Core, logger: Logger): 
   const observer = relayMetrics(registry, (message) => logger.warn(message));
   const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer });
   const nudge = new Nudge(relay, (fault) => logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'));
-  return { client, outbox, relay, nudge };
+  const waker = new Waker({ database, clock }, client, (fault) =>
+    logger.warn({ fault: describeFault(fault) }, 'webhooks are left for the sweeper'),
+  );
+  core.desk.watchEvents((tenantIds) => waker.eventsOf(tenantIds));
+  return { client, outbox, relay, nudge, waker };
+}
+
+/** What webhooks stand on. `onDue` hears of every endpoint for which something became due. */
+export function buildWebhookParts(
+  config: ServiceConfig,
+  { clock, database }: Core,
+  sending: Sending,
+  onDue: (endpointId: Uuid) => void,
+): WebhookParts {
+  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, onDue };
+}
+
+/** What signs, guards addresses and sends, as it is configured. */
+export function buildConfiguredSending(config: ServiceConfig): ReturnType<typeof buildSending> {
+  const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_TIMEOUT_MS: timeoutMs, WEBHOOK_PROXY_URL: proxy } = config;
+  return buildSending({ allowedHosts, timeoutMs, proxyUrl: proxy === undefined ? null : new URL(proxy) });
 }
 
 /** Where Temporal is, for the client and the worker. */
@@ -79,17 +112,25 @@ export interface ApiServers {
 }
 
 /** Opens the API and admin ports. From then on requests are answered, with 503 while MySQL is away. */
-export async function openApiServers(config: Config, core: Core, bridge: Bridge, logger: Logger): Promise<ApiServers> {
+export async function openApiServers(
+  config: Config,
+  core: Core,
+  bridge: Bridge,
+  webhooks: Webhooks,
+  logger: Logger,
+): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
-    api: buildApi(config, core, bridge),
+    api: buildApi(config, core, bridge, webhooks),
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
       {
         requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
+        redeliver: { perSecond: config.RATE_LIMIT_REDELIVER_PER_MIN / 60, burst: config.RATE_LIMIT_REDELIVER_PER_MIN },
         lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
+        uploads: { perSecond: config.RATE_LIMIT_UPLOADS_PER_MIN / 60, burst: config.RATE_LIMIT_UPLOADS_PER_MIN },
       },
       config.API_PROCESSES,
     ),
@@ -111,15 +152,21 @@ export async function openApiServers(config: Config, core: Core, bridge: Bridge,
 }
 
 /** The routes of every feature. */
-function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Bridge): Api {
+function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
   transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, nudge));
   approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
+  const approvals = APPROVAL_THRESHOLDS;
+  bonusRoutes(api, new Bonuses(desk, database.reader, approvals), cursors);
+  const batches = new Batches({ database, desk, clock, approvals, nudge, timeoutMs: config.COMMAND_TIMEOUT_MS });
+  batchRoutes(api, batches, cursors, config.BASE_URL);
+  batchFileRoutes(api, batches, config.BASE_URL);
   const accounts = new Accounts(database, clock, config.ENCRYPTION_KEYS);
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);
   eventRoutes(api, new EventLog(database.reader), cursors);
+  webhookRoutes(api, webhooks, cursors);
   return api;
 }

@@ -4,6 +4,7 @@ import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoin
 import type { Keyring, SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
 import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
+import { type AllowedHost, parseAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
 /** The kinds of values that the configuration takes: how each is read from its text, and what is wrong with it. */
 
@@ -76,6 +77,16 @@ export const taskQueues = z.string().transform((text, context): readonly TaskQue
     const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());
     if (name !== undefined) return [name];
     context.addIssue(`${part} is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`);
+    return [];
+  }),
+);
+
+/** Receivers that an operator allows, with commas between: `http://127.0.0.1:*`. */
+export const allowedHosts = z.string().transform((text, context): readonly AllowedHost[] =>
+  text.split(',').flatMap((part): AllowedHost[] => {
+    const host = parseAllowedHost(part.trim());
+    if (host !== null) return [host];
+    context.addIssue(`${part} is no host: write http://localhost:* or https://10.0.0.5:8443`);
     return [];
   }),
 );

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import {
   addressRanges,
+  allowedHosts,
   count,
   encryptionKeys,
   failpoint,
@@ -38,9 +39,22 @@ const SERVICE_VARIABLES = {
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
     .describe('how long a stopping process finishes what it accepted'),
+  BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
   DOCS_URL: webUrl
     .default('http://127.0.0.1:8080/docs')
     .describe('where the docs pages are; doc_url of errors begins with it'),
+  ENCRYPTION_KEYS: encryptionKeys.describe(
+    'secret: keys that seal document numbers and webhook secrets at rest, id:base64 with commas between',
+  ),
+  WEBHOOK_ALLOWED_HOSTS: allowedHosts
+    .default([])
+    .describe(
+      'hosts that may be webhook receivers over http or at private addresses, as http://localhost:*; for development',
+    ),
+  WEBHOOK_PROXY_URL: webUrl
+    .optional()
+    .describe('secret: HTTP proxy that deliveries go through; it must itself refuse private addresses'),
+  WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('what one attempt of a delivery may take in all'),
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
   TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with Temporal'),
@@ -56,18 +70,20 @@ export const VARIABLES = {
   ...SERVICE_VARIABLES,
   HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
-  BASE_URL: webUrl.default('http://127.0.0.1:8080').describe('where tenants reach the API'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
-  ENCRYPTION_KEYS: encryptionKeys.describe(
-    'secret: keys that seal document numbers at rest, id:base64 with commas between',
-  ),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
   RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
   RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
   RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
+  RATE_LIMIT_UPLOADS_PER_MIN: count(1, 1_000_000)
+    .default(10)
+    .describe('file uploads a minute of one token, at once too'),
+  RATE_LIMIT_REDELIVER_PER_MIN: count(1, 1_000_000)
+    .default(60)
+    .describe('redeliveries and test deliveries a minute of one token, and at once'),
 } as const;
 
 /** What the worker has beside it. */
@@ -78,6 +94,12 @@ export const WORKER_VARIABLES = {
     .describe('task queues that the worker serves, with commas between; all unless said'),
   WORKER_WORKFLOW_TASKS: count(2, 1_000).default(40).describe('workflow tasks at a time, for each queue'),
   WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, for each queue'),
+  UPLOADS_KEPT_DAYS: count(0, 3_650)
+    .default(7)
+    .describe('how long the bytes of validated files are kept; their hash stays'),
+  WORKER_DRAINS: count(1, 10_000)
+    .default(1_000)
+    .describe('webhook endpoints that are sent to at a time; they mostly wait'),
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, for each queue'),
   SDK_METRICS_PORT: port
     .default(9091)

@@ -1,6 +1,7 @@
-import { buildBridge, buildCore, openApiServers } from './app.js';
+import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, openApiServers } from './app.js';
 import { type Config, ConfigError, readConfig } from './config.js';
 import { createLogging, describeFault } from './http/logging.js';
+import { Webhooks } from './webhooks/service.js';
 
 /** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
 
@@ -8,7 +9,12 @@ const config = readConfigOrExit();
 const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
 const core = buildCore(config, logger);
 const bridge = buildBridge(config, core, logger);
-const servers = await openApiServers(config, core, bridge, logger).catch(refuseToStart);
+const sending = buildConfiguredSending(config);
+const webhookParts = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
+const webhooks = new Webhooks(webhookParts, (fault) =>
+  logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
+);
+const servers = await openApiServers(config, core, bridge, webhooks, logger).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 let isStopping = false;
@@ -23,7 +29,7 @@ async function stop(signal: string): Promise<void> {
   logger.info({ signal }, 'stopping');
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
-  await bridge.nudge.stop();
+  await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
   await closeLog();
   process.exit(0);

@@ -1,4 +1,4 @@
-import { buildBridge, buildCore } from './app.js';
+import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from './app.js';
 import { openWorker } from './app-worker.js';
 import { ConfigError, readWorkerConfig, type WorkerConfig } from './config.js';
 import { createLogging, describeFault } from './http/logging.js';
@@ -11,7 +11,9 @@ const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'worker');
 installRuntime(logger, config.SDK_METRICS_PORT);
 const core = buildCore(config, logger);
 const bridge = buildBridge(config, core, logger);
-const parts = await openWorker(config, core, bridge, logger).catch(refuseToStart);
+const sending = buildConfiguredSending(config);
+const webhooks = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
+const parts = await openWorker(config, core, bridge, webhooks, logger).catch(refuseToStart);
 logger.info({ adminPort: parts.admin.port, queues: config.WORKER_QUEUES }, 'working');
 
 let isStopping = false;
@@ -24,8 +26,8 @@ async function stop(signal: string): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   logger.info({ signal }, 'stopping');
-  await Promise.all([parts.sweeper.stop(), parts.workers.stop()]);
-  await bridge.nudge.stop();
+  await parts.stop();
+  await sending.close();
   await core.desk.drained();
   await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
   await closeLog();

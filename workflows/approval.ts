@@ -8,40 +8,27 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey } from '@temporalio/common';
 import type { ApprovalActivities } from '../activities/approvals.js';
 import {
   type ActResult,
   type ApprovalState,
   type ApprovalWorkflowInput,
   QUERIES,
-  SEARCH_ATTRIBUTES,
   SIGNALS,
   type StaffAct,
   type WaitingState,
 } from '../src/temporal/contracts.js';
+import { BUSINESS_STATUS, clockTime, readAct } from './common.js';
 
 /** What is the same for everything that waits for approval. */
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
 const stateQuery = defineQuery<WaitingState | null>(QUERIES.state);
-const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 const PENDING = 'pending_approval';
-
-/**
- * One attempt that takes 15 s is lost: a command has 4 s in MySQL. They are tried for as long as it takes, at most a minute
- * apart, since what they settle must be settled.
- */
-export const ATTEMPT = {
-  startToCloseTimeout: '15 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-};
 
 /** The sweeper settles what is due within a second; this timer is for what it could not. */
 const AFTER_THE_SWEEPER_MS = 5_000;
-/** No name and no reason is longer; what is, is not worth keeping in the history of an activity. */
-const LONGEST_TEXT = 300;
 
 /** What came and was not looked at yet. */
 interface Inbox {
@@ -121,18 +108,4 @@ function waitingForOf(what: string, { status, required, received, expiresAt }: A
   if (status !== PENDING) return `The ${what} is ${status}. Nothing is waited for.`;
   const missing = required - received;
   return `Waiting for ${missing} of ${required} approval(s); expires ${clockTime(new Date(expiresAt))}.`;
-}
-
-function clockTime(at: Date): string {
-  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** Whatever a signal brought. */
-function readAct(given: unknown): Pick<StaffAct, 'actor' | 'reason'> {
-  const { actor, reason } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
-  return { actor: textOf(actor), reason: textOf(reason) };
-}
-
-function textOf(given: unknown): string | null {
-  return typeof given === 'string' && given.length <= LONGEST_TEXT ? given : null;
 }

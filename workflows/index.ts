@@ -1,2 +1,4 @@
 /** Every workflow: what is exported here is registered under its name. */
+export { bonusBatch } from './bonus-batch.js';
 export { transfer } from './transfer.js';
+export { webhookEndpoint } from './webhook-endpoint.js';

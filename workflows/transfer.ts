@@ -1,7 +1,8 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { TransferActivities } from '../activities/transfers.js';
 import type { ApprovalState, ApprovalWorkflowInput } from '../src/temporal/contracts.js';
-import { ATTEMPT, waitForApproval } from './approval.js';
+import { waitForApproval } from './approval.js';
+import { ATTEMPT } from './common.js';
 
 const { readTransfer, actOnTransfer, expireTransfer } = proxyActivities<TransferActivities>(ATTEMPT);
 

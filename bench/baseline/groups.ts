@@ -61,7 +61,7 @@ async function recordGroup(database: RecordingDatabase, tickets: readonly Ticket
   const named = await nameAccounts(database.reader, tickets);
   const open = tickets.filter((one) => !known.has(one));
   if (open.length === 0) return;
-  const answers = await postGroup(
+  const { answers } = await postGroup(
     { database, clock: systemClock, failpoints: new Failpoints(null), onFault: fail },
     open,
     named,

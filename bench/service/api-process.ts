@@ -102,6 +102,8 @@ function settings(url: string, port: number, adminPort: number): Record<string, 
     RATE_LIMIT_BURST: NO_LIMIT,
     RATE_LIMIT_LOOKUP_PER_S: NO_LIMIT,
     RATE_LIMIT_LOOKUP_BURST: NO_LIMIT,
+    RATE_LIMIT_REDELIVER_PER_MIN: NO_LIMIT,
+    RATE_LIMIT_UPLOADS_PER_MIN: NO_LIMIT,
   };
 }
 

@@ -8,6 +8,8 @@ const DEMO_RATES = {
   RATE_LIMIT_BURST: '20000',
   RATE_LIMIT_LOOKUP_PER_S: '500',
   RATE_LIMIT_LOOKUP_BURST: '2000',
+  RATE_LIMIT_REDELIVER_PER_MIN: '6000',
+  RATE_LIMIT_UPLOADS_PER_MIN: '1000',
 };
 
 /** The configuration that all our processes share, the operator's command line too. */

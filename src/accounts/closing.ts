@@ -3,6 +3,7 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
+import { bonusBatches } from '../db/entities/bonuses.js';
 import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { transfers } from '../db/entities/operations.js';
@@ -38,11 +39,15 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
   });
 }
 
-/** What stands in the way. Whatever is pending holds funds, so an account with nothing held has nothing pending. */
+/** What stands in the way. Whatever is pending holds funds, a batch that its funds do not cover aside. */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
   const own = await transaction.select(balances, { accountId: account.id });
   if (own.some((balance) => balance.held !== 0n)) return inTheWay('funds_held', 'funds are held for what is pending');
   if (own.some((balance) => balance.available !== 0n)) return inTheWay('not_empty', 'its balances are not zero');
+  // Without a hold: its rows are tried one after the other. The fees of a batch go where they did when it was validated.
+  const executing = await transaction.select(bonusBatches, { tenantId: account.tenantId, status: 'executing' });
+  if (executing.some((batch) => batch.sourceAccountId === account.id || batch.feeAccountId === account.id))
+    return inTheWay('executing', 'a batch that it pays or whose fees it receives is executing');
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id) return inTheWay('fee_account', 'fees of its tenant go into it');
   return (await isAwaited(transaction, account.id)) ? inTheWay('fee_account', 'a pending fee goes into it') : null;

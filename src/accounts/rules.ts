@@ -36,7 +36,7 @@ export interface Spending {
 export function spendingRefusal(spending: Spending): Refusal | null {
   return (
     capabilityRefusal(spending.source.account) ??
-    operationLimitRefusal(spending) ??
+    operationLimitRefusal(spending.amount, spending.limits) ??
     monthRefusal(spending) ??
     fundsRefusal(spending)
   );
@@ -50,13 +50,15 @@ export function capabilityRefusal(account: Account): Refusal | null {
   return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
 }
 
-function operationLimitRefusal({ amount, limits }: Spending): Refusal | null {
+/** The minimum and maximum of one operation. Nothing is under every minimum. */
+export function operationLimitRefusal(amount: Amount, limits: Limits): Refusal | null {
   const { raw, asset } = amount;
-  if (raw < limits.minimum)
+  const minimum = limits.minimum > 0n ? limits.minimum : 1n;
+  if (raw < minimum)
     return {
       code: 'below_minimum',
-      message: `${formatAmount(amount)} is under the minimum of ${formatAmount({ raw: limits.minimum, asset })}`,
-      details: { minimum: limits.minimum.toString(), requested: raw.toString(), asset },
+      message: `${formatAmount(amount)} is under the minimum of ${formatAmount({ raw: minimum, asset })}`,
+      details: { minimum: minimum.toString(), requested: raw.toString(), asset },
     };
   if (raw > limits.maximum)
     return {

@@ -78,7 +78,7 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     meaning: 'The Content-Type is not the one this operation reads.',
-    remedy: 'Send application/json in UTF-8.',
+    remedy: 'Send application/json in UTF-8, or multipart/form-data where a file belongs to the request.',
   },
   capability_cannot_send: {
     status: 422,

@@ -42,3 +42,14 @@ export function asUuid(text: string): Uuid {
   if (id === null) throw new TypeError('not a UUID');
   return id;
 }
+
+/** When an id of ours was made, in milliseconds since 1970: a v7 begins with it. */
+export function timeOfId(id: Uuid): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The least id that can be made from that millisecond on. */
+export function firstIdAt(epochMs: number): Uuid {
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;
+}

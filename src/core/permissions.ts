@@ -40,6 +40,14 @@ export const PERMISSIONS = {
   },
   approveTransfer: { scopes: ['transfers'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
   cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
+  manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
+  /** Single ones, and uploads of batches. */
+  createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
+  readBonuses: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source, or a destination of the same tenant' },
+  readTemplate: { scopes: ['read', 'bonuses'], roles: null, roleIn: null },
+  readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
+  /** Where a policy says so, not the uploader. */
+  executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 

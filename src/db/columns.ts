@@ -102,6 +102,12 @@ export function listOf<const W extends readonly string[]>(words: W): Column<read
   };
 }
 
+/** A short list of whole numbers, kept as text with commas between. */
+export const integers: Column<readonly number[]> = {
+  literal: (values) => escape(values.map(integer.literal).join(',')),
+  parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(integer.parse)),
+};
+
 export function nullable<T>(column: Column<T>): Column<T | null> {
   return {
     literal: (value) => (value === null ? 'NULL' : column.literal(value)),

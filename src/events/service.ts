@@ -1,8 +1,9 @@
-import { notFound } from '../core/errors.js';
+import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { type EventFilter, type EventOrder, type EventPage, findEvent, readEvents } from './log.js';
+import { isExpired, removedThrough } from './retention.js';
 
 /** The tenant's event log, as the API reads it. */
 export class EventLog {
@@ -12,14 +13,22 @@ export class EventLog {
     this.reader = reader;
   }
 
-  list(
+  /**
+   * Throws invalid_field (cursor, expired) when retention has removed what lay behind the cursor: whoever follows the log learns that
+   * it missed something.
+   */
+  async list(
     caller: Caller,
     filter: EventFilter,
     order: EventOrder,
     after: bigint | null,
     limit: number,
   ): Promise<EventPage> {
-    return readEvents(this.reader, caller.tenantId, filter, order, after, limit);
+    const page = await readEvents(this.reader, caller.tenantId, filter, order, after, limit);
+    // Asked after the page was read, so that nothing is removed unseen in between.
+    if (after !== null && isExpired(after, order, await removedThrough(this.reader, caller.tenantId)))
+      throw new ApiError(invalidField('cursor', 'expired'));
+    return page;
   }
 
   /** The Event as it was serialised once. Throws not_found. */

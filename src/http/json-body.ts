@@ -13,7 +13,11 @@ const PLAIN_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
 /** The JSON in the bytes. Throws 400 `invalid_field` for what is no JSON, too deep or holds a forbidden name. */
 export function readJson(bytes: Buffer): JsonContent {
-  const value = parse(bytes);
+  return jsonContent(parse(bytes));
+}
+
+/** The same for what was not sent as JSON. Throws as readJson does. */
+export function jsonContent(value: unknown): JsonContent {
   const canonical = canonicalText(value, 1);
   if (canonical === null) throw new ApiError(structureRefusal(value, 1, ''));
   return { value, canonical };

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
+import { BODY_TIMEOUTS } from './request-body.js';
 
 export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
@@ -13,7 +14,8 @@ export interface ServerTimeouts {
   readonly keepAliveMs: number;
 }
 
-const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000 };
+// A body has its own, shorter limit (request-body.ts); this one ends what even that did not.
+const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: BODY_TIMEOUTS.uploadMs + 10_000, keepAliveMs: 65_000 };
 const IDLE_LOOK_MS = 50;
 /** How long a refused client has to read its answer. */
 const LINGER_MS = 1_000;

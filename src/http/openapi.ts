@@ -3,6 +3,7 @@ import {
   OpenAPIRegistry,
   type ResponseConfig,
   type RouteConfig,
+  type ZodContentObject,
 } from '@asteasolutions/zod-to-openapi';
 import { ASSETS } from '../core/amount.js';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
@@ -10,6 +11,7 @@ import { type Permission, PERMISSIONS } from '../core/permissions.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
 import type { Route } from './route.js';
 import { ErrorSchema } from './schemas.js';
+import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
 
 /** The OpenAPI 3.1 document, made from the very steps and schemas that check the requests. */
@@ -59,6 +61,10 @@ const HEADERS = {
   'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
   'RateLimit-Reset': integerHeader('Seconds until the token may again send RateLimit-Limit requests at once.'),
   'Retry-After': integerHeader('Seconds to wait before the next try; at least 1.'),
+  'Content-Disposition': {
+    description: 'attachment, with the name of the file.',
+    schema: { type: 'string' },
+  },
   'Svc-Idempotent-Replayed': {
     description: 'Present and true when the key had been used: this is its original result, and nothing happened now.',
     schema: { type: 'string', enum: ['true'] },
@@ -92,8 +98,7 @@ const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as co
 
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};
-  const body =
-    route.body === null ? {} : { body: { required: true, content: { 'application/json': { schema: route.body } } } };
+  const body = route.body === null ? {} : { body: { required: true, content: bodyContent(route, route.body) } };
   return {
     method: route.method.toLowerCase() as Lowercase<Route['method']>,
     path: route.path,
@@ -115,6 +120,15 @@ function pathOf(route: Route): RouteConfig {
     request: { ...query, ...body },
     responses: { ...successes(route), ...failures(route) },
   };
+}
+
+function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
+  if (!hasFile || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body } };
+  const file = z.string().openapi({
+    format: 'binary',
+    description: `The file, of at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there is exactly one.`,
+  });
+  return { 'multipart/form-data': { schema: body.extend({ [FILE_FIELD]: file }) } };
 }
 
 function operationId({ method, path }: Route): string {
@@ -144,6 +158,7 @@ function successes(route: Route): Record<string, ResponseConfig> {
   const names = route.idempotent === null ? [] : (['Svc-Idempotent-Replayed'] as const);
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => {
+      const isFile = status === '200' && route.fileTypes.length > 0;
       const replay = route.idempotent !== null && status === '200' && '201' in route.answers;
       return [
         status,
@@ -151,12 +166,22 @@ function successes(route: Route): Record<string, ResponseConfig> {
           description: replay
             ? 'A replay: the original result of the key, as it is now.'
             : (SUCCESS[Number(status)] ?? ''),
-          headers: headerRefs('Svc-Request-Id', ...RATE, ...names),
+          headers: headerRefs(
+            'Svc-Request-Id',
+            ...RATE,
+            ...names,
+            ...(isFile ? (['Content-Disposition'] as const) : []),
+          ),
+          ...(isFile ? { content: fileContent(route) } : {}),
           ...(schema === null ? {} : { content: { 'application/json': { schema } } }),
         },
       ];
     }),
   );
+}
+
+function fileContent({ fileTypes }: Route): ZodContentObject {
+  return Object.fromEntries(fileTypes.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 }
 
 /** Every code that the route can answer: those that follow from its steps, and those that its handler names. */

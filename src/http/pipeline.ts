@@ -14,15 +14,18 @@ import { LedgerTime } from './ledger-time.js';
 import { check, refuseFor } from './problems.js';
 import { readQuery } from './query.js';
 import type { RateLimiter } from './rate-limit.js';
-import { announcesBody, assertJson, readBody } from './request-body.js';
+import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
 import type { Found, Router } from './router.js';
+import { assertForm, readUpload, type UploadedFile, type UploadPlaces } from './upload.js';
 
 export interface PipelineParts {
   readonly router: Router;
   readonly authenticate: Authenticate;
   readonly addresses: ClientAddresses;
   readonly rateLimiter: RateLimiter;
+  readonly uploads: UploadPlaces;
+  readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
   /** What a request may wait for the ledger in all, the token check included. */
   readonly ledgerTimeoutMs: number;
@@ -44,19 +47,25 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  const json = await readContent(exchange, route);
-  const { body, query } = checkInput(route, json, exchange.search);
-  const answer = route.handler({
-    caller,
-    requestId: exchange.requestId,
-    version,
-    path: match.path,
-    params: match.params,
-    body,
-    query,
-    idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, match, caller, exchange, json) },
-  });
-  return ledgerTime.spend(answer);
+  const leave = route.hasFile ? parts.uploads.take(caller.tenantId) : null;
+  try {
+    const content = await readContent(parts.bodyTimeouts, exchange, route);
+    const { body, query } = checkInput(route, content, exchange.search);
+    const answer = route.handler({
+      caller,
+      requestId: exchange.requestId,
+      version,
+      path: match.path,
+      params: match.params,
+      body,
+      file: content.file,
+      query,
+      idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, match, caller, exchange, content) },
+    });
+    return await ledgerTime.spend(answer);
+  } finally {
+    leave?.();
+  }
 }
 
 /** Unknown paths and wrong methods are told without a token: they are no secret. */
@@ -103,28 +112,45 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   return version ?? CURRENT_VERSION;
 }
 
-/** The body's JSON; null for a route that takes none. */
-async function readContent({ request, response }: Exchange, route: Route): Promise<JsonContent | null> {
+/** What was sent as the body. */
+interface Content {
+  /** The body's JSON, or the text fields of a form as such; null for a route that takes no body. */
+  readonly json: JsonContent | null;
+  readonly file: UploadedFile | null;
+  readonly problems: readonly FieldProblem[];
+}
+
+const NO_CONTENT: Content = { json: null, file: null, problems: [] };
+
+async function readContent(timeouts: BodyTimeouts, { request, response }: Exchange, route: Route): Promise<Content> {
+  if (route.hasFile) {
+    assertForm(request);
+    const { fields, file, problems } = await readUpload(request, response, timeouts.uploadMs);
+    return { json: fields, file, problems };
+  }
   if (route.body !== null) {
     assertJson(request);
-    return readJson(await readBody(request, response));
+    return { ...NO_CONTENT, json: readJson(await readBody(request, response, timeouts.jsonMs)) };
   }
-  if (announcesBody(request) && (await readBody(request, response)).length > 0)
+  if (announcesBody(request) && (await readBody(request, response, timeouts.jsonMs)).length > 0)
     throw new ApiError(invalidField('', 'unexpected'));
-  return null;
+  return NO_CONTENT;
 }
 
 /** What the route's schemas make of body and query; the problems of both are told at once. */
-function checkInput(route: Route, json: JsonContent | null, search: string): { body: unknown; query: unknown } {
-  if (search === '' && route.query === null) {
+function checkInput(route: Route, content: Content, search: string): { body: unknown; query: unknown } {
+  const { json } = content;
+  if (search === '' && route.query === null && !route.hasFile) {
     if (route.body === null) return { body: undefined, query: undefined };
     const body = check(route.body, json?.value);
     return body.ok ? { body: body.value, query: undefined } : refuseFor(body.problems);
   }
-  const problems: FieldProblem[] = [];
+  const problems: FieldProblem[] = [...content.problems];
   const sent = readQuery(search);
   const body = route.body === null ? null : check(route.body, json?.value);
-  if (body?.ok === false) problems.push(...body.problems);
+  // A field that was sent, but not well, is not missing as well.
+  const isTold = ({ field }: FieldProblem): boolean => content.problems.some((known) => known.field === field);
+  if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
   problems.push(...sent.problems);
   const query = route.query === null ? null : check(route.query, sent.values);
   if (query?.ok === false) problems.push(...query.problems);
@@ -139,8 +165,10 @@ function fingerprint(
   { route, path }: Match,
   caller: Caller,
   exchange: Exchange,
-  json: JsonContent | null,
+  { json, file }: Content,
 ): ReturnType<typeof fingerprintOf> {
   const memberId: Uuid | null = route.idempotent === 'member' ? caller.memberId : null;
-  return fingerprintOf(parts.fingerprintKeys, { method: exchange.method, path, body: json?.canonical ?? '', memberId });
+  // Of a file its bytes count, not its name. The line break keeps them apart from the fields: JSON on one line has none.
+  const body = file === null ? (json?.canonical ?? '') : `${json?.canonical ?? ''}\n${file.sha256.toString('hex')}`;
+  return fingerprintOf(parts.fingerprintKeys, { method: exchange.method, path, body, memberId });
 }

@@ -1,5 +1,5 @@
 /** What is counted apart. A request counts in its route's class alone. */
-export type RateClass = 'requests' | 'lookup';
+export type RateClass = 'requests' | 'lookup' | 'uploads' | 'redeliver';
 
 /** A bucket of `burst` tokens that refills at `perSecond`. */
 export interface Rate {
@@ -34,6 +34,8 @@ export class RateLimiter {
     this.classes = {
       requests: new TokenBuckets(rates.requests, processes, elapsed),
       lookup: new TokenBuckets(rates.lookup, processes, elapsed),
+      redeliver: new TokenBuckets(rates.redeliver, processes, elapsed),
+      uploads: new TokenBuckets(rates.uploads, processes, elapsed),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { ApiError, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 
 /** The most that a JSON body may have. (decisions.md, Bodies) */
@@ -12,6 +12,15 @@ const TOO_LARGE: Refusal = {
   message: `the body has more than ${MAX_JSON_BYTES} bytes, the most that this operation accepts`,
 };
 const NOTHING = Buffer.alloc(0);
+
+/** How long a body may take to arrive. */
+export interface BodyTimeouts {
+  readonly jsonMs: number;
+  /** 10 MiB at 700 kbit/s. Not counted against the ledger's time. */
+  readonly uploadMs: number;
+}
+
+export const BODY_TIMEOUTS: BodyTimeouts = { jsonMs: 30_000, uploadMs: 120_000 };
 
 /** The client went away before its request was complete: nobody is there to answer. */
 export class RequestAborted extends Error {
@@ -32,23 +41,42 @@ export function assertJson(request: IncomingMessage): void {
       code: 'unsupported_media_type',
       message: 'the Content-Type must be application/json, in UTF-8',
     });
+  assertPlain(request);
+}
+
+/** Throws 415 for a compressed body. */
+export function assertPlain(request: IncomingMessage): void {
   const encoding = headerText(request, 'content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError({ code: 'unsupported_media_type', message: 'the body must not be compressed' });
 }
 
-/** The bytes of the body. Throws 413 `body_too_large`, RequestAborted. */
-export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+/** The whole body was not there in time. */
+export function notInTime(): ApiError {
+  return new ApiError(invalidField('', 'not_received_in_time'));
+}
+
+/**
+ * The bytes of the body. Throws 413 `body_too_large`, 400 when it is not there after `limitMs`, RequestAborted.
+ */
+export async function readBody(request: IncomingMessage, response: ServerResponse, limitMs: number): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
   const length = headerText(request, 'content-length');
   // A client that asked first is told before it sends in vain; that is why the server leaves "100 Continue" to us.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
+  let timer: NodeJS.Timeout | undefined;
   try {
-    return await getRawBody(request, { limit: MAX_JSON_BYTES, length: length ?? null });
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(notInTime()), limitMs);
+    });
+    return await Promise.race([getRawBody(request, { limit: MAX_JSON_BYTES, length: length ?? null }), late]);
   } catch (fault) {
+    if (fault instanceof ApiError) throw fault;
     const type = fault instanceof Error && 'type' in fault ? fault.type : null;
     if (type === 'entity.too.large') throw new ApiError(TOO_LARGE);
     throw new RequestAborted();
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -19,11 +19,15 @@
  *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
  *     }
  *
+ * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
+ * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => writeResult(rows, 'csv', out) } }`.
+ *
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
  * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.
  * Schemas take `z` from http/zod.js and fields from http/schemas.js. A step's order does not matter: the checks run in
  * the order of decisions.md. A handler written apart names what it needs: `(request: WithCaller & WithBody<typeof X>)`.
  */
+import type { Writable } from 'node:stream';
 import type { ErrorCode } from '../core/errors.js';
 import { notFound } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
@@ -31,6 +35,7 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import type { RateClass } from './rate-limit.js';
+import type { UploadedFile } from './upload.js';
 import type { z } from './zod.js';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -41,7 +46,22 @@ export interface ApiAnswer {
   readonly status: number;
   /** Plain data, serialised once as JSON. */
   readonly body?: unknown;
+  /** In place of a body. */
+  readonly file?: FileAnswer;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A file that is sent while it is written. */
+export interface FileAnswer {
+  readonly contentType: string;
+  /** The name under which a browser saves it: letters, digits, `.`, `-` and `_`. */
+  readonly name: string;
+  /**
+   * Writes the content and ends `out`, as fast as `out` takes it. What it rejects with before the first byte is answered as
+   * from a handler; later the connection is cut, so that nobody takes a part for the whole. `out` is destroyed when the
+   * client goes away. Not called for HEAD.
+   */
+  readonly write: (out: Writable) => Promise<void>;
 }
 
 /** What binds a repeated request to its first result. */
@@ -57,6 +77,10 @@ export interface WithCaller {
 /** The body as its schema made it. */
 export interface WithBody<S extends z.ZodType> {
   readonly body: z.output<S>;
+}
+/** The file of a form. */
+export interface WithFile {
+  readonly file: UploadedFile;
 }
 /** The query as its schema made it. */
 export interface WithQuery<S extends z.ZodType> {
@@ -82,6 +106,7 @@ export interface BaseRequest<Name extends string = never> extends WithCaller {
 /** The request as the pipeline makes it; what a route did not ask for is undefined or null. */
 export interface AnyRequest extends BaseRequest<string> {
   readonly body: unknown;
+  readonly file: UploadedFile | null;
   readonly query: unknown;
   readonly idempotency: Idempotency | null;
 }
@@ -93,8 +118,12 @@ export interface RouteParts {
   /** Whether an Idempotency-Key is required, and whether it is bound to the member too. */
   readonly idempotent: 'tenant' | 'member' | null;
   readonly body: z.ZodType | null;
+  /** The body is a multipart form: `body` describes its text fields, and a file belongs to it. */
+  readonly hasFile: boolean;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  /** The content types of the file that 200 answers; none: it answers JSON. */
+  readonly fileTypes: readonly string[];
   readonly refusals: readonly ErrorCode[];
   readonly summary: string;
   readonly description: string;
@@ -144,6 +173,14 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
   return { parts: { body: schema } };
 }
 
+/**
+ * A multipart form with exactly one file, whatever its part is called, and the text fields of the schema, which are checked
+ * like those of a JSON body. What the file holds is the handler's business. Counts as an upload.
+ */
+export function upload<S extends z.ZodObject>(schema: S): Step<WithBody<S> & WithFile> {
+  return { parts: { body: schema, hasFile: true, rateClass: 'uploads' } };
+}
+
 /** The query parameters, a z.strictObject of fields that read text. Without this step every parameter is unknown. */
 export function query<S extends z.ZodType>(schema: S): Step<WithQuery<S>> {
   return { parts: { query: schema } };
@@ -152,6 +189,11 @@ export function query<S extends z.ZodType>(schema: S): Step<WithQuery<S>> {
 /** The bodies of the successful answers by status; null for one without a body. For the document only. */
 export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): Step {
   return { parts: { answers: schemas } };
+}
+
+/** 200 answers a file (ApiAnswer.file) of one of these content types. */
+export function answersFile(...contentTypes: readonly [string, ...string[]]): Step {
+  return { parts: { answers: { 200: null }, fileTypes: contentTypes } };
 }
 
 /** The codes that the handler itself may refuse with, beside those that follow from the other steps. */

@@ -11,7 +11,7 @@ const JSON_HEADERS = [
 ] as const;
 
 /** What is read of a body that nobody wants, so that the client gets to the answer, and how long that may take. */
-const DISCARD_BYTES = 1024 * 1024;
+const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 2_000;
 
 /** Writes the answer of an API route: the status, JSON text (null: no body) and the headers that every answer has. */
@@ -21,9 +21,19 @@ export function sendJson(
   text: string | null,
   own: Readonly<Record<string, string>>,
 ): void {
-  const { response, rate } = exchange;
-  const headers: string[] = ['Svc-Request-Id', exchange.requestId];
+  const { response } = exchange;
+  const headers = commonHeaders(exchange, own);
   if (text !== null) headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
+  const rest = unreadBody(exchange);
+  if (rest === 'large' || rest === 'not_begun') headers.push('Connection', 'close');
+  response.writeHead(status, headers);
+  if (rest !== 'large') response.end(text);
+  else endAfterDiscarding(exchange, text);
+}
+
+/** The headers that every answer has, and its own: names and values in turn. */
+export function commonHeaders({ requestId, rate }: Exchange, own: Readonly<Record<string, string>>): string[] {
+  const headers: string[] = ['Svc-Request-Id', requestId];
   if (rate !== null)
     headers.push(
       'RateLimit-Limit',
@@ -34,11 +44,7 @@ export function sendJson(
       String(rate.resetS),
     );
   for (const name in own) headers.push(name, own[name] ?? '');
-  const rest = unreadBody(exchange);
-  if (rest === 'large' || rest === 'not_begun') headers.push('Connection', 'close');
-  response.writeHead(status, headers);
-  if (rest !== 'large') response.end(text);
-  else endAfterDiscarding(exchange, text);
+  return headers;
 }
 
 /** What may still come of the request's body. Node reads a small rest away by itself and keeps the connection. */

@@ -13,9 +13,11 @@ import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { answerRequest, type PipelineParts } from './pipeline.js';
 import type { RateLimiter } from './rate-limit.js';
-import { RequestAborted } from './request-body.js';
+import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
 import { Router } from './router.js';
+import { sendFile } from './send-file.js';
 import { sendJson } from './send.js';
+import { UploadPlaces } from './upload.js';
 
 /** What the API's port is made of. */
 export interface ServiceOptions {
@@ -25,6 +27,7 @@ export interface ServiceOptions {
   readonly fingerprintKeys: Keyring;
   /** What a request may wait for the ledger in all, the token check included. */
   readonly ledgerTimeoutMs: number;
+  readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
   /** Addresses and ranges whose X-Forwarded-For is believed. */
@@ -52,7 +55,9 @@ export function createService(options: ServiceOptions): Koa {
   const { api, baseUrl, docsUrl } = options;
   const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
   return application({
+    bodyTimeouts: BODY_TIMEOUTS,
     ...options,
+    uploads: new UploadPlaces(),
     router: new Router(api.routes),
     addresses: new ClientAddresses(options.trustedProxies),
     docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
@@ -83,8 +88,9 @@ function application(parts: ServiceParts): Koa {
 async function answer(parts: ServiceParts, exchange: Exchange): Promise<number> {
   try {
     if (parts.docs.has(exchange.path)) throw methodNotAllowed(PAGE_METHODS);
-    const { status, body, headers } = await answerRequest(parts, exchange);
-    sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
+    const { status, body, file, headers } = await answerRequest(parts, exchange);
+    if (file !== undefined) await sendFile(exchange, status, file, headers ?? {});
+    else sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
     return status;
   } catch (thrown) {
     return answerError(parts, exchange, thrown);
@@ -106,7 +112,9 @@ function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): 
     );
   } else if (refusal === LEDGER_UNAVAILABLE) exchange.fault = thrown instanceof Error ? thrown.name : null;
   const { status } = ERRORS[refusal.code];
-  sendJson(exchange, status, parts.errors.text(refusal), headers);
+  // Half a file is sent: all that is left to say is that it is not whole.
+  if (exchange.response.headersSent) exchange.response.destroy();
+  else sendJson(exchange, status, parts.errors.text(refusal), headers);
   return status;
 }
 

@@ -2,7 +2,15 @@ import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { CURRENT_VERSION } from '../core/versions.js';
 import type { Transaction } from '../db/database.js';
-import { type EventCounter, eventCounters, type EventRow, events, type EventType } from '../db/entities/events.js';
+import {
+  type EventCounter,
+  eventCounters,
+  type EventHead,
+  eventHeads,
+  type EventRow,
+  events,
+  type EventType,
+} from '../db/entities/events.js';
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
@@ -53,7 +61,19 @@ function numbered(counters: readonly EventCounter[], drafts: readonly EventDraft
     const { tenantId, type, resourceId } = draft;
     return { tenantId, sequence, id, type, resourceId, body: eventBody(id, draft, sequence, createdAt), createdAt };
   });
-  return [insertSql(events, rows), upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt'])];
+  return [
+    insertSql(events, rows),
+    upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt']),
+    upsertSql(eventHeads, typeHeads(rows), ['lastSequence']),
+  ];
+}
+
+/** The last of each type. The counters' locks guard these rows. */
+function typeHeads(rows: readonly EventRow[]): EventHead[] {
+  const heads = new Map<string, EventHead>();
+  for (const { tenantId, type, sequence } of rows)
+    heads.set(`${tenantId}|${type}`, { tenantId, type, lastSequence: sequence });
+  return [...heads.values()];
 }
 
 function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {

@@ -20,8 +20,8 @@ export interface Ops extends OpsParts {
   readonly encryptionKeys: () => Keyring;
 }
 
-/** One command: what it is called, what its help teaches, what it takes, and what it does. */
-export interface CommandSpec<S extends z.ZodObject> {
+/** One command as its users see it: what it is called, what its help teaches, what it takes. */
+interface CommandFace<S extends z.ZodObject> {
   /** With its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
@@ -33,7 +33,16 @@ export interface CommandSpec<S extends z.ZodObject> {
   readonly examples: readonly [string, ...string[]];
   /** Arguments and options by their camelCase names. */
   readonly input: S;
+}
+
+/** A command, and what it does with the service's parts. */
+export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
+}
+
+/** A command for which there need be no service: it has no database and no configuration. */
+export interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> {
+  readonly run: (output: Output, input: z.infer<S>) => Promise<void>;
 }
 
 const globals = z.object({
@@ -55,6 +64,20 @@ export function group(program: Command, name: string, summary: string): Command 
 }
 
 export function addCommand<S extends z.ZodObject>(parent: Command, spec: CommandSpec<S>): void {
+  define(parent, spec, (options, input) => withOps(options, (ops) => spec.run(ops, input)));
+}
+
+export function addLocalCommand<S extends z.ZodObject>(parent: Command, spec: LocalCommandSpec<S>): void {
+  define(parent, spec, (options, input) => spec.run(new Output(options), input));
+}
+
+type GlobalOptions = z.infer<typeof globals>;
+
+function define<S extends z.ZodObject>(
+  parent: Command,
+  spec: CommandFace<S>,
+  act: (options: GlobalOptions, input: z.infer<S>) => Promise<void>,
+): void {
   const command = parent.command(spec.usage).description(spec.summary).configureHelp({ showGlobalOptions: true });
   for (const [flags, description] of spec.options) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ npm run ops -- ${example}`).join('\n');
@@ -66,7 +89,7 @@ export function addCommand<S extends z.ZodObject>(parent: Command, spec: Command
     const named = argumentsOf(command);
     const given = { ...command.optsWithGlobals(), ...named };
     const input = checked(spec.input, given, new Set(Object.keys(named)));
-    await withOps(checked(globals, given), (ops) => spec.run(ops, input));
+    await act(checked(globals, given), input);
   });
 }
 
@@ -95,7 +118,7 @@ function checked<S extends z.ZodObject>(
   throw new UsageError(problems.join('; '));
 }
 
-async function withOps(options: z.infer<typeof globals>, work: (ops: Ops) => Promise<void>): Promise<void> {
+async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);
   const parts = buildOpsParts(config, (fault) => output.say(`a fault of ours: ${fault}`));

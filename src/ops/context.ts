@@ -10,7 +10,7 @@ export type OpsParts = Pick<Ledger, 'database' | 'desk' | 'clock'>;
 /** For the commands that seal: the others do without. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
   if (keys === undefined)
-    throw new ConfigError('ENCRYPTION_KEYS is not set: the command needs the keys that seal document numbers');
+    throw new ConfigError('ENCRYPTION_KEYS is not set: the command needs the keys that seal what is secret at rest');
   return keys;
 }
 

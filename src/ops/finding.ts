@@ -1,7 +1,9 @@
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { type Adjustment, adjustments, type Transfer, transfers } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -61,5 +63,20 @@ export async function findTransfer(reader: Reader, named: string): Promise<Trans
   const id = parseUuid(named);
   const found = id === null ? undefined : await reader.find(transfers, { id });
   if (found === undefined) throw new OpsError(`there is no transfer ${named}`);
+  return found;
+}
+
+/** An endpoint that is not deleted, by its id. */
+export async function findEndpoint(reader: Reader, named: string): Promise<WebhookEndpoint> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(webhookEndpoints, { id });
+  if (found === undefined || found.status === 'deleted') throw new OpsError(`there is no webhook endpoint ${named}`);
+  return found;
+}
+
+export async function findBatch(reader: Reader, named: string): Promise<BonusBatch> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(bonusBatches, { id });
+  if (found === undefined) throw new OpsError(`there is no batch ${named}`);
   return found;
 }

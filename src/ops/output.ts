@@ -43,6 +43,11 @@ export class Output {
     this.line(table.toString());
   }
 
+  /** One of what goes on and on: a line that says it in words, or its JSON in a line. */
+  each(fields: Fields, inWords: string): void {
+    this.line(this.options.json ? JSON.stringify(toJson(fields)) : inWords);
+  }
+
   /** A remark for the person who reads along. Never part of the result. */
   say(text: string): void {
     process.stderr.write(`${text}\n`);

@@ -1,5 +1,7 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { ApprovalPolicy, Staff } from '../db/entities/approvals.js';
+import { isAccepted, pendingRows } from '../batches/rules.js';
+import type { BonusBatch } from '../db/entities/bonuses.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
@@ -10,6 +12,9 @@ import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entit
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
+import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import type { Described } from '../webhooks/operating.js';
+import type { ShownDelivery } from '../webhooks/reading.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
 import type { TransferDetails } from './support/transfers.js';
@@ -104,6 +109,43 @@ export function adjustmentFields(adjustment: Adjustment): Fields {
     decided_by: adjustment.decidedBy,
     created_at: timeOf(adjustment.createdAt),
     decided_at: timeOf(adjustment.decidedAt),
+  };
+}
+
+/** A batch in a list. */
+export function batchLine(batch: BonusBatch): Fields {
+  const { asset, totalRaw } = batch;
+  return {
+    id: batch.id,
+    status: batch.status,
+    rows: batch.rowCount,
+    rejected: batch.rowsRejected,
+    paid: batch.rowsPaid,
+    failed: batch.rowsFailed,
+    pending: isAccepted(batch) ? pendingRows(batch) : 0,
+    total: asset === null ? null : { raw: totalRaw, asset },
+    created_at: timeOf(batch.createdAt),
+  };
+}
+
+export function batchFields(batch: BonusBatch): Fields {
+  const { asset } = batch;
+  const amount = (raw: bigint): Fields[string] => (asset === null ? null : { raw, asset });
+  return {
+    ...batchLine(batch),
+    tenant_id: batch.tenantId,
+    source_account_id: batch.sourceAccountId,
+    fees: amount(batch.feesRaw),
+    settled: amount(batch.settledRaw),
+    funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
+    uploaded_by: batch.createdBy,
+    validated_at: timeOf(batch.validatedAt),
+    executed_by: batch.executedBy,
+    executed_at: timeOf(batch.executedAt),
+    paused_at: timeOf(batch.pausedAt),
+    paused_by: batch.pausedBy,
+    canceled_at: timeOf(batch.canceledAt),
+    finished_at: timeOf(batch.finishedAt),
   };
 }
 
@@ -220,5 +262,54 @@ export function outboxStateFields(state: OutboxState, now: Instant): Fields {
     oldest_age_s: oldestAt === null ? 0 : Math.max(0, Math.round((now - oldestAt) / 1000)),
     refused,
     last_errors: lastErrors.map(({ message, entries: of }) => `${of} × ${message}`),
+  };
+}
+
+/** A webhook endpoint in a list. */
+export function endpointFields(endpoint: WebhookEndpoint): Fields {
+  return {
+    id: endpoint.id,
+    tenant_id: endpoint.tenantId,
+    url: endpoint.url,
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    paused_by: endpoint.pausedBy,
+    failing_since: timeOf(endpoint.failingSince),
+    last_success_at: timeOf(endpoint.lastSuccessAt),
+    next_due_at: timeOf(endpoint.nextDueAt),
+  };
+}
+
+/** The same with all that is known of it. */
+export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
+  const { lostFrom, lostTo } = endpoint;
+  return {
+    ...endpointFields(endpoint),
+    waits_for: text,
+    events: types,
+    next_attempt_at: nextAttemptAt,
+    failures_in_row: endpoint.failuresInRow,
+    next_probe_at: timeOf(endpoint.probeAt),
+    disabled_at: timeOf(endpoint.disabledAt),
+    paused_at: timeOf(endpoint.pausedAt),
+    cursor: endpoint.cursorSequence.toString(),
+    lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
+    created_at: timeOf(endpoint.createdAt),
+  };
+}
+
+/** A delivery with its last attempt. */
+export function deliveryFields({ delivery, attempts }: ShownDelivery): Fields {
+  const last = attempts.at(-1);
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    cause: delivery.cause,
+    status: delivery.state,
+    attempts: attempts.length,
+    last_attempt_at: last === undefined ? null : timeOf(last.at),
+    last_answer: last === undefined ? null : (last.status ?? last.failure),
+    next_attempt_at: timeOf(delivery.nextAttemptAt),
   };
 }

@@ -4,6 +4,8 @@ import { addAccountCommands } from './commands/accounts.js';
 import { addAliasCommands } from './commands/aliases.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addAuditLogCommand } from './commands/audit-log.js';
+import { addEventCommands } from './commands/events.js';
+import { addBatchCommands } from './commands/batches.js';
 import { addFeeCommands } from './commands/fees.js';
 import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
 import { addKeyCommands } from './commands/keys.js';
@@ -15,6 +17,7 @@ import { addStaffCommands } from './commands/staff.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
 import { addTransferCommands } from './commands/transfers.js';
+import { addWebhookCommands } from './commands/webhooks.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -38,6 +41,7 @@ export function buildProgram(): Command {
   addAccountCommands(program);
   addPayInCommands(program);
   addAdjustmentCommands(program);
+  addBatchCommands(program);
   addFeeCommands(program);
   addLimitCommands(program);
   addPolicyCommands(program);
@@ -45,7 +49,9 @@ export function buildProgram(): Command {
   addStaffCommands(program);
   addOutboxCommands(program);
   addAliasCommands(program);
+  addEventCommands(program);
   addKeyCommands(program);
+  addWebhookCommands(program);
   addAuditCommand(program);
   addAuditLogCommand(program);
   return program;

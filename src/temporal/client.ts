@@ -145,10 +145,10 @@ const KEYWORD_TYPE = 2;
 function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedWorkflow): TypedSearchAttributes {
   const values = { tenantId, resourceId, accountId, businessStatus: status };
   return new TypedSearchAttributes(
-    Object.entries(SEARCH_ATTRIBUTES).map(([name, attribute]) => ({
-      key: defineSearchAttributeKey(attribute, 'KEYWORD'),
-      value: values[name as keyof typeof values],
-    })),
+    Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, attribute]) => {
+      const value = values[name as keyof typeof values];
+      return value === null ? [] : [{ key: defineSearchAttributeKey(attribute, 'KEYWORD'), value }];
+    }),
   );
 }
 

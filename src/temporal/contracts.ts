@@ -5,15 +5,29 @@
  */
 
 /** One queue for each kind of work, so that none starves another. */
-export const TASK_QUEUES = { approvals: 'approvals' } as const;
+export const TASK_QUEUES = { approvals: 'approvals', batches: 'batches', webhooks: 'webhooks' } as const;
 export type TaskQueue = keyof typeof TASK_QUEUES;
 
-export const WORKFLOW_TYPES = { transfer: 'transfer' } as const;
+export const WORKFLOW_TYPES = {
+  transfer: 'transfer',
+  bonusBatch: 'bonusBatch',
+  webhookEndpoint: 'webhookEndpoint',
+} as const;
 export type WorkflowType = keyof typeof WORKFLOW_TYPES;
 
 /** One workflow for each transfer that waits for approval. */
 export function transferWorkflowId(transferId: string): string {
   return `transfer/${transferId}`;
+}
+
+/** One workflow for each batch, however many rows it has. */
+export function batchWorkflowId(batchId: string): string {
+  return `bonus-batch/${batchId}`;
+}
+
+/** One workflow for each webhook endpoint that has something to do. */
+export function webhookWorkflowId(endpointId: string): string {
+  return `webhook/${endpointId}`;
 }
 
 /** By these every workflow is found in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
@@ -74,4 +88,58 @@ export interface WaitingState extends ApprovalState {
   readonly waitingFor: string;
   /** The last signal that changed nothing, and why. */
   readonly lastRefusal: string | null;
+}
+
+/** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …}` as above. */
+export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
+
+export interface WebhookWorkflowInput {
+  readonly endpointId: string;
+}
+
+/** As StaffAct, of a webhook endpoint. */
+export interface EndpointAct extends Pick<StaffAct, 'actor' | 'reason' | 'actId'> {
+  readonly endpointId: string;
+  readonly action: (typeof ENDPOINT_SIGNALS)[number];
+}
+
+/** Why a drain ended, and what its endpoint waits for now. */
+export interface DrainState {
+  readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
+  /** ISO, UTC; null: nothing is due by itself. */
+  readonly nextDueAt: string | null;
+  readonly status: string;
+  readonly isPaused: boolean;
+  /** In words. */
+  readonly waitingFor: string;
+}
+
+/** What the staff can ask of a batch that is being paid by a signal: `{"actor": …, "reason": …}` as above. */
+export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
+
+export interface BatchWorkflowInput {
+  readonly batchId: string;
+}
+
+/** As StaffAct, of a batch. */
+export interface BatchAct extends Pick<StaffAct, 'actor' | 'reason' | 'actId'> {
+  readonly batchId: string;
+  readonly action: (typeof BATCH_SIGNALS)[number];
+}
+
+/** Where a batch stands. Counts are of its rows. */
+export interface BatchState {
+  readonly status: string;
+  readonly rows: number;
+  readonly rejected: number;
+  readonly paid: number;
+  readonly failed: number;
+  /** It is executing, and nothing is paid until it is resumed. */
+  readonly isPaused: boolean;
+}
+
+/** What some time of paying came to. `unavailable`: MySQL tells nothing of what is left; try again later. */
+export interface BatchPayment {
+  readonly state: BatchState;
+  readonly end: 'over' | 'paused' | 'cut_off' | 'unavailable';
 }

@@ -8,7 +8,8 @@ import type { TaskQueue, WorkflowType } from './contracts.js';
 export interface WantedWorkflow {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
-  readonly accountId: Uuid;
+  /** Null where it belongs to no account. */
+  readonly accountId: Uuid | null;
   /** The resource's status, as BusinessStatus shows it. */
   readonly status: string;
   readonly workflowId: string;

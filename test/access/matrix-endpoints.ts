@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
+import { paidBatch } from '../batches/support.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
 
@@ -15,11 +16,17 @@ export interface Target {
   readonly transferId: string;
   /** A transfer of `account` that waits for approval, and that nobody who is asked for here created. */
   readonly pendingId: string;
+  readonly bonusId: string;
+  /** A batch of `account` that is completed. */
+  readonly batchId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
   /** Makes what an endpoint uses up, for its next request; nothing where the target is not there. */
   readonly renew?: (what: NonNullable<Endpoint['usesUp']>) => Promise<Partial<Target>>;
+  readonly webhookId: string;
+  /** One that may be deleted. */
+  readonly spareWebhookId: string;
 }
 
 /** An endpoint as decisions.md has it (Tenants, tokens, members, roles, scopes): written out, so that a changed right is seen. */
@@ -33,10 +40,14 @@ export interface Endpoint {
   readonly roles: readonly Role[] | null;
   /** What it answers to who may. It may be asked again and again. */
   readonly status: number;
+  /** The error's code, where it is one: what cannot be done twice is refused after every right was looked at. */
+  readonly code?: string;
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
   /** What a request that is answered so takes away: `renewed` makes another. */
   readonly usesUp?: 'pending transfer' | 'policy';
+  /** It names nothing that could be another tenant's. */
+  readonly namesNothing?: true;
   readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body'>;
 }
 
@@ -49,6 +60,8 @@ function read(path: string, ask: (target: Target) => string): Pick<Endpoint, 'ro
 
 const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } as const;
 const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
+const ofBonuses = { operation: 'readBonuses', scopes: ['read', 'bonuses'], roles: EVERY } as const;
+const ofBatches = { operation: 'readBatches', scopes: ['read', 'bonuses'], roles: EVERY } as const;
 const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
 const ofLimits = { operation: 'readLimits', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
@@ -62,6 +75,22 @@ const ofApprovers = {
 const POLICY_PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 /** In DUSD, so that transfers of COPM go through at once. */
 const POLICY = { threshold: '0', approvals: 1 } as const;
+const ofWebhooks = { operation: 'manageWebhooks', scopes: ['webhooks'], roles: MANAGERS } as const;
+
+const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'] } as const;
+
+function webhook(
+  method: string,
+  path: string,
+  status: number,
+  body?: unknown,
+): Pick<Endpoint, 'route' | 'status' | 'ask'> {
+  return {
+    route: `${method} /v1/webhook_endpoints/{id}${path}`,
+    status,
+    ask: ({ webhookId }) => ({ path: `/v1/webhook_endpoints/${webhookId}${path}`, body }),
+  };
+}
 
 export const VERIFICATION = {
   type: 'business',
@@ -167,15 +196,79 @@ export const ENDPOINTS: readonly Endpoint[] = [
     status: 200,
     ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/cancel` }),
   },
+  {
+    route: 'POST /v1/bonuses',
+    operation: 'createBonus',
+    scopes: ['bonuses'],
+    roles: ['operator', 'admin', 'owner'],
+    status: 201,
+    ask: ({ account, other }) => ({
+      path: '/v1/bonuses',
+      body: {
+        source_account: account.id,
+        recipient: { account_id: other.id },
+        amount: { raw: LEAST.toString(), asset: 'COPM' },
+      },
+    }),
+  },
+  { ...read('/v1/bonuses', () => '/v1/bonuses'), ...ofBonuses, isList: true },
+  { ...read('/v1/bonuses/{id}', ({ bonusId }) => `/v1/bonuses/${bonusId}`), ...ofBonuses },
+  { ...read('/v1/bonus_batches', () => '/v1/bonus_batches'), ...ofBatches, isList: true },
+  { ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`), ...ofBatches },
+  { ...read('/v1/bonus_batches/{batch_id}/rows', ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`), ...ofBatches },
+  {
+    route: 'POST /v1/bonus_batches/{batch_id}/execute',
+    operation: 'executeBatch',
+    scopes: ['bonuses'],
+    roles: ['approver', 'admin', 'owner'],
+    status: 409,
+    code: 'invalid_state',
+    ask: ({ batchId }) => ({ path: `/v1/bonus_batches/${batchId}/execute` }),
+  },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
+  {
+    route: 'POST /v1/events/{id}/redeliver',
+    status: 200,
+    ask: ({ eventId }) => ({ path: `/v1/events/${eventId}/redeliver` }),
+    ...ofWebhooks,
+  },
+  {
+    route: 'POST /v1/webhook_endpoints',
+    status: 201,
+    ask: () => ({ path: '/v1/webhook_endpoints', body: WEBHOOK }),
+    namesNothing: true,
+    ...ofWebhooks,
+  },
+  { ...read('/v1/webhook_endpoints', () => '/v1/webhook_endpoints'), ...ofWebhooks },
+  { ...webhook('GET', '', 200), ...ofWebhooks },
+  { ...webhook('PATCH', '', 200, WEBHOOK), ...ofWebhooks },
+  { ...webhook('POST', '/rotate_secret', 200), ...ofWebhooks },
+  { ...webhook('POST', '/test', 202), ...ofWebhooks },
+  { ...webhook('GET', '/deliveries', 200), ...ofWebhooks },
+  {
+    route: 'POST /v1/webhook_endpoints/{id}/recover',
+    status: 202,
+    ask: ({ webhookId }) => ({
+      path: `/v1/webhook_endpoints/${webhookId}/recover`,
+      // A little ago by any clock of a test.
+      body: { since: new Date(Date.now() - 1_000).toISOString() },
+    }),
+    ...ofWebhooks,
+  },
+  {
+    route: 'DELETE /v1/webhook_endpoints/{id}',
+    status: 204,
+    ask: ({ spareWebhookId }) => ({ path: `/v1/webhook_endpoints/${spareWebhookId}` }),
+    ...ofWebhooks,
+  },
 ];
 
 export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
   return route.split(' ')[0]!;
 }
 
-/** A tenant's accounts with money, an alias, a policy, a transfer, one that waits, and an event. */
+/** A tenant's accounts with money, an alias, a policy, a transfer, one that waits, a bonus that a batch paid, and an event. */
 export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>[0] = {}): Promise<Target> {
   const { database } = bank.api.core;
   const { id: tenantId } = bank.tenant.tenant;
@@ -195,9 +288,15 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
     return { pendingId: text(answered(pending, 202).json.id) };
   };
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
+  const batchId = (await paidBatch(bank, account, other)).id;
+  const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
-  return { account, other, transferId: text(transfer.id), pendingId, eventId: text(event?.id), alias, renew };
+  const register = async (): Promise<string> =>
+    text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
+  const [webhookId, spareWebhookId] = [await register(), await register()];
+  const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
+  return { account, other, alias, bonusId: text(bonus?.id), batchId, ...named, renew };
 }
 
 /** The target with what a request to the endpoint needs anew. */

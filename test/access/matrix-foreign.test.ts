@@ -42,8 +42,12 @@ describe("another tenant's resources", () => {
     other: { id: newId() },
     transferId: randomUUID(),
     pendingId: randomUUID(),
+    bonusId: randomUUID(),
+    batchId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
+    webhookId: randomUUID(),
+    spareWebhookId: randomUUID(),
   });
 
   /** All that may be seen of the foreign tenant by itself. */
@@ -52,15 +56,20 @@ describe("another tenant's resources", () => {
     return [
       json,
       await walk(stranger, '/v1/transfers'),
+      await walk(stranger, '/v1/bonuses'),
+      await walk(stranger, '/v1/bonus_batches'),
       await walk(stranger, '/v1/events'),
       await walk(stranger, `/v1/accounts/${foreign.account.id}/movements`),
       await stranger.available(foreign.account),
       (await stranger.get(`/v1/accounts/${foreign.account.id}/approval_policies/DUSD`)).json,
       (await stranger.get(`/v1/accounts/${foreign.other.id}/approval_policies/DUSD`)).json,
+      await walk(stranger, '/v1/webhook_endpoints'),
     ];
   }
 
-  for (const endpoint of ENDPOINTS.filter(({ route }) => route.includes('{') || route.startsWith('POST')))
+  for (const endpoint of ENDPOINTS.filter(
+    ({ route, namesNothing }) => (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
+  ))
     it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
       const theirs = await renewed(endpoint, foreign);
       const before = await everything();
@@ -91,17 +100,16 @@ describe("another tenant's resources", () => {
     assert.deepEqual(answered(await bank.get(`/v1/transfers?idempotency_key=${key}`), 200).json, empty);
     const seen = JSON.stringify([
       await walk(bank, '/v1/transfers'),
+      await walk(bank, '/v1/bonuses'),
+      await walk(bank, '/v1/bonus_batches'),
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
+      await walk(bank, '/v1/webhook_endpoints'),
     ]);
-    for (const id of [
-      foreign.account.id,
-      foreign.transferId,
-      foreign.pendingId,
-      foreign.eventId,
-      stranger.tenant.tenant.id,
-    ])
-      assert(!seen.includes(id));
+    const { account, transferId, pendingId, bonusId, batchId, eventId, webhookId } = foreign;
+    const { id } = stranger.tenant.tenant;
+    for (const own of [account.id, transferId, pendingId, bonusId, batchId, eventId, webhookId, id])
+      assert(!seen.includes(own));
   });
 
   it('are not paid from, though they can be paid to within the network', async () => {

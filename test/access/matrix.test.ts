@@ -95,10 +95,10 @@ describe('who may do what', () => {
     return Array.isArray(items) && items.length === 0;
   }
 
-  function expected({ scopes, roles, status, isList }: Endpoint, standing: Standing, scope: Scope): string {
+  function expected({ scopes, roles, status, code, isList }: Endpoint, standing: Standing, scope: Scope): string {
     if (!scopes.includes(scope)) return '401 insufficient_scope false';
     const isAllowed = roles === null || (standing !== NONE && roles.includes(standing));
-    if (isAllowed) return `${status}  false`;
+    if (isAllowed) return `${status} ${code ?? ''} false`;
     return isList === true ? '200  true' : '403 authority_insufficient false';
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createActivities } from '../../activities/index.js';
+import { transferActivities } from '../../activities/transfers.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { StaffAct } from '../../src/temporal/contracts.js';
 import type { TestApi } from '../support/api.js';
@@ -60,7 +60,7 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
       })),
     ]),
   );
-  const activities = createActivities({ transferApprovals: approvalsOf(db) }).approvals;
+  const activities = transferActivities(approvalsOf(db));
   let left = calls;
   const lane = async (): Promise<void> => {
     for (; left > 0; left -= 1) {

@@ -4,7 +4,9 @@ import { GRANTS } from '../../src/db/grants.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
 const DENIED = [1142, 1143];
-const FOR_EVER = ['ledger_transactions', 'entries', 'events', 'idempotency_keys', 'pay_ins'];
+const FOR_EVER = ['ledger_transactions', 'entries', 'idempotency_keys', 'pay_ins', 'audit_log'];
+/** Their oldest rows are removed, none is changed. */
+const NEVER_CHANGED = ['events', 'webhook_attempts'];
 
 describe("the application's user", () => {
   let db: TestDatabase;
@@ -29,6 +31,12 @@ describe("the application's user", () => {
       await denied(`DELETE FROM ${table}`);
       await denied(`TRUNCATE TABLE ${table}`);
       await denied(`REPLACE INTO ${table} SELECT * FROM ${table}`);
+    });
+
+  for (const table of NEVER_CHANGED)
+    it(`may not change what is in ${table}`, async () => {
+      await denied(`UPDATE ${table} SET id=id`);
+      await denied(`TRUNCATE TABLE ${table}`);
     });
 
   it('may not change the schema', async () => {

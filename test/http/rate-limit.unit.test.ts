@@ -56,11 +56,13 @@ describe('rate limits', () => {
 
   it('tokens do not share a bucket, classes neither', () => {
     const rate = { perSecond: 1, burst: 1 };
-    const limiter = new RateLimiter({ requests: rate, lookup: rate }, 1, clock);
+    const limiter = new RateLimiter({ requests: rate, lookup: rate, uploads: rate, redeliver: rate }, 1, clock);
     assert.equal(limiter.take('requests', 'a').allowed, true);
     assert.equal(limiter.take('requests', 'a').allowed, false);
     assert.equal(limiter.take('requests', 'b').allowed, true);
     assert.equal(limiter.take('lookup', 'a').allowed, true);
+    assert.equal(limiter.take('redeliver', 'a').allowed, true);
+    assert.equal(limiter.take('uploads', 'a').allowed, true);
   });
 
   it('each of several processes grants its share, and at least one request', () => {

@@ -10,6 +10,7 @@ import type { Authenticate } from '../../src/http/authentication.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { listen, type RunningServer, type ServerTimeouts } from '../../src/http/node-server.js';
 import { type Rate, type RateClass, RateLimiter } from '../../src/http/rate-limit.js';
+import type { BodyTimeouts } from '../../src/http/request-body.js';
 import { createService } from '../../src/http/service.js';
 
 export const KEYS: Keyring = [{ id: 'k1', secret: Buffer.alloc(32, 7) }];
@@ -30,6 +31,7 @@ export interface WorldOptions {
   readonly rates?: Partial<Record<RateClass, Rate>>;
   readonly trustedProxies?: readonly string[];
   readonly timeouts?: ServerTimeouts;
+  readonly bodyTimeouts?: BodyTimeouts;
   readonly docsUrl?: string;
   /** Gets every line that is logged. */
   readonly log?: (line: string) => void;
@@ -53,13 +55,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const errors = new ErrorWriter(docsUrl);
   const { log } = options;
   const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
-  const rates = { requests: PLENTY, lookup: PLENTY, ...options.rates };
+  const rates = { requests: PLENTY, lookup: PLENTY, uploads: PLENTY, redeliver: PLENTY, ...options.rates };
   const service = createService({
     api,
     authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
     rateLimiter: new RateLimiter(rates, 1, systemClock),
     fingerprintKeys: KEYS,
     ledgerTimeoutMs: 4_000,
+    ...(options.bodyTimeouts === undefined ? {} : { bodyTimeouts: options.bodyTimeouts }),
     baseUrl: 'http://localhost:8080',
     docsUrl,
     trustedProxies: options.trustedProxies ?? [],

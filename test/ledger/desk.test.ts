@@ -73,6 +73,20 @@ describe('the posting desk', () => {
     assert.equal(await available(receiver), 100n);
   });
 
+  it('does not divide what is submitted together, though the group becomes larger by it', async () => {
+    const small = openDesk(db.database, { maxGroup: 10 });
+    const one = (): TestCommand => move({ from: payer, to: receiver, raw: 1n });
+    const singles = Array.from({ length: 7 }, () => small.desk.submit(testKind, one()));
+    const together = small.desk.submitTogether(testKind, Array.from({ length: 8 }, one));
+    const after = Array.from({ length: 3 }, () => small.desk.submit(testKind, one()));
+    const answers = [...(await Promise.all([...singles, ...after])), ...(await together)];
+    assert(answers.every(({ outcome }) => outcome.done));
+    assert.deepEqual(
+      small.groups.sort((a, b) => a - b),
+      [3, 15],
+    );
+  });
+
   it('lets each command of a group see what the earlier ones did', async () => {
     const commands = Array.from({ length: 12 }, () => move({ from: payer, to: receiver, raw: 100n }));
     const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));

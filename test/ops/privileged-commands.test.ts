@@ -9,14 +9,15 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { buildProgram } from '../../src/ops/program.js';
 import { startTestApi } from '../support/api.js';
-import { text } from '../support/bank.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { answered, LEAST, openBank, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-const READING = /( |^)(list|show|status|audit|audit-log)$/;
+const READING = /( |^)(list|show|status|listen|deliveries|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
@@ -181,6 +182,78 @@ describe('what operators do', function () {
     } finally {
       await api.stop();
     }
+  });
+
+  it('pauses, retries, recovers, disables and enables webhook endpoints, each with a line', async () => {
+    const api = await startTestApi(test);
+    const bank = await openBank(api);
+    await bank.account();
+    const body = { url: 'https://example.com/hook', events: ['account.verified'] };
+    const id = text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
+    await api.stop();
+    const state = async (...args: readonly string[]): Promise<string> =>
+      String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
+    assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
+    assert.equal(await state('webhooks', 'resume', id), 'idle');
+    await state('webhooks', 'retry-now', id);
+    await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
+    assert.match(await state('webhooks', 'disable', id), /^disabled by an operator since/);
+    const listed = z.array(OBJECT).parse((await done(['webhooks', 'list'])).items);
+    assert.ok(listed.some((row) => row.id === id && row.disabled_reason === 'by_operator'));
+    assert.equal(await state('webhooks', 'enable', id), 'idle');
+    assert.deepEqual((await done(['webhooks', 'deliveries', id])).items, []);
+    const { code, stderr } = await ops(['webhooks', 'show', randomUUID()]);
+    assert.deepEqual([code, /there is no webhook endpoint/.test(stderr)], [1, true]);
+  });
+
+  it('sets how long events are kept, at least 30 days, with a line', async () => {
+    const { code, stderr } = await ops(['events', 'retention', 'set', '29', '--yes']);
+    assert.deepEqual([code, /out_of_range/.test(stderr)], [1, true]);
+    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', '36500')).kept_days, 36_500);
+    assert.equal((await acts('events.set_retention', 'events', 'retention', 'set', 'forever')).kept_days, null);
+    assert.equal((await done(['events', 'retention', 'show'])).kept, 'forever');
+    recorded.add('events retention set');
+  });
+
+  it('pauses, resumes and cancels batches, and deletes their bytes, each with a line in the audit log', async () => {
+    const world = await BatchWorld.open(test);
+    await world.account({ alias: '$ana' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const row = ['$ana', LEAST.toString(), 'COPM'];
+    const { id } = await world.executed(payer, payroll([row, row]));
+    const paused = await acts('bonus_batch.pause', 'batches', 'pause', id);
+    assert.deepEqual(
+      [paused.status, paused.pending, paused.paused_by, paused.funds_held],
+      ['executing', 2, 'bob', true],
+    );
+    assert.equal((await acts('bonus_batch.resume', 'batches', 'resume', id)).paused_at, null);
+    await world.execution.payNextGroup(id, 1);
+    const canceled = await acts('bonus_batch.cancel', 'batches', 'cancel', id, '--reason', 'ticket 9');
+    assert.deepEqual([canceled.paid, canceled.pending, canceled.funds_held], [1, 1, false]);
+    await world.pay({ id });
+    const shown = await done(['batches', 'show', id]);
+    assert.deepEqual([shown.status, shown.paid, shown.failed], ['partially_failed', 1, 1]);
+    const { items } = await done([
+      'batches',
+      'list',
+      '--tenant',
+      world.tenant.tenant.id,
+      '--status',
+      'partially_failed',
+    ]);
+    assert.deepEqual(
+      z
+        .array(OBJECT)
+        .parse(items)
+        .map((one) => one.id),
+      [id],
+    );
+    await test.change(`UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+    const removed = await acts('bonus_batch.delete_upload', 'batches', 'remove-uploads', '--older-than', '90d');
+    assert.equal(removed.removed, 1);
+    const { code, stderr } = await ops(['batches', 'pause', id]);
+    assert.deepEqual([code, /partially_failed; this is possible only while it is executing/.test(stderr)], [1, true]);
+    assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });
 
   it('has no command that changes something and is not in the audit log', () => {

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { buildBridge, buildCore, type Core, openApiServers } from '../../src/app.js';
+import { buildBridge, buildCore, buildWebhookParts, type Core, openApiServers } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
+import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
+import { Webhooks } from '../../src/webhooks/service.js';
 import type { TestDatabase } from './database.js';
+import { FakeReceiver } from './receiver.js';
 
 /** The API of the service in this process, on a port of its own, over the test's database. */
 export interface TestApi {
   readonly core: Core;
   readonly baseUrl: string;
   readonly adminUrl: string;
+  readonly webhooks: Webhooks;
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
   stop(): Promise<void>;
 }
@@ -40,6 +44,10 @@ export interface TestApiParts {
   readonly clock?: Clock;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
+  /** What stands behind every webhook endpoint. */
+  readonly receiver?: FakeReceiver;
+  /** Hears of every endpoint for which a request made something due. */
+  readonly onDue?: (endpointId: Uuid) => void;
 }
 
 const NOWHERE: DestinationStream = { write: () => undefined };
@@ -48,7 +56,7 @@ const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, log }: TestApiParts = {},
+  { clock, log, receiver = new FakeReceiver(), onDue = () => undefined }: TestApiParts = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
@@ -56,17 +64,20 @@ export async function startTestApi(
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock);
   const bridge = buildBridge(config, core, logger);
-  const servers = await openApiServers(config, core, bridge, logger);
+  const parts = buildWebhookParts(config, core, receiver.sending, onDue);
+  const webhooks = new Webhooks(parts, () => undefined);
+  const servers = await openApiServers(config, core, bridge, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {
     core,
     baseUrl,
     adminUrl: `http://127.0.0.1:${servers.admin.port}`,
+    webhooks,
     request: (method, path, options) => request(baseUrl, method, path, options),
     stop: async () => {
       await servers.api.stop(2_000);
       await core.desk.drained();
-      await bridge.nudge.stop();
+      await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };
@@ -87,6 +98,8 @@ export function testEnvironment(
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
+    RATE_LIMIT_REDELIVER_PER_MIN: '1000000',
+    RATE_LIMIT_UPLOADS_PER_MIN: '1000000',
     ...others,
   };
 }

@@ -1,4 +1,11 @@
-import { buildBridge, buildCore, type Bridge, type Core } from '../../src/app.js';
+import {
+  buildBridge,
+  buildConfiguredSending,
+  buildCore,
+  buildWebhookParts,
+  type Bridge,
+  type Core,
+} from '../../src/app.js';
 import { openWorker, type WorkerParts } from '../../src/app-worker.js';
 import { readWorkerConfig } from '../../src/config.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
@@ -48,7 +55,9 @@ export async function startTestWorker(
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
   const core = buildCore(config, logger, clock);
   const bridge = buildBridge(config, core, logger);
-  const parts = await openWorker(config, core, bridge, logger);
+  const sending = buildConfiguredSending(config);
+  const webhooks = buildWebhookParts(config, core, sending, (id) => bridge.waker.endpoint(id));
+  const parts = await openWorker(config, core, bridge, webhooks, logger);
   if (!sweeps) await parts.sweeper.stop();
   if (polls) await until('the worker polls', () => parts.workers.isPolling);
   return {
@@ -57,8 +66,8 @@ export async function startTestWorker(
     parts,
     adminUrl: `http://127.0.0.1:${parts.admin.port}`,
     stop: async () => {
-      await Promise.all([parts.sweeper.stop(), parts.workers.stop()]);
-      await bridge.nudge.stop();
+      await parts.stop();
+      await sending.close();
       await core.desk.drained();
       await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
     },

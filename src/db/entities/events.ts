@@ -41,3 +41,28 @@ export const eventCounters = defineTable('event_counters', {
   lastAt: column.time,
 });
 export type EventCounter = RowOf<typeof eventCounters>;
+
+/** The last event of each type, written under the counter's lock: whoever waits for some types alone asks here. */
+export const eventHeads = defineTable('event_heads', {
+  tenantId: column.uuid,
+  type: column.oneOf(EVENT_TYPES),
+  lastSequence: column.bigint,
+});
+export type EventHead = RowOf<typeof eventHeads>;
+
+/** How long events are kept, as the operator has set it. One row at most; none: for ever. */
+export const eventRetention = defineTable('event_retention', {
+  name: column.oneOf(['events']),
+  /** Null: for ever. */
+  days: column.nullable(column.integer),
+});
+
+/** What retention has removed of each tenant's log. No row: nothing. */
+export const eventRemovals = defineTable('event_removals', {
+  tenantId: column.uuid,
+  /** The last sequence that is gone. */
+  removedThrough: column.bigint,
+  /** The `created_at` of that event. */
+  removedUntil: column.time,
+});
+export type EventRemoval = RowOf<typeof eventRemovals>;

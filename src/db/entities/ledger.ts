@@ -22,6 +22,9 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 export const RESOURCE_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
+/** What an idempotency key can have made: also what is no operation of the ledger. */
+export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint'] as const;
+
 export const ledgerTransactions = defineTable('ledger_transactions', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -86,7 +89,7 @@ export const idempotencyKeys = defineTable('idempotency_keys', {
   /** HMAC of the request, and the id of the HMAC's key. Empty for keys of our own commands. */
   fingerprint: column.bytes,
   fingerprintKeyId: column.string,
-  resourceType: column.oneOf(RESOURCE_TYPES),
+  resourceType: column.oneOf(KEY_RESOURCE_TYPES),
   /** What the key made; null when it bound a refusal. */
   resourceId: column.nullable(column.uuid),
   /** The refusal as JSON, for ever the same. */

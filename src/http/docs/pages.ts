@@ -119,7 +119,7 @@ const CONVENTIONS: readonly (readonly [title: string, ...paragraphs: string[]])[
   ],
   [
     'Rate limits',
-    'Each token has a bucket that refills all the time. `RateLimit-Limit` is its size, `RateLimit-Remaining` what is left, `RateLimit-Reset` the seconds until it is full. When it is empty: 429 with `Retry-After` in seconds; retry with backoff and jitter. Lookups have a smaller bucket of their own.',
+    'Each token has a bucket that refills all the time. `RateLimit-Limit` is its size, `RateLimit-Remaining` what is left, `RateLimit-Reset` the seconds until it is full. When it is empty: 429 with `Retry-After` in seconds; retry with backoff and jitter. Lookups and uploads have smaller buckets of their own.',
   ],
   [
     'Versions',

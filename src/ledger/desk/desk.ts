@@ -28,6 +28,8 @@ export interface DeskObserver {
 }
 
 interface Waiting extends Ticket {
+  /** Those that were submitted together have the same one. */
+  readonly submission: symbol;
   answered: boolean;
   /** Set aside, because an account that it touches is kept locked by somebody else. */
   parked: boolean;
@@ -68,6 +70,7 @@ export class PostingDesk {
   private readonly busy = new BusyAccounts();
   private parked: Waiting[] = [];
   private parkedRuns = false;
+  private onEvents: (tenantIds: ReadonlySet<Uuid>) => void = () => undefined;
 
   constructor(parts: GroupParts, options: DeskOptions, observer: DeskObserver) {
     this.parts = parts;
@@ -83,6 +86,26 @@ export class PostingDesk {
     kind: CommandKind<C, Row>,
     command: C,
   ): Promise<Answer<Row>> {
+    return this.enqueue(kind, command, Symbol());
+  }
+
+  /**
+   * The same for several commands that are decided in this order, in one transaction. Only a command that an account's
+   * busy row or a fault sets apart may come later than the others.
+   */
+  submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    commands: readonly C[],
+  ): Promise<readonly Answer<Row>[]> {
+    const submission = Symbol();
+    return Promise.all(commands.map((command) => this.enqueue(kind, command, submission)));
+  }
+
+  private enqueue<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    command: C,
+    submission: symbol,
+  ): Promise<Answer<Row>> {
     if (this.queue.length >= this.options.maxQueue) {
       this.observer.shed();
       return Promise.resolve(UNKNOWN);
@@ -94,6 +117,7 @@ export class PostingDesk {
         // The queue holds commands of every kind; each meets only its own kind again.
         kind: kind,
         command,
+        submission,
         deadline: Deadline.afterMs(commandTimeoutMs),
         answered: false,
         parked: false,
@@ -107,6 +131,11 @@ export class PostingDesk {
       this.queue.push(waiting);
       this.planPump();
     });
+  }
+
+  /** `listener` hears, after each commit, of the tenants that got events. A commit whose answer was lost is not told. */
+  watchEvents(listener: (tenantIds: ReadonlySet<Uuid>) => void): void {
+    this.onEvents = listener;
   }
 
   /** Resolves when everything that was submitted has been answered. */
@@ -135,7 +164,7 @@ export class PostingDesk {
 
   private pump(): void {
     while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
-      const group = this.queue.splice(0, this.options.maxGroup).filter((waiting) => !waiting.answered);
+      const group = this.nextGroup().filter((waiting) => !waiting.answered);
       this.observer.queued(this.queue.length);
       if (group.length === 0) continue;
       this.inFlight += 1;
@@ -145,6 +174,14 @@ export class PostingDesk {
       });
     }
     this.tellIdle();
+  }
+
+  /** What was submitted together is not divided, though the group becomes larger by it. */
+  private nextGroup(): Waiting[] {
+    const group = this.queue.splice(0, this.options.maxGroup);
+    const last = group.at(-1)?.submission;
+    const rest = this.queue.findIndex((waiting) => waiting.submission !== last);
+    return [...group, ...this.queue.splice(0, rest < 0 ? this.queue.length : rest)];
   }
 
   private async run(group: readonly Waiting[]): Promise<void> {
@@ -180,7 +217,10 @@ export class PostingDesk {
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
       try {
         named ??= await nameAccounts(this.parts.database.lookup, open);
-        return settle(await postGroup(this.parts, open, named, deadline));
+        const { answers, eventTenants } = await postGroup(this.parts, open, named, deadline);
+        settle(answers);
+        if (eventTenants.size > 0) this.onEvents(eventTenants);
+        return;
       } catch (failure) {
         const lastNamed = named;
         named = undefined;

@@ -81,6 +81,13 @@ function isSameOutcome({ outcome: one }: Answer<AnyRow>, { outcome: other }: Ans
   return !other.done && one.refusal.code === other.refusal.code;
 }
 
+/** What a group came to. */
+export interface Posted {
+  readonly answers: Answers;
+  /** The tenants whose logs it appended to. */
+  readonly eventTenants: ReadonlySet<Uuid>;
+}
+
 /**
  * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
  * Throws AccountNotLocked, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
@@ -90,22 +97,22 @@ export async function postGroup(
   tickets: readonly Ticket[],
   named: NamedAccounts,
   deadline: Deadline,
-): Promise<Answers> {
+): Promise<Posted> {
   parts.failpoints.pass('before_lock');
-  let answers: Answers = new Map();
+  let posted: Posted = { answers: new Map(), eventTenants: new Set() };
   try {
     await parts.database.withTransaction(
       async (transaction) => {
-        answers = await decideGroup(parts, transaction, tickets, named);
+        posted = await decideGroup(parts, transaction, tickets, named);
       },
       deadline,
       () => parts.failpoints.pass('before_commit'),
     );
   } catch (failure) {
-    throw failure instanceof CommitUnknown ? new GroupUnknown(answers, failure) : failure;
+    throw failure instanceof CommitUnknown ? new GroupUnknown(posted.answers, failure) : failure;
   }
   parts.failpoints.pass('after_commit');
-  return answers;
+  return posted;
 }
 
 /** Locks, reads, decides and writes: all but the COMMIT. */
@@ -114,7 +121,7 @@ async function decideGroup(
   transaction: Transaction,
   tickets: readonly Ticket[],
   named: NamedAccounts,
-): Promise<Answers> {
+): Promise<Posted> {
   const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
   parts.failpoints.pass('after_lock');
   const now = parts.clock();
@@ -123,7 +130,8 @@ async function decideGroup(
   const open = tickets.filter((ticket) => !replayed.has(ticket));
   const { decided, bound } = decideAll(parts, state, open, named, now);
   await writeGroup(transaction, bound, state.writes, now);
-  return new Map([...replayed, ...decided]);
+  const eventTenants = new Set(state.writes.events.map(({ tenantId }) => tenantId));
+  return { answers: new Map([...replayed, ...decided]), eventTenants };
 }
 
 export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {

@@ -113,9 +113,11 @@ export class GroupState {
     const months = this.changedMonths(writes.months ?? []);
 
     for (const [id, state] of draft.accounts) {
+      const before = this.accounts.get(id);
       this.accounts.set(id, state);
       this.writes.accounts.set(id, state.account);
-      for (const balance of Object.values(state.balances)) this.writes.balances.set(`${id}|${balance.asset}`, balance);
+      for (const balance of Object.values(state.balances))
+        if (balance !== before?.balances[balance.asset]) this.writes.balances.set(`${id}|${balance.asset}`, balance);
     }
     for (const hold of draft.holds.values()) {
       this.writes.holds.set(hold.resourceId, hold);

@@ -1,25 +1,35 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { countByDocumentKey, rotateDocumentKeys } from '../../accounts/document-keys.js';
+import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../webhooks/secret-keys.js';
 import { addCommand, group } from '../command.js';
 
 export function addKeyCommands(program: Command): void {
-  const own = group(program, 'keys', 'the keys that seal document numbers at rest (ENCRYPTION_KEYS)');
+  const own = group(
+    program,
+    'keys',
+    'the keys that seal document numbers and webhook secrets at rest (ENCRYPTION_KEYS)',
+  );
   addCommand(own, {
     usage: 'list',
-    summary: 'which keys seal how many document numbers',
+    summary: 'which keys seal how many document numbers and webhook secrets',
     options: [],
     examples: ['keys list'],
     input: z.object({}),
     run: async ({ database, output }) => {
-      const counted = [...(await countByDocumentKey(database.reader))];
-      const rows = counted.map(([keyId, documents]) => ({ key_id: keyId, documents }));
-      output.list(rows, 'No document number is stored.');
+      const [documents, secrets] = [await countByDocumentKey(database.reader), await countBySecretKey(database.reader)];
+      const rows = [...new Set([...documents.keys(), ...secrets.keys()])].map((keyId) => ({
+        key_id: keyId,
+        documents: documents.get(keyId) ?? 0,
+        webhook_secrets: secrets.get(keyId) ?? 0,
+      }));
+      output.list(rows, 'Nothing is sealed.');
     },
   });
   addCommand(own, {
     usage: 'rotate',
-    summary: 'seal every document number under the first of ENCRYPTION_KEYS; the others may be taken out after',
+    summary:
+      'seal every document number and webhook secret under the first of ENCRYPTION_KEYS; the others may be taken out after',
     options: [],
     examples: ['keys rotate'],
     input: z.object({}),
@@ -27,9 +37,12 @@ export function addKeyCommands(program: Command): void {
       const { database, clock, output } = ops;
       const encryptionKeys = ops.encryptionKeys();
       const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
-      const documents = await rotateDocumentKeys({ database, clock, encryptionKeys, onProgress }, ops.actor());
-      output.one({ key_id: encryptionKeys[0].id, documents });
-      output.say('Before an old key is taken out, every API process must run with the new first key.');
+      const parts = { database, clock, encryptionKeys, onProgress };
+      await assertSecretKeys(database.reader, encryptionKeys);
+      const documents = await rotateDocumentKeys(parts, ops.actor());
+      const endpoints = await rotateSecretKeys(parts, ops.actor());
+      output.one({ key_id: encryptionKeys[0].id, documents, webhook_endpoints: endpoints });
+      output.say('Before an old key is taken out, every process must run with the new first key.');
     },
   });
 }

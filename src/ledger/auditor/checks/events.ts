@@ -3,7 +3,7 @@ import type { Uuid } from '../../../core/ids.js';
 import { toRfc3339 } from '../../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type EventRow, events } from '../../../db/entities/events.js';
+import { type EventRemoval, eventRemovals, type EventRow, events } from '../../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
@@ -23,8 +23,13 @@ export const eventChecks: Check = {
       (reader, after: EventRow | undefined) => readEvents(reader, audit, after),
       async (reader, slice) => {
         audit.counted('events', slice.length);
+        const removals = await readRemovals(
+          reader,
+          slice.map((event) => event.tenantId),
+        );
         for (const event of slice) {
-          checkPlace(audit, event, before?.tenantId === event.tenantId ? before : undefined);
+          const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
+          checkPlace(audit, event, before?.tenantId === event.tenantId ? before : undefined, removedThrough);
           checkBody(audit, event);
           before = event;
         }
@@ -53,8 +58,20 @@ async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | und
   return rows.map((row) => parseRow(events, row));
 }
 
-function checkPlace(audit: AuditRun, event: EventRow, before: EventRow | undefined): void {
-  const follows = before?.sequence ?? 0n;
+/** What retention has removed of these tenants' logs. */
+export async function readRemovals(
+  reader: Reader,
+  tenantIds: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, EventRemoval>> {
+  const tenantId = [...new Set(tenantIds)];
+  const rows = tenantId.length === 0 ? [] : await reader.select(eventRemovals, { tenantId });
+  return new Map(rows.map((row) => [row.tenantId, row]));
+}
+
+/** The first that is kept follows the last that was removed. */
+function checkPlace(audit: AuditRun, event: EventRow, before: EventRow | undefined, removedThrough: bigint): void {
+  const last = before?.sequence ?? 0n;
+  const follows = last > removedThrough ? last : removedThrough;
   if (event.sequence !== follows + 1n)
     audit.report('event_sequence', nameOf(event), `it is number ${event.sequence} and follows number ${follows}`);
   if (before !== undefined && event.createdAt < before.createdAt)
@@ -130,15 +147,17 @@ export const eventCounterChecks: Check = {
       const last = (column: string): string =>
         `(SELECT e.${column} FROM events e WHERE e.tenant_id=t.id ORDER BY e.sequence DESC LIMIT 1)`;
       const rows = await reader.query(
-        `SELECT t.id, c.last_sequence, c.last_at, ${last('sequence')} AS sequence, ${last('created_at')} AS created_at
-         FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id${of}`,
+        `SELECT t.id, c.last_sequence, c.last_at, r.removed_through, ${last('sequence')} AS sequence,
+           ${last('created_at')} AS created_at
+         FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id
+         LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
       );
       audit.counted('event_counters', rows.length);
       for (const row of rows) {
         const subject = `tenant ${uuid.parse(row.id)}`;
         const counter = nullable(bigint).parse(row.last_sequence);
         const lastAt = nullable(time).parse(row.last_at);
-        const sequence = nullable(bigint).parse(row.sequence) ?? 0n;
+        const sequence = nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
         const createdAt = nullable(time).parse(row.created_at);
         if (counter !== sequence)
           audit.report(

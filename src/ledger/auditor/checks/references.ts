@@ -2,11 +2,12 @@ import { groupBy } from '../../../core/collections.js';
 import { bigint, string, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
 import { type IdempotencyKey, idempotencyKeys } from '../../../db/entities/ledger.js';
+import { webhookEndpoints } from '../../../db/entities/webhooks.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
-import { afterKey, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
 /** Every idempotency key that made something names a resource of its tenant. */
 export const keyChecks: Check = {
@@ -19,10 +20,10 @@ export const keyChecks: Check = {
       async (reader, slice) => {
         audit.counted('idempotency_keys', slice.length);
         for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
-          const known = await sourceOf(type)?.expectations(
-            reader,
-            own.flatMap((key) => key.resourceId ?? []),
-          );
+          const ids = own.flatMap((key) => key.resourceId ?? []);
+          const known = await (type === 'webhook_endpoint'
+            ? byId(reader, webhookEndpoints, ids)
+            : sourceOf(type)?.expectations(reader, ids));
           for (const { tenantId, idempotencyKey, resourceId } of own)
             if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
               audit.report(

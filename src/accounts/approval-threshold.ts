@@ -1,0 +1,17 @@
+import type { Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import type { Need, View } from '../ledger/desk/types.js';
+
+/** From which amount on an operation of an account needs another member: read under the account's lock. */
+export interface ApprovalThresholds {
+  needs(accountId: Uuid, asset: Asset): readonly Need[];
+  /** In the asset's smallest unit; null where the account has no policy. */
+  of(view: View, accountId: Uuid, asset: Asset): bigint | null;
+}
+
+/** Accounts without policies. */
+export const NO_APPROVALS: ApprovalThresholds = { needs: () => [], of: () => null };
+
+export function needsApproval(threshold: bigint | null, raw: bigint): boolean {
+  return threshold !== null && raw >= threshold;
+}

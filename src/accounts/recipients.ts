@@ -1,0 +1,104 @@
+import type { Uuid } from '../core/ids.js';
+import { parseUuid } from '../core/ids.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import { accounts, tenants } from '../db/entities/parties.js';
+import { literal, literals } from '../db/statements.js';
+import { parseAlias, parsePhone } from './identifiers.js';
+
+/** Whom money may be paid to, by whichever of its names: the look-up's rules, for many names at a time. */
+
+export type RecipientName =
+  | { readonly by: 'account_id'; readonly value: Uuid }
+  /** Canonical. */
+  | { readonly by: 'alias'; readonly value: string }
+  /** E.164 */
+  | { readonly by: 'phone'; readonly value: string };
+
+/** An account's id; `several` where a phone is not one account's alone; null for nobody who can be paid. */
+export type Recipient = Uuid | 'several' | null;
+
+export type Recipients = (name: RecipientName) => Recipient;
+
+/** The most names of one call: MariaDB makes a table of a list of a thousand. */
+export const MOST_NAMES = 900;
+
+/** The name as a person writes it in one field: a `$alias`, an account's id, else a phone. Null when it is malformed. */
+export function parseRecipient(text: string): RecipientName | null {
+  if (text.startsWith('$')) {
+    const alias = parseAlias(text);
+    return alias === null ? null : { by: 'alias', value: alias };
+  }
+  const id = parseUuid(text);
+  if (id !== null) return { by: 'account_id', value: id };
+  const phone = parsePhone(text);
+  return phone === null ? null : { by: 'phone', value: phone };
+}
+
+/**
+ * Finds at most MOST_NAMES recipients of a tenant: aliases in the tenant, ids and phones there and in its network; of
+ * several phones the own one. Closed and system accounts are not there. (decisions.md, Accounts: other tenants)
+ */
+export async function resolveRecipients(
+  reader: Reader,
+  tenantId: Uuid,
+  names: readonly RecipientName[],
+): Promise<Recipients> {
+  const asked = (by: RecipientName['by']): readonly string[] => [
+    ...new Set(names.filter((name) => name.by === by).map((name) => name.value)),
+  ];
+  const [byId, byAlias, byPhone] = await Promise.all([
+    findReachable(
+      reader,
+      tenantId,
+      `a.id IN (${literals(accounts, 'id', asked('account_id') as Uuid[])})`,
+      asked('account_id'),
+    ),
+    findOwn(reader, tenantId, asked('alias')),
+    findReachable(reader, tenantId, `a.phone IN (${literals(accounts, 'phone', asked('phone'))})`, asked('phone')),
+  ]);
+  const ids = new Set(byId.map((row) => column.uuid.parse(row.id)));
+  const aliases = new Map(byAlias.map((row) => [column.string.parse(row.alias), column.uuid.parse(row.id)]));
+  const phones = phoneOwners(byPhone, tenantId);
+  return ({ by, value }) => {
+    if (by === 'account_id') return ids.has(value) ? value : null;
+    return (by === 'alias' ? aliases.get(value) : phones.get(value)) ?? null;
+  };
+}
+
+async function findOwn(reader: Reader, tenantId: Uuid, aliases: readonly string[]): Promise<readonly StoredRow[]> {
+  if (aliases.length === 0) return [];
+  return reader.query(
+    `SELECT id, alias FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+     AND alias IN (${literals(accounts, 'alias', aliases)}) AND status<>'closed' AND type<>'system'`,
+  );
+}
+
+async function findReachable(
+  reader: Reader,
+  tenantId: Uuid,
+  condition: string,
+  asked: readonly string[],
+): Promise<readonly StoredRow[]> {
+  if (asked.length === 0) return [];
+  return reader.query(
+    `SELECT a.id, a.phone, a.tenant_id FROM accounts a JOIN tenants t ON t.id=a.tenant_id
+     JOIN tenants mine ON mine.id=${literal(tenants, 'id', tenantId)}
+     WHERE ${condition} AND a.status<>'closed' AND a.type<>'system' AND (t.id=mine.id OR t.network=mine.network)`,
+  );
+}
+
+/** The tenant's own account with the phone, else the only one in its network. */
+function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Uuid | 'several'> {
+  const owners = new Map<string, Uuid | 'several'>();
+  const own = new Set<string>();
+  for (const row of rows) {
+    const phone = column.string.parse(row.phone);
+    const id = column.uuid.parse(row.id);
+    if (column.uuid.parse(row.tenant_id) === tenantId) {
+      own.add(phone);
+      owners.set(phone, id);
+    } else if (!own.has(phone)) owners.set(phone, owners.has(phone) ? 'several' : id);
+  }
+  return owners;
+}

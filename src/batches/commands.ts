@@ -1,0 +1,84 @@
+import { type Bonus, bonuses, type BonusBatch, bonusBatches, bonusBatchRows } from '../db/entities/bonuses.js';
+import { holds } from '../db/entities/ledger.js';
+import { memberRoles, tenants } from '../db/entities/parties.js';
+import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
+import { limitNeeds } from '../accounts/limits.js';
+import { isOwn, readOwners } from '../accounts/reachable.js';
+import { type CommandKind, need } from '../ledger/desk/types.js';
+import {
+  type CancelBatch,
+  decideCancel,
+  decideExecution,
+  decideRow,
+  type ExecuteBatch,
+  type PayRow,
+} from './decide.js';
+
+/** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
+export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<ExecuteBatch, BonusBatch> {
+  return {
+    name: 'execute batch',
+    resourceType: 'bonus_batch',
+    table: bonusBatches,
+    async accounts(commands, reader) {
+      const ids = commands.flatMap(({ sourceAccountId }) => sourceAccountId ?? []);
+      if (ids.length === 0) return commands.map(() => []);
+      const owners = await readOwners(reader, ids);
+      return commands.map(({ tenantId, sourceAccountId: id }) =>
+        id !== null && isOwn(owners, tenantId, id) ? [id] : [],
+      );
+    },
+    needs: ({ batchId, sourceAccountId, memberId }) =>
+      sourceAccountId === null
+        ? []
+        : [
+            need(bonusBatches, { id: batchId }),
+            need(memberRoles, { accountId: sourceAccountId, memberId }),
+            ...approvals.needs(sourceAccountId, 'COPM'),
+            ...approvals.needs(sourceAccountId, 'DUSD'),
+          ],
+    decide: (command, view) => decideExecution(approvals, command, view),
+  };
+}
+
+export interface PayRowCommand extends PayRow {
+  /** What the need of its month asks for. */
+  readonly asset: 'COPM' | 'DUSD';
+}
+
+/** One row of an executing batch. The answer is its bonus. */
+export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
+  return {
+    name: 'pay batch row',
+    resourceType: 'bonus',
+    table: bonuses,
+    // All of them are ours: the batch's account, and the recipients that validation found.
+    accounts: (commands) =>
+      Promise.resolve(
+        commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
+          sourceAccountId,
+          recipientAccountId,
+          ...(feeAccountId === null ? [] : [feeAccountId]),
+        ]),
+      ),
+    needs: ({ tenantId, batchId, number, sourceAccountId, recipientAccountId, asset }, at, account) => [
+      need(bonusBatches, { id: batchId }),
+      need(bonusBatchRows, { batchId, number }),
+      need(holds, { resourceId: batchId }),
+      need(tenants, { id: tenantId }),
+      need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),
+      ...limitNeeds(sourceAccountId, asset, at),
+    ],
+    decide: (command, view) => decideRow(baseUrl, command, view),
+  };
+}
+
+/** Support ends an executing batch. */
+export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
+  name: 'cancel batch',
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
+  needs: ({ batchId }) => [need(bonusBatches, { id: batchId }), need(holds, { resourceId: batchId })],
+  decide: decideCancel,
+};

@@ -1,0 +1,246 @@
+import { type Actor, auditRow } from '../access/audit-log.js';
+import { monthOf } from '../core/calendar.js';
+import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { roleAllows } from '../core/permissions.js';
+import {
+  type Bonus,
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchRows,
+} from '../db/entities/bonuses.js';
+import { auditLog } from '../db/entities/identity.js';
+import { memberRoles, tenants } from '../db/entities/parties.js';
+import { type ApprovalThresholds, needsApproval } from '../accounts/approval-threshold.js';
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
+import { changeRow, type Command, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
+import { type LockedAccount, refuse, type RowWrite, type View, type Writes } from '../ledger/desk/types.js';
+import { outboxWrite } from '../temporal/outbox-entry.js';
+import { presentBatch } from './presenter.js';
+import {
+  afterRow,
+  CANCELED,
+  debitOf,
+  EXECUTABLE,
+  feeOfRow,
+  isFinished,
+  type RowFailure,
+  STEERABLE,
+  stateRefusal,
+  totalDebit,
+  unsettledDebit,
+} from './rules.js';
+
+/** What every command about a batch names: ids that never change. */
+export interface BatchCommand extends Command {
+  readonly batchId: Uuid;
+  readonly sourceAccountId: Uuid;
+}
+
+export interface ExecuteBatch extends Command {
+  readonly batchId: Uuid;
+  /** Null where the tenant has no such batch. */
+  readonly sourceAccountId: Uuid | null;
+  readonly memberId: Uuid;
+  /** Of the entry that tells the workflow. */
+  readonly outboxId: Uuid;
+}
+
+export interface PayRow extends BatchCommand {
+  readonly number: number;
+  readonly recipientAccountId: Uuid;
+  readonly feeAccountId: Uuid | null;
+}
+
+export interface CancelBatch extends BatchCommand {
+  readonly actor: Actor;
+  readonly reason: string;
+  /** Of the entry that tells the workflow. */
+  readonly outboxId: Uuid;
+}
+
+/** Money may leave from now on: 404, 403, 409, then it is executing, with the whole debit held if the funds cover it. */
+export function decideExecution(
+  approvals: ApprovalThresholds,
+  { tenantId, batchId, sourceAccountId, memberId, outboxId }: ExecuteBatch,
+  view: View,
+): Decision<BonusBatch> {
+  const source = sourceAccountId === null ? undefined : view.named(sourceAccountId);
+  const batch = source === undefined ? undefined : view.row(bonusBatches, { id: batchId });
+  if (source === undefined || sourceAccountId === null || batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  const role = view.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
+  if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (batch.asset !== null && memberId === batch.createdBy) {
+    const threshold = approvals.of(view, sourceAccountId, batch.asset);
+    if (needsApproval(threshold, batch.totalRaw)) return refuse(OWN_UPLOAD, false);
+  }
+  if (batch.asset === null || !EXECUTABLE.includes(batch.status))
+    return refuse(stateRefusal(batch.status, EXECUTABLE), false);
+
+  const debit = totalDebit(batch);
+  const isHeld = source.balances[batch.asset].available >= debit;
+  const executing: BonusBatch = { ...batch, status: 'executing', executedBy: memberId, executedAt: view.at, isHeld };
+  const hold: HoldChange = {
+    change: 'place',
+    resourceId: batchId,
+    resourceType: 'bonus_batch',
+    accountId: sourceAccountId,
+    asset: batch.asset,
+    raw: debit,
+  };
+  return {
+    outcome: { done: true, resource: executing },
+    writes: {
+      holds: isHeld ? [hold] : [],
+      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, view)],
+    },
+    bindsKey: true,
+  };
+}
+
+function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: View): RowWrite {
+  return outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, at);
+}
+
+const OWN_UPLOAD: Refusal = {
+  code: 'authority_insufficient',
+  message:
+    'from this total on the account asks for a second person: another member than the uploader executes the batch',
+};
+
+/** Nothing was written: the row is open still, or was settled before. */
+export const NOT_NOW: Refusal = {
+  code: 'invalid_state',
+  message: 'the row is settled, or its batch is paused or not executing',
+};
+
+const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message };
+
+/**
+ * Pays one row, or refuses it for good: the row's state decides, so it happens once however often it is asked. While the
+ * batch is paused nothing is written. (decisions.md, Bonuses and batches)
+ */
+export function decideRow(baseUrl: string, command: PayRow, view: View): Decision<Bonus> {
+  const { tenantId, batchId, number } = command;
+  const batch = view.row(bonusBatches, { id: batchId });
+  const row = view.row(bonusBatchRows, { batchId, number });
+  const source = view.account(command.sourceAccountId);
+  if (batch?.tenantId !== tenantId || row === undefined || source === undefined) return refuse(NOT_FOUND, false);
+  if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
+  // The hold was given back when the batch was canceled. No key: nothing was decided about the row itself.
+  if (batch.canceledAt !== null) {
+    const writes = settled(baseUrl, batch, failed(row, CANCELED, view), view);
+    return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
+  }
+  if (batch.pausedAt !== null) return refuse(NOT_NOW, false);
+  const decided = payRow(batch, row, source, view);
+  if ('refusal' in decided) {
+    const writes = settled(baseUrl, batch, failed(row, decided.refusal, view), view);
+    return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
+  }
+  const { bonus } = decided;
+  const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: view.at };
+  return {
+    outcome: { done: true, resource: bonus },
+    writes: joined(settled(baseUrl, batch, paid, view), bonusWrites(bonus)),
+    bindsKey: true,
+  };
+}
+
+/** The bonus that pays the row, or the first rule that forbids it now. */
+function payRow(
+  batch: BonusBatch,
+  row: BonusBatchRow,
+  source: LockedAccount,
+  view: View,
+): { readonly bonus: Bonus } | { readonly refusal: Refusal } {
+  const tenant = view.row(tenants, { id: batch.tenantId });
+  const { asset, executedBy } = batch;
+  if (tenant === undefined || asset === null || executedBy === null) throw new Error('an executing batch lacks a part');
+  const recipient = findRecipient(view, tenant, row.recipientAccountId);
+  if (recipient === undefined) return { refusal: NOT_FOUND };
+  const amount = { raw: row.raw, asset };
+  const fee = feeOfRow(batch, row);
+  const payer = batch.isHeld ? withHeld(source, batch, row) : source;
+  const refusal = paymentRefusal(view, { source: payer, recipient, tenant, amount, fee });
+  if (refusal !== null) return { refusal };
+  const bonus: Bonus = {
+    id: newId(),
+    tenantId: batch.tenantId,
+    sourceAccountId: batch.sourceAccountId,
+    recipientAccountId: row.recipientAccountId,
+    asset,
+    raw: row.raw,
+    feeRaw: row.feeRaw,
+    feeAccountId: fee.accountId,
+    description: row.description ?? batch.description,
+    reference: row.reference,
+    createdBy: executedBy,
+    batchId: batch.id,
+    batchRow: row.number,
+    limitMonth: monthOf(view.at, tenant.timeZone).name,
+    createdAt: view.at,
+  };
+  return { bonus };
+}
+
+/** The source with the row's share of the hold given back: it is there for this row alone. */
+function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
+  if (asset === null) return source;
+  const { available, held } = source.balances[asset];
+  const share = debitOf(row);
+  return {
+    ...source,
+    balances: { ...source.balances, [asset]: { available: available + share, held: held - share } },
+  };
+}
+
+function failed(row: BonusBatchRow, { code, message }: RowFailure, view: View): BonusBatchRow {
+  return { ...row, status: 'failed', code, message, settledAt: view.at };
+}
+
+/** The row's end: its share of the hold, the batch's sums, and with the last row the batch's own end. */
+function settled(baseUrl: string, batch: BonusBatch, row: BonusBatchRow, view: View): Writes {
+  const after = afterRow(batch, row, row.status === 'paid', view.at);
+  const hasHold = batch.isHeld && batch.canceledAt === null;
+  const type = after.status === 'completed' ? 'bonus_batch.completed' : 'bonus_batch.partially_failed';
+  const event = { tenantId: batch.tenantId, type, resourceId: batch.id } as const;
+  return {
+    holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
+    rows: [changeRow(bonusBatches, after), changeRow(bonusBatchRows, row)],
+    events: isFinished(after) ? [{ ...event, object: presentBatch(after, baseUrl) }] : [],
+  };
+}
+
+function joined(one: Writes, other: Writes): Writes {
+  return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
+}
+
+/** No row is paid from now on, and what was held is free; the rows are marked as failed after. */
+export function decideCancel(
+  { tenantId, batchId, actor, reason, outboxId }: CancelBatch,
+  view: View,
+): Decision<BonusBatch> {
+  const batch = view.row(bonusBatches, { id: batchId });
+  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  if (!STEERABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, STEERABLE), false);
+  if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
+  const canceled: BonusBatch = { ...batch, canceledAt: view.at };
+  const act = auditRow(newId(), actor, view.at, {
+    tenantId,
+    action: 'bonus_batch.cancel',
+    subjectType: 'bonus_batch',
+    subjectId: batchId,
+    details: { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
+  });
+  return {
+    outcome: { done: true, resource: canceled },
+    writes: {
+      holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw: unsettledDebit(batch) }] : [],
+      rows: [changeRow(bonusBatches, canceled), insertRow(auditLog, act), told(outboxId, canceled, view)],
+    },
+    bindsKey: true,
+  };
+}

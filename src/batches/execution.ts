@@ -1,0 +1,163 @@
+import { commandFingerprint } from '../core/fingerprint.js';
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
+import {
+  type Bonus,
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchRows,
+} from '../db/entities/bonuses.js';
+import { accounts } from '../db/entities/parties.js';
+import { columnList, literal } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { readLimitState } from '../accounts/reading.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { CommandKind } from '../ledger/desk/types.js';
+import { payRowKind, type PayRowCommand } from './commands.js';
+import { NOT_NOW } from './decide.js';
+import { rowKey, unsettledDebit } from './rules.js';
+import type { Watch } from './validation/run.js';
+
+/** What a group of rows came to. */
+export interface PaidGroup {
+  /** The pending rows that were tried. */
+  readonly tried: number;
+  /** Those that are paid or refused now. */
+  readonly settled: number;
+  /** Those whose result is not known: they are pending still, or will be found settled. */
+  readonly unknown: number;
+}
+
+/** `over`: it needs no more payment. `paused`. `cut_off` by the signal. `unavailable`: rows are open; call again later. */
+export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
+
+/** The rows that share a ledger transaction; transfers of others wait no longer than one of these takes. */
+export const ROWS_A_GROUP = 100;
+
+/** What stands next in a batch: nothing when it is not being paid. */
+interface NextGroup {
+  readonly batch: BonusBatch | undefined;
+  readonly rows: readonly BonusBatchRow[];
+  /** False where the rest of the funds or of the month is not enough for all: then earlier rows come first. */
+  readonly isOrderFree: boolean;
+}
+
+const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
+
+export interface ExecutionParts {
+  readonly database: { readonly reader: Reader };
+  readonly desk: PostingDesk;
+  readonly clock: Clock;
+  /** Where tenants reach the API: events name files there. */
+  readonly baseUrl: string;
+}
+
+/** Pays the rows of executing batches in the order of the file. Safe to run twice, late, and beside itself. */
+export class BatchExecution {
+  private readonly parts: ExecutionParts;
+  private readonly reader: Reader;
+  private readonly payRow: CommandKind<PayRowCommand, Bonus>;
+
+  constructor(parts: ExecutionParts) {
+    this.parts = parts;
+    this.reader = parts.database.reader;
+    this.payRow = payRowKind(parts.baseUrl);
+  }
+
+  /**
+   * Pays the batch until its end, a pause, the signal, or until rows are left of which MySQL tells nothing. The signal
+   * lets the groups under way end. Throws DatabaseUnavailable where nothing can be read.
+   */
+  async pay(batchId: Uuid, { signal, heartbeat }: Watch): Promise<PaymentEnd> {
+    let [settled, unknown, after] = [0, 0, 0];
+    let underWay = Promise.resolve(NOTHING);
+    for (;;) {
+      const next = await this.nextGroup(batchId, ROWS_A_GROUP, after);
+      const goesOn = !signal.aborted && next.rows.length > 0;
+      const beside = goesOn && next.isOrderFree ? this.payRows(next) : null;
+      const group = await underWay;
+      settled += group.settled;
+      unknown += group.unknown;
+      heartbeat(settled);
+      underWay = beside ?? (goesOn ? this.payRows(next) : Promise.resolve(NOTHING));
+      if (group.tried > 0 && group.unknown === group.tried) {
+        await underWay;
+        return 'unavailable';
+      }
+      if (goesOn) {
+        after = next.rows.at(-1)?.number ?? after;
+        continue;
+      }
+      if (isPaused(next.batch)) return 'paused';
+      if (next.batch?.status !== 'executing') return 'over';
+      if (signal.aborted) return 'cut_off';
+      // Nothing behind the last group: it has ended by now, or rows before are open, another payer's or unknown ones.
+      if (unknown > 0 || after === 0) return 'unavailable';
+      after = 0;
+    }
+  }
+
+  /** Tries the next pending rows, at most `maxRows`, in one transaction. Throws DatabaseUnavailable. */
+  async payNextGroup(batchId: Uuid, maxRows: number): Promise<PaidGroup> {
+    return this.payRows(await this.nextGroup(batchId, maxRows, 0));
+  }
+
+  private async payRows({ batch, rows }: NextGroup): Promise<PaidGroup> {
+    if (batch === undefined || rows.length === 0) return NOTHING;
+    const commands = rows.map((row) => commandOf(batch, row));
+    const answers = await this.parts.desk.submitTogether(this.payRow, commands);
+    const count = (is: (refusal: Refusal) => boolean): number =>
+      answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
+    const unknown = count(({ code }) => code === 'ledger_unavailable');
+    return { tried: rows.length, settled: rows.length - unknown - count((refusal) => refusal === NOT_NOW), unknown };
+  }
+
+  private async nextGroup(batchId: Uuid, most: number, after: number): Promise<NextGroup> {
+    const batch = await this.reader.find(bonusBatches, { id: batchId });
+    if (batch?.status !== 'executing' || isPaused(batch)) return { batch, rows: [], isOrderFree: false };
+    const [rows, isOrderFree] = await Promise.all([this.pendingRows(batchId, after, most), this.isOrderFree(batch)]);
+    return { batch, rows, isOrderFree };
+  }
+
+  private async isOrderFree(batch: BonusBatch): Promise<boolean> {
+    if (batch.canceledAt !== null) return true;
+    if (!batch.isHeld) return false;
+    const source = await this.reader.find(accounts, { id: batch.sourceAccountId });
+    if (source === undefined) return false;
+    const limits = await readLimitState(this.reader, source, this.parts.clock());
+    const own = limits.find(({ asset }) => asset === batch.asset);
+    return own !== undefined && own.used + unsettledDebit(batch) <= own.limits.month;
+  }
+
+  private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
+    // Settled rows leave the index behind them, so it is read from where the last group ended.
+    const rows = await this.reader.query(
+      `SELECT ${columnList(bonusBatchRows)} FROM bonus_batch_rows FORCE INDEX (status)
+       WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
+       ORDER BY number LIMIT ${Math.trunc(most)}`,
+    );
+    return rows.map((row) => parseRow(bonusBatchRows, row));
+  }
+}
+
+function isPaused(batch: BonusBatch | undefined): boolean {
+  return batch?.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null;
+}
+
+function commandOf(batch: BonusBatch, row: BonusBatchRow): PayRowCommand {
+  if (batch.asset === null) throw new Error('an executing batch has no asset');
+  return {
+    tenantId: batch.tenantId,
+    key: rowKey(row.id),
+    fingerprint: commandFingerprint(['batch-row', row.id]),
+    batchId: batch.id,
+    sourceAccountId: batch.sourceAccountId,
+    number: row.number,
+    recipientAccountId: row.recipientAccountId,
+    feeAccountId: batch.feeAccountId,
+    asset: batch.asset,
+  };
+}

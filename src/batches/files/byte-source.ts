@@ -1,0 +1,58 @@
+/** Bytes that are fetched when they are needed: a file is never in memory as a whole. */
+export interface ByteSource {
+  /** Bytes in all. */
+  readonly size: number;
+  /** Exactly `length` bytes from `offset`; both lie within the size. Throws whatever the store throws. */
+  read(offset: number, length: number): Promise<Buffer>;
+}
+
+/** The bytes of pieces that are at hand, in their order. */
+export function bytesOf(pieces: readonly Buffer[]): ByteSource {
+  const starts: number[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    starts.push(size);
+    size += piece.length;
+  }
+  return {
+    size,
+    read(offset, length) {
+      const found = pieces.flatMap((piece, index) => {
+        const from = offset - (starts[index] ?? 0);
+        return from + length > 0 && from < piece.length ? [piece.subarray(Math.max(0, from), from + length)] : [];
+      });
+      const [only] = found;
+      return Promise.resolve(only !== undefined && found.length === 1 ? only : Buffer.concat(found));
+    },
+  };
+}
+
+/**
+ * The same bytes, where small reads that follow one another share one read of the store: a zip directory is read in steps
+ * of a few dozen bytes.
+ */
+export function readAhead(source: ByteSource, blockBytes = 64 * 1024): ByteSource {
+  let block: Buffer = Buffer.alloc(0);
+  let start = 0;
+  return {
+    size: source.size,
+    async read(offset, length) {
+      if (length > blockBytes) return source.read(offset, length);
+      if (offset < start || offset + length > start + block.length) {
+        block = await source.read(offset, Math.min(blockBytes, source.size - offset));
+        start = offset;
+      }
+      return block.subarray(offset - start, offset - start + length);
+    },
+  };
+}
+
+/** All bytes from `offset` to `end`, piece by piece. */
+export async function* piecesOf(
+  source: ByteSource,
+  offset = 0,
+  end: number = source.size,
+  pieceBytes = 64 * 1024,
+): AsyncGenerator<Buffer> {
+  for (let at = offset; at < end; at += pieceBytes) yield await source.read(at, Math.min(pieceBytes, end - at));
+}

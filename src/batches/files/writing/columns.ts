@@ -1,0 +1,11 @@
+import type { CellKind } from './cells.js';
+
+export interface Column {
+  readonly name: string;
+  readonly kind: CellKind;
+  /** In characters, of a sheet. */
+  readonly width: number;
+}
+
+/** The cells of one row in the order of the columns; null is an empty one. */
+export type TableRow = readonly (string | null)[];

@@ -1,0 +1,93 @@
+import type { Writable } from 'node:stream';
+import type { Uuid } from '../../../core/ids.js';
+import { type Instant, toRfc3339 } from '../../../core/instant.js';
+import type { FileKind } from '../open-sheet.js';
+import type { Column, TableRow } from './columns.js';
+import { writeTable } from './table.js';
+
+/** The two files that a batch gives back. (decisions.md, Bonuses and batches: Files) */
+
+/** One problem of the uploaded file. */
+export interface ErrorRow {
+  /** As a spreadsheet shows it; null for the file as a whole. */
+  readonly row: number | null;
+  readonly column: string | null;
+  readonly code: string;
+  readonly message: string;
+  /** What stands in the cell. */
+  readonly value: string | null;
+}
+
+/** What became of one row. Amount and fee are in the smallest unit of the asset. */
+export interface ResultRow {
+  readonly row: number;
+  readonly reference: string | null;
+  /** As the uploaded file had it. */
+  readonly recipient: string;
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly status: 'paid' | 'failed';
+  readonly bonusId: Uuid | null;
+  readonly fee: bigint | null;
+  /** Why it failed. */
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly paidAt: Instant | null;
+}
+
+const ERROR_COLUMNS: readonly Column[] = [
+  { name: 'row', kind: 'number', width: 8 },
+  { name: 'column', kind: 'text', width: 14 },
+  { name: 'code', kind: 'text', width: 26 },
+  { name: 'message', kind: 'text', width: 70 },
+  { name: 'value', kind: 'party', width: 40 },
+];
+
+const RESULT_COLUMNS: readonly Column[] = [
+  { name: 'row', kind: 'number', width: 8 },
+  { name: 'reference', kind: 'text', width: 22 },
+  { name: 'recipient', kind: 'party', width: 38 },
+  { name: 'amount', kind: 'text', width: 22 },
+  { name: 'asset', kind: 'text', width: 8 },
+  { name: 'status', kind: 'text', width: 10 },
+  { name: 'bonus_id', kind: 'text', width: 38 },
+  { name: 'fee', kind: 'text', width: 14 },
+  { name: 'code', kind: 'text', width: 26 },
+  { name: 'message', kind: 'text', width: 60 },
+  { name: 'paid_at', kind: 'text', width: 26 },
+];
+
+/** Writes the errors file and ends `out`. Rejects as writeTable does. */
+export function writeErrors(rows: AsyncIterable<ErrorRow>, format: FileKind, out: Writable): Promise<void> {
+  return writeTable(ERROR_COLUMNS, mapped(rows, errorCells), format, out);
+}
+
+/** Writes the result file and ends `out`. Rejects as writeTable does. */
+export function writeResult(rows: AsyncIterable<ResultRow>, format: FileKind, out: Writable): Promise<void> {
+  return writeTable(RESULT_COLUMNS, mapped(rows, resultCells), format, out);
+}
+
+function errorCells({ row, column, code, message, value }: ErrorRow): TableRow {
+  return [row === null ? null : String(row), column, code, message, value];
+}
+
+function resultCells(result: ResultRow): TableRow {
+  const { row, reference, recipient, amount, asset, status, bonusId, fee, code, message, paidAt } = result;
+  return [
+    String(row),
+    reference,
+    recipient,
+    String(amount),
+    asset,
+    status,
+    bonusId,
+    fee === null ? null : String(fee),
+    code,
+    message,
+    paidAt === null ? null : toRfc3339(paidAt),
+  ];
+}
+
+async function* mapped<T>(rows: AsyncIterable<T>, cells: (row: T) => TableRow): AsyncGenerator<TableRow> {
+  for await (const row of rows) yield cells(row);
+}

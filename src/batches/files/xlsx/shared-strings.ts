@@ -1,0 +1,25 @@
+import type { Effort } from '../effort.js';
+import { TextBuffer, Texts, unescaped } from './texts.js';
+import { readWholePart } from './xml.js';
+
+/** The texts that cells refer to by their index; rich text without its formatting. Throws SheetProblem. */
+export async function readSharedStrings(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<Texts> {
+  const texts = new Texts();
+  const item = new TextBuffer();
+  let isPhonetic = false;
+  let isText = false;
+  await readWholePart(bytes, effort, {
+    open(name, _attributes, depth) {
+      if (depth === 3) isPhonetic = name === 'rPh';
+      isText = name === 't' && !isPhonetic && (depth === 3 || depth === 4);
+    },
+    close(name, depth) {
+      isText = false;
+      if (depth === 2 && name === 'si') texts.add(unescaped(item.take()));
+    },
+    text(piece) {
+      if (isText) item.add(piece);
+    },
+  });
+  return texts;
+}

@@ -1,0 +1,171 @@
+import {
+  type Cell,
+  LAST_COLUMN,
+  LAST_ROW,
+  type SheetRow,
+  tooManyColumns,
+  tooManyRows,
+  trimmedRow,
+  unreadable,
+} from '../sheet.js';
+import { TextBuffer, type Texts, unescaped } from './texts.js';
+import type { PartReader } from './xml.js';
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** Makes rows of what is told of a worksheet's part. Take them with `take` as it goes. */
+export class SheetRows implements PartReader {
+  private readonly texts: Texts | null;
+  private readonly dateStyles: ReadonlySet<number>;
+  private rows: SheetRow[] = [];
+  private isData = false;
+  private rowNumber = 0;
+  private cells: Cell[] | null = null;
+  private column = 0;
+  private type = 'n';
+  private style = 0;
+  private hasFormula = false;
+  private isPhonetic = false;
+  private listening: TextBuffer | null = null;
+  private readonly value = new TextBuffer();
+  private readonly inline = new TextBuffer();
+
+  constructor(texts: Texts | null, dateStyles: ReadonlySet<number>) {
+    this.texts = texts;
+    this.dateStyles = dateStyles;
+  }
+
+  take(): readonly SheetRow[] {
+    const { rows } = this;
+    if (rows.length > 0) this.rows = [];
+    return rows;
+  }
+
+  /** worksheet > sheetData > row > c > v, f, is > t or r > t */
+  open(name: string, attributes: Attributes, depth: number): void {
+    this.listening = null;
+    if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is no sheet of cells');
+    else if (depth === 2) this.isData = name === 'sheetData';
+    else if (!this.isData) return;
+    else if (depth === 3 && name === 'row') this.openRow(attributes);
+    else if (depth === 4 && name === 'c' && this.cells !== null) this.openCell(attributes);
+    else if (depth === 5) this.openContent(name);
+    else if (depth === 6 && name === 'rPh') this.isPhonetic = true;
+    else if (depth >= 6 && name === 't' && !this.isPhonetic) this.listening = this.inline;
+  }
+
+  close(name: string, depth: number): void {
+    this.listening = null;
+    if (!this.isData) return;
+    if (depth === 6 && name === 'rPh') this.isPhonetic = false;
+    else if (depth === 4 && name === 'c') this.closeCell();
+    else if (depth === 3 && name === 'row') this.closeRow();
+  }
+
+  text(piece: string): void {
+    this.listening?.add(piece);
+  }
+
+  private openRow({ r }: Attributes): void {
+    const number = r === undefined ? this.rowNumber + 1 : positive(r);
+    if (number > LAST_ROW) throw tooManyRows();
+    if (number <= this.rowNumber) throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
+    this.rowNumber = number;
+    this.cells = [];
+    this.column = 0;
+  }
+
+  private openCell({ r, t, s }: Attributes): void {
+    const column = r === undefined ? this.column + 1 : columnOf(r);
+    if (column > LAST_COLUMN) throw tooManyColumns(`row ${this.rowNumber}`);
+    if (column <= this.column) throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
+    this.column = column;
+    this.type = t ?? 'n';
+    this.style = s === undefined ? 0 : positive(s);
+    this.hasFormula = false;
+    this.isPhonetic = false;
+  }
+
+  private openContent(name: string): void {
+    if (name === 'v') this.listening = this.value;
+    else if (name === 'f') this.hasFormula = true;
+  }
+
+  private closeCell(): void {
+    const value = this.value.take();
+    const inline = this.inline.take();
+    const cell = this.cellOf(value, inline);
+    if (cell === null || this.cells === null) return;
+    while (this.cells.length < this.column - 1) this.cells.push(null);
+    this.cells.push(cell);
+  }
+
+  private closeRow(): void {
+    if (this.cells === null) return;
+    const row = trimmedRow(this.rowNumber, this.cells);
+    if (row.cells.length > 0) this.rows.push(row);
+    this.cells = null;
+  }
+
+  private cellOf(value: string, inline: string): Cell {
+    const shown = this.shown(value, inline);
+    if (this.hasFormula) return { kind: 'formula', text: shown?.text ?? '' };
+    return shown;
+  }
+
+  private shown(value: string, inline: string): Cell {
+    switch (this.type) {
+      case 's':
+        return value === '' ? null : textCell(this.sharedText(value));
+      case 'inlineStr':
+        return textCell(unescaped(inline));
+      case 'str':
+        return textCell(unescaped(value));
+      case 'b':
+        return value === '' ? null : { kind: 'boolean', text: value.trim() === '0' ? 'FALSE' : 'TRUE' };
+      case 'e':
+        return value === '' ? null : { kind: 'error', text: value };
+      case 'd':
+        return value === '' ? null : { kind: 'date', text: value };
+      default:
+        return this.number(value.trim());
+    }
+  }
+
+  private number(text: string): Cell {
+    if (text === '') return null;
+    if (!DECIMAL.test(text)) throw unreadable(`a number in row ${this.rowNumber} is not one`);
+    return { kind: this.dateStyles.has(this.style) ? 'date' : 'number', text };
+  }
+
+  private sharedText(value: string): string {
+    if (this.texts === null) throw unreadable('the workbook lacks its texts');
+    return this.texts.at(positive(value.trim()));
+  }
+}
+
+function textCell(text: string): Cell {
+  return text === '' ? null : { kind: 'text', text };
+}
+
+/** A count in plain digits. */
+function positive(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw unreadable('a number of the workbook itself is not one');
+  return Number.parseInt(text, 10);
+}
+
+/** The column of `AB12`, the first is 1. */
+function columnOf(reference: string): number {
+  let column = 0;
+  let at = 0;
+  for (; at < reference.length; at += 1) {
+    const letter = reference.charCodeAt(at) - 64;
+    if (letter < 1 || letter > 26) break;
+    column = column * 26 + letter;
+    if (column > LAST_COLUMN) return column;
+  }
+  if (at === 0 || !/^\d{1,7}$/.test(reference.slice(at))) throw unreadable('a cell has no place in the sheet');
+  return column;
+}

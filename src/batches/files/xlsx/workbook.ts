@@ -1,0 +1,90 @@
+import type { Archive } from '../zip/archive.js';
+import type { Effort } from '../effort.js';
+import { unreadable } from '../sheet.js';
+import { readWholePart } from './xml.js';
+
+/** Where the parts are that a workbook's first sheet needs. */
+export interface Workbook {
+  readonly sheet: string;
+  readonly sharedStrings: string | null;
+  readonly styles: string | null;
+}
+
+const MOST_PARTS = 2_000;
+
+/** Relationship types end alike in usual and in strict files. */
+const RELATIONSHIP_TYPE =
+  /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships\/(\w+)$/;
+
+interface Relationship {
+  readonly id: string;
+  readonly type: string;
+  /** The name of the part. */
+  readonly target: string;
+}
+
+interface NamedSheet {
+  readonly relationship: string;
+  readonly isHidden: boolean;
+}
+
+/** Follows the package's relationships: nothing is found by its file name. Throws SheetProblem unreadable_file. */
+export async function readWorkbook(archive: Archive, effort: Effort): Promise<Workbook> {
+  const root = await relationshipsOf(archive, '', effort);
+  const part = root.find(({ type }) => type === 'officeDocument')?.target;
+  if (part === undefined) throw unreadable('the file is no workbook');
+  const own = await relationshipsOf(archive, part, effort);
+  const sheets = await sheetsOf(archive, part, effort);
+  const worksheets = sheets.flatMap(({ relationship, isHidden }) => {
+    const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
+    return found === undefined ? [] : [{ name: found.target, isHidden }];
+  });
+  // What a person who opens the file takes for the first sheet.
+  const first = worksheets.find(({ isHidden }) => !isHidden) ?? worksheets[0];
+  if (first === undefined) throw unreadable('the workbook has no sheet');
+  const related = (wanted: string): string | null => own.find(({ type }) => type === wanted)?.target ?? null;
+  return { sheet: first.name, sharedStrings: related('sharedStrings'), styles: related('styles') };
+}
+
+async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise<NamedSheet[]> {
+  const sheets: NamedSheet[] = [];
+  let isIn = false;
+  await readWholePart(archive.read(part, effort), effort, {
+    open(name, attributes, depth) {
+      if (depth === 1 && name !== 'workbook') throw unreadable('the file is no workbook');
+      if (depth === 2) isIn = name === 'sheets';
+      if (depth !== 3 || !isIn || name !== 'sheet') return;
+      if (sheets.length > MOST_PARTS) throw unreadable('the workbook has too many sheets');
+      // The prefix of the relationships' namespace is anything; the attribute's own name is id.
+      const relationship = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
+      sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
+    },
+  });
+  return sheets;
+}
+
+async function relationshipsOf(archive: Archive, part: string, effort: Effort): Promise<Relationship[]> {
+  const folder = part.slice(0, part.lastIndexOf('/') + 1);
+  const found: Relationship[] = [];
+  await readWholePart(archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort), effort, {
+    open(name, attributes, depth) {
+      if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External') return;
+      if (found.length > MOST_PARTS) throw unreadable('the workbook has too many parts');
+      const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
+      if (type === undefined) return;
+      found.push({ id: attributes['Id'] ?? '', type, target: partName(folder, attributes['Target'] ?? '') });
+    },
+  });
+  return found;
+}
+
+/** A target is relative to its part's folder, or begins at the root. It names an entry of the zip, never a file of ours. */
+function partName(folder: string, target: string): string {
+  const steps: string[] = [];
+  const path = target.startsWith('/') ? target : `${folder}${target}`;
+  for (const step of path.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return steps.join('/');
+}

@@ -1,0 +1,23 @@
+import type { ByteSource } from '../byte-source.js';
+import { Effort } from '../effort.js';
+import type { SheetRow } from '../sheet.js';
+import { Archive } from '../zip/archive.js';
+import { readSharedStrings } from './shared-strings.js';
+import { SheetRows } from './sheet-rows.js';
+import { readDateStyles } from './styles.js';
+import { readWorkbook } from './workbook.js';
+import { readPart } from './xml.js';
+
+/**
+ * The rows of the first visible worksheet. Hidden rows and columns count like others; of merged cells the first has the
+ * content. Throws SheetProblem, and what the source throws.
+ */
+export async function* xlsxRows(source: ByteSource): AsyncGenerator<SheetRow> {
+  const effort = new Effort();
+  const archive = await Archive.open(source);
+  const { sheet, sharedStrings, styles } = await readWorkbook(archive, effort);
+  const dates = styles === null ? new Set<number>() : await readDateStyles(archive.read(styles, effort), effort);
+  const texts = sharedStrings === null ? null : await readSharedStrings(archive.read(sharedStrings, effort), effort);
+  const rows = new SheetRows(texts, dates);
+  for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
+}

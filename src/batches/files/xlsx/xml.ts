@@ -1,0 +1,178 @@
+import { TextDecoder } from 'node:util';
+import { SaxesParser } from 'saxes';
+import type { Effort } from '../effort.js';
+import { unreadable } from '../sheet.js';
+
+/** A part of a workbook, as it is told to whoever wants something of it. */
+export interface PartReader {
+  /** Names are without the prefix; elements of other namespaces have the name ''. `depth` of the root is 1. */
+  open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
+  close?(name: string, depth: number): void;
+  /** Text may come in several pieces. */
+  text?(text: string): void;
+}
+
+/** The main namespace, as usual files and as strict ones name it, and those of the package's own parts. */
+const NAMESPACES: ReadonlySet<string> = new Set([
+  'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
+  'http://purl.oclc.org/ooxml/spreadsheetml/main',
+  'http://schemas.openxmlformats.org/package/2006/relationships',
+]);
+
+const DEEPEST = 64;
+/** One text, tag or comment is no longer, or somebody wants to fill our memory. */
+const LONGEST_TOKEN = 1024 * 1024;
+/**
+ * Parsed at once; between two pieces others get their turn. The bytes are cut, not the text: V8 reads a slice of a text
+ * several times slower than a text of its own.
+ */
+const PIECE_BYTES = 32 * 1024;
+
+const NO_XML = 'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
+
+/**
+ * Parses a part and yields now and then, so that the caller can take what its reader has gathered. No DTD, and so no entity,
+ * is accepted. Throws SheetProblem unreadable_file, too_large_inflated; and what `bytes` throws.
+ */
+export async function* readPart(
+  bytes: AsyncIterable<Buffer>,
+  effort: Effort,
+  reader: PartReader,
+): AsyncGenerator<void> {
+  const document = new Document(reader, effort);
+  for await (const text of decoded(bytes)) {
+    document.write(text);
+    await effort.pause();
+    yield;
+  }
+  document.end();
+  yield;
+}
+
+/** Parses a small part as a whole. Throws as readPart. */
+export async function readWholePart(bytes: AsyncIterable<Buffer>, effort: Effort, reader: PartReader): Promise<void> {
+  for await (const _ of readPart(bytes, effort, reader));
+}
+
+class Document {
+  private readonly parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
+  private readonly reader: PartReader;
+  private readonly effort: Effort;
+  private prefix: string | null = null;
+  private depth = 0;
+  /** What the parser was given since it last told of anything. */
+  private untold = 0;
+
+  constructor(reader: PartReader, effort: Effort) {
+    this.reader = reader;
+    this.effort = effort;
+    const { parser } = this;
+    // At most seven handlers: with an eighth V8 keeps the parser's fields in a dictionary, and parsing takes five times as long.
+    parser.on('doctype', () => {
+      throw unreadable('the workbook has a document type, which no spreadsheet program writes');
+    });
+    parser.on('opentag', ({ name, attributes }) => this.open(name, attributes));
+    parser.on('closetag', ({ name }) => this.close(name));
+    const text = (piece: string): void => {
+      this.untold = 0;
+      reader.text?.(piece);
+    };
+    parser.on('text', text);
+    parser.on('cdata', text);
+    parser.on('comment', () => this.told());
+    parser.on('processinginstruction', () => this.told());
+  }
+
+  write(text: string): void {
+    this.effort.mark(occurrences(text, '&'));
+    this.untold += text.length;
+    this.parsing(() => this.parser.write(text));
+    if (this.untold > LONGEST_TOKEN) throw unreadable('a text in the workbook has more than a million characters');
+  }
+
+  end(): void {
+    this.parsing(() => this.parser.close());
+  }
+
+  private parsing(step: () => void): void {
+    try {
+      step();
+    } catch (failure) {
+      // What the parser itself finds wrong is a plain Error.
+      throw failure instanceof Error && failure.name === 'Error' ? unreadable(NO_XML) : failure;
+    }
+  }
+
+  private open(name: string, attributes: Record<string, string>): void {
+    this.told();
+    let count = 0;
+    for (const _ in attributes) count += 1;
+    this.effort.mark(count);
+    this.depth += 1;
+    if (this.depth > DEEPEST) throw unreadable(NO_XML);
+    if (this.prefix === null) {
+      const { encoding } = this.parser.xmlDecl;
+      if (encoding !== undefined && !/^(utf-?8|utf-16|us-ascii)$/i.test(encoding)) throw unreadable(NO_XML);
+      this.prefix = rootPrefix(name, attributes);
+    }
+    this.reader.open(this.own(name), attributes, this.depth);
+  }
+
+  private close(name: string): void {
+    this.untold = 0;
+    this.reader.close?.(this.own(name), this.depth);
+    this.depth -= 1;
+  }
+
+  private told(): void {
+    this.untold = 0;
+    this.effort.mark(1);
+  }
+
+  /** The name without the prefix that the root has; '' for what has another. */
+  private own(name: string): string {
+    const { prefix } = this;
+    if (prefix === '') return name.includes(':') ? '' : name;
+    return prefix !== null && name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  }
+}
+
+/** `x:` of `<x:worksheet>`, where x is a namespace that we know. */
+function rootPrefix(name: string, attributes: Readonly<Record<string, string>>): string {
+  const colon = name.indexOf(':');
+  const space = attributes[colon < 0 ? 'xmlns' : `xmlns:${name.slice(0, colon)}`];
+  if (space === undefined || !NAMESPACES.has(space)) throw unreadable('the file is no workbook');
+  return name.slice(0, colon + 1);
+}
+
+function occurrences(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count += 1;
+  return count;
+}
+
+/** The text of a part: UTF-8, or UTF-16 as its first bytes show. */
+async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let decoder: TextDecoder | null = null;
+  let head: Buffer = Buffer.alloc(0);
+  try {
+    for await (const piece of bytes) {
+      head = decoder === null ? Buffer.concat([head, piece]) : piece;
+      if (decoder === null && head.length < 2) continue;
+      decoder ??= new TextDecoder(encodingOf(head), { fatal: true });
+      for (let at = 0; at < head.length; at += PIECE_BYTES)
+        yield decoder.decode(head.subarray(at, at + PIECE_BYTES), { stream: true });
+    }
+    yield decoder?.decode() ?? '';
+  } catch (failure) {
+    throw failure instanceof TypeError ? unreadable(NO_XML) : failure;
+  }
+}
+
+function encodingOf(head: Buffer): string {
+  const [first, second] = head;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  if (first === 0x3c && second === 0) return 'utf-16le';
+  return first === 0 && second === 0x3c ? 'utf-16be' : 'utf-8';
+}

@@ -1,0 +1,83 @@
+import { type Amount, amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
+import { isAccepted, isExecuted, isFinished, pendingRows, totalDebit } from './rules.js';
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** What is true only at the moment of the answer: events carry the batch without it. */
+export interface BatchReview {
+  /** Of the source account, in the batch's asset. */
+  readonly available: bigint;
+  readonly canSend: boolean;
+}
+
+/** The batch as its events carry it. `baseUrl` is where tenants reach the API. (interface.md, Bonus batch) */
+export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
+  const { asset } = batch;
+  const amount = (raw: bigint): Amount | null => (asset === null ? null : { raw, asset });
+  const shown = (of: Amount | null): Shown | null => (of === null ? null : { ...amountJson(of) });
+  const accepted = isAccepted(batch);
+  const files = `${baseUrl}/v1/bonus_batches/${batch.id}/files`;
+  return {
+    id: batch.id,
+    status: batch.status,
+    source_account: batch.sourceAccountId,
+    description: batch.description,
+    rows: batch.rowCount,
+    rows_rejected: batch.rowsRejected,
+    total: shown(amount(batch.totalRaw)),
+    fees: accepted ? shown(amount(batch.feesRaw)) : null,
+    total_debit: accepted ? shown(amount(totalDebit(batch))) : null,
+    duplicates: accepted
+      ? {
+          count: batch.duplicateCount,
+          rows: batch.duplicateRows,
+          same_file_batch_id: batch.sameFileBatchId,
+        }
+      : null,
+    files: {
+      errors_url: batch.status === 'rejected' ? `${files}/errors` : null,
+      result_url: isFinished(batch) ? `${files}/result` : null,
+    },
+    created_at: toRfc3339(batch.createdAt),
+    executed_at: batch.executedAt === null ? null : toRfc3339(batch.executedAt),
+    finished_at: batch.finishedAt === null ? null : toRfc3339(batch.finishedAt),
+  };
+}
+
+/** The batch as answers show it: with the review of a ready one, and the progress of one that was executed. */
+export function presentBatchNow(batch: BonusBatch, baseUrl: string, review: BatchReview | null): Shown {
+  const needed = totalDebit(batch);
+  const isReady = batch.status === 'ready' && review !== null;
+  const missing = isReady && needed > review.available ? needed - review.available : 0n;
+  return {
+    ...presentBatch(batch, baseUrl),
+    funding: isReady
+      ? { available: review.available.toString(), sufficient: missing === 0n, shortfall: missing.toString() }
+      : null,
+    can_send: isReady ? review.canSend : null,
+    progress: isExecuted(batch)
+      ? { paid: batch.rowsPaid, failed: batch.rowsFailed, pending: pendingRows(batch) }
+      : null,
+  };
+}
+
+/** A row of an accepted batch. */
+export function presentBatchRow(row: BonusBatchRow, batch: Pick<BonusBatch, 'asset'>): Shown {
+  const amount = (raw: bigint): Shown | null =>
+    batch.asset === null ? null : { ...amountJson({ raw, asset: batch.asset }) };
+  return {
+    row: row.number,
+    status: row.status,
+    recipient: row.recipient,
+    account_id: row.recipientAccountId,
+    amount: amount(row.raw),
+    fee: amount(row.feeRaw),
+    description: row.description,
+    reference: row.reference,
+    bonus_id: row.bonusId,
+    failure: row.code === null ? null : { code: row.code, message: row.message },
+    paid_at: row.status === 'paid' && row.settledAt !== null ? toRfc3339(row.settledAt) : null,
+  };
+}

@@ -1,0 +1,127 @@
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Caller } from '../core/permissions.js';
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import {
+  answers,
+  answersFile,
+  type FileAnswer,
+  idempotent,
+  pathId,
+  permits,
+  query,
+  refuses,
+  summary,
+  upload,
+} from '../http/route.js';
+import type { UploadedFile } from '../http/upload.js';
+import { bytesOf } from './files/byte-source.js';
+import { type FileKind, recogniseFile } from './files/open-sheet.js';
+import { SheetProblem } from './files/sheet.js';
+import { writeErrors, writeResult } from './files/writing/reports.js';
+import { templateCsv, templateXlsx } from './files/writing/template.js';
+import { presentBatchNow } from './presenter.js';
+import { BonusBatchSchema, FileQuery, UploadForm } from './schemas.js';
+import type { Batches } from './service.js';
+
+/** The files of batches: in, out, and the empty one. (decisions.md, Bonuses and batches) */
+
+const CONTENT_TYPES: Readonly<Record<FileKind, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
+
+export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
+  uploadBatch(api, batches, baseUrl);
+  template(api);
+  report(
+    api,
+    'errors',
+    'Every problem of a rejected file, a line each: row, column, code, message, value.',
+    (caller, id, kind) =>
+      batches.errors(caller, id).then((rows) => ({
+        contentType: CONTENT_TYPES[kind],
+        name: `errors-${id}.${kind}`,
+        write: (out) => writeErrors(rows, kind, out),
+      })),
+  );
+  report(api, 'result', 'What became of each row of an executed batch.', (caller, id, kind) =>
+    batches.result(caller, id).then((rows) => ({
+      contentType: CONTENT_TYPES[kind],
+      name: `result-${id}.${kind}`,
+      write: (out) => writeResult(rows, kind, out),
+    })),
+  );
+}
+
+function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
+  api.post(
+    '/v1/bonus_batches',
+    permits('createBonus'),
+    idempotent,
+    upload(UploadForm),
+    answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary(
+      'Upload a batch of bonuses',
+      'An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.',
+    ),
+    async ({ caller, body, file, idempotency }) => {
+      await assertReadable(file);
+      const request = { sourceAccountId: body.source_account, description: body.description ?? null, file };
+      const answer = await batches.upload(caller, request, idempotency);
+      return answerOf(answer, (batch, replayed) => ({
+        status: replayed ? 200 : 201,
+        body: presentBatchNow(batch, baseUrl, null),
+      }));
+    },
+  );
+}
+
+/** 400 only for what can be nothing that is read; everything else validation finds. */
+async function assertReadable({ pieces }: UploadedFile): Promise<void> {
+  const kind = await recogniseFile(bytesOf(pieces)).catch((problem: unknown) => {
+    if (problem instanceof SheetProblem) return null;
+    throw problem;
+  });
+  if (kind === null) throw new ApiError(invalidField('file', 'not_a_spreadsheet'));
+}
+
+function template(api: Api): void {
+  api.get(
+    '/v1/bonus_batches/template',
+    permits('readTemplate'),
+    query(FileQuery),
+    answersFile(...FILE_TYPES),
+    summary('Download an empty file to fill in', 'With an example row. `format`: xlsx, or csv unless said.'),
+    ({ query: { format: kind } }) =>
+      Promise.resolve({
+        status: 200,
+        file: {
+          contentType: CONTENT_TYPES[kind],
+          name: `bonuses.${kind}`,
+          write: async (out) => void out.end(kind === 'xlsx' ? await templateXlsx() : templateCsv()),
+        },
+      }),
+  );
+}
+
+type MakeFile = (caller: Caller, batchId: Uuid, kind: FileKind) => Promise<FileAnswer>;
+
+/** 404 before there is one. */
+function report(api: Api, name: 'errors' | 'result', what: string, make: MakeFile): void {
+  api.get(
+    `/v1/bonus_batches/{batch_id}/files/${name}`,
+    permits('readBatches'),
+    query(FileQuery),
+    answersFile(...FILE_TYPES),
+    refuses('not_found', 'authority_insufficient'),
+    summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
+    async (request) => {
+      const id = pathId(request, 'batch_id');
+      return { status: 200, file: await make(request.caller, id, request.query.format) };
+    },
+  );
+}

@@ -1,0 +1,99 @@
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answers, idempotentPerMember, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { presentBatchNow, presentBatchRow } from './presenter.js';
+import {
+  BonusBatchPageSchema,
+  BonusBatchQuery,
+  BonusBatchRowPageSchema,
+  BonusBatchRowQuery,
+  BonusBatchSchema,
+} from './schemas.js';
+import type { Batches } from './service.js';
+
+/** `baseUrl` is where tenants reach the API: a batch names its files there. */
+export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
+  listAndRead(api, batches, cursors, baseUrl);
+  rows(api, batches, cursors);
+  execute(api, batches, baseUrl);
+}
+
+function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
+  api.get(
+    '/v1/bonus_batches',
+    permits('readBatches'),
+    query(BonusBatchQuery),
+    answers({ 200: BonusBatchPageSchema }),
+    summary(
+      'List batches',
+      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+    ),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const filter = {
+        status: wanted.status,
+        sourceAccountId: wanted.source_account,
+        from: wanted['created_at[gte]'],
+        to: wanted['created_at[lte]'],
+        idempotencyKey: wanted.idempotency_key,
+      };
+      const before = readPosition(cursors, binding, wanted.cursor);
+      const page = await batches.list(caller, filter, before, wanted.limit);
+      const items = page.items.map(({ batch, review }) => presentBatchNow(batch, baseUrl, review));
+      return { status: 200, body: { items, next_cursor: writePosition(cursors, binding, page.next) } };
+    },
+  );
+
+  api.get(
+    '/v1/bonus_batches/{batch_id}',
+    permits('readBatches'),
+    answers({ 200: BonusBatchSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('Read a batch', 'While it is `ready`, with what a person reviews before money moves.'),
+    async (request) => {
+      const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
+      return { status: 200, body: presentBatchNow(batch, baseUrl, review) };
+    },
+  );
+}
+
+function rows(api: Api, batches: Batches, cursors: Cursors): void {
+  api.get(
+    '/v1/bonus_batches/{batch_id}/rows',
+    permits('readBatches'),
+    query(BonusBatchRowQuery),
+    answers({ 200: BonusBatchRowPageSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('List the rows of a batch', 'In the order of the file, once it is accepted.'),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const after = seen === undefined ? 0 : Number.parseInt(seen, 10);
+      const page = await batches.rows(caller, pathId(request, 'batch_id'), wanted.status, after, wanted.limit);
+      const items = page.items.map((row) => presentBatchRow(row, page.batch));
+      const next = page.next === null ? null : cursors.encode(binding, [page.next.toString()]);
+      return { status: 200, body: { items, next_cursor: next } };
+    },
+  );
+}
+
+function execute(api: Api, batches: Batches, baseUrl: string): void {
+  api.post(
+    '/v1/bonus_batches/{batch_id}/execute',
+    permits('executeBatch'),
+    idempotentPerMember,
+    answers({ 202: BonusBatchSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary(
+      'Execute a batch',
+      'Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.',
+    ),
+    async (request) => {
+      const answer = await batches.execute(request.caller, pathId(request, 'batch_id'), request.idempotency);
+      return answerOf(answer, (batch) => ({ status: 202, body: presentBatchNow(batch, baseUrl, null) }));
+    },
+  );
+}

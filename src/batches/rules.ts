@@ -1,0 +1,105 @@
+import type { Uuid } from '../core/ids.js';
+import type { ErrorCode, Refusal } from '../core/errors.js';
+import type { Fee } from '../accounts/rules.js';
+import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
+import type { SheetProblemCode } from './files/sheet.js';
+
+/** What is true of batches and their rows. Pure. */
+
+export const MOST_ROWS = 100_000;
+
+/** How long an uploaded file is remembered for the review: a later one with the same bytes shows it. */
+export const SAME_FILE_MS = 90 * 24 * 3_600_000;
+/** Of the rows that repeat a recipient, those that are named. */
+export const MOST_DUPLICATES_NAMED = 100;
+
+/** What can be wrong in a file: the codes of the API, and those that only a file can have. (decisions.md, Bonuses and batches) */
+export type ProblemCode =
+  | ErrorCode
+  | SheetProblemCode
+  | 'mixed_asset'
+  | 'duplicate_reference'
+  | 'formula_cell'
+  | 'same_account'
+  | 'ambiguous_recipient'
+  | 'missing_column'
+  | 'duplicate_column'
+  | 'no_rows'
+  | 'too_many_rows';
+
+/** Why a row was not paid. */
+export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };
+
+export const CANCELED: RowFailure = { code: 'canceled', message: 'the batch was canceled before this row was paid' };
+
+/** The statuses in which execute is possible, in the contract's words. */
+export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
+/** Those in which an operator can pause, resume and cancel. */
+export const STEERABLE: readonly BatchStatus[] = ['executing'];
+
+export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus[]): Refusal {
+  return {
+    code: 'invalid_state',
+    message: `the batch is ${current}; this is possible only while it is ${allowed.join(' or ')}`,
+    details: { current, allowed },
+  };
+}
+
+/** True once the file was accepted: the sums, the review and the rows are final. */
+export function isAccepted({ status }: Pick<BonusBatch, 'status'>): boolean {
+  return status !== 'validating' && status !== 'rejected';
+}
+
+export function isExecuted({ status }: Pick<BonusBatch, 'status'>): boolean {
+  return status === 'executing' || isFinished({ status });
+}
+
+export function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
+  return status === 'completed' || status === 'partially_failed';
+}
+
+export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): number {
+  return rowCount - rowsPaid - rowsFailed;
+}
+
+/** Amount and fee: what the row takes out of the source account. */
+export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
+  return raw + feeRaw;
+}
+
+export function totalDebit({ totalRaw, feesRaw }: Pick<BonusBatch, 'totalRaw' | 'feesRaw'>): bigint {
+  return totalRaw + feesRaw;
+}
+
+/** What is not yet paid or refused, fees included. */
+export function unsettledDebit(batch: BonusBatch): bigint {
+  return totalDebit(batch) - batch.settledRaw;
+}
+
+/** As it was fixed at validation. */
+export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
+  if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
+  return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
+}
+
+/** The batch after one of its rows was paid or refused. With the last one it ends. */
+export function afterRow(
+  batch: BonusBatch,
+  row: BonusBatchRow,
+  isPaid: boolean,
+  at: BonusBatch['createdAt'],
+): BonusBatch {
+  const next: BonusBatch = {
+    ...batch,
+    rowsPaid: batch.rowsPaid + (isPaid ? 1 : 0),
+    rowsFailed: batch.rowsFailed + (isPaid ? 0 : 1),
+    settledRaw: batch.settledRaw + debitOf(row),
+  };
+  if (pendingRows(next) > 0) return next;
+  return { ...next, status: next.rowsFailed === 0 ? 'completed' : 'partially_failed', finishedAt: at };
+}
+
+/** The idempotency key of a row's payment. */
+export function rowKey(rowId: Uuid): string {
+  return `batch-row/${rowId}`;
+}

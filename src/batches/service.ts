@@ -1,0 +1,121 @@
+import type { Fingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Database, Reader } from '../db/database.js';
+import { type BatchRowStatus, type BonusBatch, bonusBatches, type BonusBatchRow } from '../db/entities/bonuses.js';
+import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import { notFound } from '../core/errors.js';
+import type { Nudge } from '../temporal/nudge.js';
+import { executeBatchKind } from './commands.js';
+import type { ExecuteBatch } from './decide.js';
+import type { ErrorRow, ResultRow } from './files/writing/reports.js';
+import type { BatchReview } from './presenter.js';
+import { type BatchFilter, listBatches, readBatch, readBatchRows, readReviews } from './reading.js';
+import { errorFileRows, resultFileRows } from './reports.js';
+import { isFinished } from './rules.js';
+import { uploadBatch, type UploadRequest } from './uploading.js';
+
+export interface BatchesParts {
+  readonly database: Database;
+  readonly desk: PostingDesk;
+  readonly clock: Clock;
+  readonly approvals: ApprovalThresholds;
+  readonly nudge: Pick<Nudge, 'tell'>;
+  /** What a request may wait for the ledger in all. */
+  readonly timeoutMs: number;
+}
+
+interface Keyed {
+  readonly key: string;
+  readonly fingerprint: Fingerprint;
+}
+
+/** A batch with what is true of it only now; null where there is nothing to review. */
+export interface ReviewedBatch {
+  readonly batch: BonusBatch;
+  readonly review: BatchReview | null;
+}
+
+/** What the API does with batches. Reading throws not_found, authority_insufficient. */
+export class Batches {
+  private readonly parts: BatchesParts;
+  private readonly reader: Reader;
+  private readonly executeBatch: CommandKind<ExecuteBatch, BonusBatch>;
+
+  constructor(parts: BatchesParts) {
+    this.parts = parts;
+    this.reader = parts.database.reader;
+    this.executeBatch = executeBatchKind(parts.approvals);
+  }
+
+  /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
+  upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+    return uploadBatch(this.parts, caller, request, idempotency);
+  }
+
+  /** The same. The fingerprint is the member's own. (interface.md, POST execute) */
+  async execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+    const { tenantId, memberId } = caller;
+    const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
+    const outboxId = newId();
+    const answer = await this.parts.desk.submit(this.executeBatch, {
+      ...idempotency,
+      tenantId,
+      memberId,
+      batchId,
+      sourceAccountId: batch?.sourceAccountId ?? null,
+      outboxId,
+    });
+    if (answer.outcome.done && !answer.replayed)
+      this.parts.nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
+    return answer;
+  }
+
+  async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
+    const batch = await readBatch(this.reader, caller, id);
+    return { batch, review: (await readReviews(this.reader, [batch])).get(id) ?? null };
+  }
+
+  async list(
+    caller: Caller,
+    filter: BatchFilter,
+    before: TimePosition | null,
+    limit: number,
+  ): Promise<{ readonly items: readonly ReviewedBatch[]; readonly next: Page<BonusBatch>['next'] }> {
+    const page = await listBatches(this.reader, caller, filter, before, limit);
+    const reviews = await readReviews(this.reader, page.items);
+    return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
+  }
+
+  /** The errors file's rows. Throws not_found too where the batch has none. */
+  async errors(caller: Caller, id: Uuid): Promise<AsyncIterable<ErrorRow>> {
+    const batch = await readBatch(this.reader, caller, id);
+    if (batch.status !== 'rejected') throw notFound();
+    return errorFileRows(this.reader, id);
+  }
+
+  /** The result file's rows. Throws not_found too where the batch has none. */
+  async result(caller: Caller, id: Uuid): Promise<AsyncIterable<ResultRow>> {
+    const batch = await readBatch(this.reader, caller, id);
+    if (!isFinished(batch)) throw notFound();
+    return resultFileRows(this.reader, batch);
+  }
+
+  /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */
+  async rows(
+    caller: Caller,
+    id: Uuid,
+    status: BatchRowStatus | undefined,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly batch: BonusBatch; readonly items: readonly BonusBatchRow[]; readonly next: number | null }> {
+    const batch = await readBatch(this.reader, caller, id);
+    const read = await readBatchRows(this.reader, batch, status, after, limit + 1);
+    const items = read.slice(0, limit);
+    return { batch, items, next: read.length > limit ? (items.at(-1)?.number ?? null) : null };
+  }
+}

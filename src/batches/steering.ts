@@ -1,0 +1,98 @@
+import { type Actor, recordAct } from '../access/audit-log.js';
+import { checkedText } from '../core/checked-text.js';
+import { ApiError, notFound } from '../core/errors.js';
+import { commandFingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Clock, Instant } from '../core/instant.js';
+import type { Database, Reader } from '../db/database.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { outbox } from '../db/entities/outbox.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { lockAccount } from '../accounts/access.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import { outboxEntry } from '../temporal/outbox-entry.js';
+import { cancelBatchKind } from './commands.js';
+import { STEERABLE, stateRefusal } from './rules.js';
+
+/** What operators do to a batch that is being paid. Each throws ApiError not_found, invalid_state. */
+
+export interface SteeringParts {
+  readonly database: Database;
+  readonly desk: PostingDesk;
+  readonly clock: Clock;
+}
+
+const MAX_REASON = 140;
+
+/** Pays nothing more until it is resumed; the group under way ends. A paused one stays as it is. */
+export function pauseBatch(parts: SteeringParts, batchId: Uuid, actor: Actor): Promise<BonusBatch> {
+  return setPaused(parts, batchId, actor, parts.clock());
+}
+
+/** Goes on paying: the workflow is told. */
+export function resumeBatch(parts: SteeringParts, batchId: Uuid, actor: Actor): Promise<BonusBatch> {
+  return setPaused(parts, batchId, actor, null);
+}
+
+async function setPaused(
+  { database, clock }: SteeringParts,
+  batchId: Uuid,
+  actor: Actor,
+  pausedAt: Instant | null,
+): Promise<BonusBatch> {
+  const { sourceAccountId } = await findBatch(database.reader, batchId);
+  return transact(database, async (transaction) => {
+    // The account's row guards the batch: no group of rows is under way.
+    await lockAccount(transaction, sourceAccountId);
+    const batch = await findBatch(transaction, batchId);
+    if (!STEERABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, STEERABLE));
+    if ((batch.pausedAt === null) === (pausedAt === null)) return batch;
+    const set = { pausedAt, pausedBy: pausedAt === null ? null : actor.name };
+    await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
+    const { tenantId } = batch;
+    const entry = { outboxId: newId(), tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
+    await transaction.execute(insertSql(outbox, [outboxEntry(entry, clock())]));
+    await recordAct(transaction, actor, clock(), {
+      tenantId: batch.tenantId,
+      action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause',
+      subjectType: 'bonus_batch',
+      subjectId: batchId,
+      details: { paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
+    });
+    return { ...batch, ...set };
+  });
+}
+
+/**
+ * Ends the batch: no row is paid from then on and what was held is free at once. Its remaining rows are marked as failed
+ * by whoever pays it, who must be called after. Repeated, it changes nothing. Throws invalid_field too (the reason), and
+ * ledger_unavailable.
+ */
+export async function cancelBatch(
+  { database, desk }: SteeringParts,
+  batchId: Uuid,
+  actor: Actor,
+  reason: string,
+): Promise<BonusBatch> {
+  const checked = checkedText('reason', reason, MAX_REASON);
+  const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
+  const { outcome } = await desk.submit(cancelBatchKind, {
+    tenantId,
+    key: `bonus_batch/${batchId}/cancel`,
+    fingerprint: commandFingerprint(['cancel', batchId]),
+    batchId,
+    sourceAccountId,
+    actor,
+    reason: checked,
+    outboxId: newId(),
+  });
+  if (!outcome.done) throw new ApiError(outcome.refusal);
+  return outcome.resource;
+}
+
+async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
+  const batch = await reader.find(bonusBatches, { id });
+  if (batch === undefined) throw notFound();
+  return batch;
+}

@@ -1,0 +1,114 @@
+import type { Fingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import type { Database, Transaction } from '../db/database.js';
+import { type BonusBatch, bonusBatches, uploadChunks } from '../db/entities/bonuses.js';
+import { outbox } from '../db/entities/outbox.js';
+import { insertSql } from '../db/statements.js';
+import { assertAccountAllowed, lockAccount } from '../accounts/access.js';
+import type { Answer } from '../ledger/desk/types.js';
+import { makeOnce } from '../ledger/once.js';
+import type { Nudge } from '../temporal/nudge.js';
+import { outboxEntry } from '../temporal/outbox-entry.js';
+
+/** 1 byte to 10 MiB, recognised as one of the kinds that are read. */
+export interface UploadFile {
+  readonly size: number;
+  readonly sha256: Buffer;
+  /** In order, each of CHUNK_BYTES but the last. */
+  readonly pieces: readonly Buffer[];
+}
+
+export interface UploadRequest {
+  readonly sourceAccountId: Uuid;
+  readonly description: string | null;
+  readonly file: UploadFile;
+}
+
+export interface UploadParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly nudge: Pick<Nudge, 'tell'>;
+  /** What a request may wait for the ledger in all. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Takes a file in: the batch, its key and the bytes in one transaction. Refusals are answers: not_found,
+ * authority_insufficient, idempotency_key_reused, ledger_unavailable. (interface.md, POST /v1/bonus_batches)
+ */
+export async function uploadBatch(
+  { database, clock, nudge, timeoutMs }: UploadParts,
+  caller: Caller,
+  upload: UploadRequest,
+  idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+): Promise<Answer<BonusBatch>> {
+  const request = {
+    ...idempotency,
+    tenantId: caller.tenantId,
+    resourceType: 'bonus_batch',
+    table: bonusBatches,
+  } as const;
+  const [id, outboxId] = [newId(), newId()];
+  const { tenantId } = caller;
+  const answer = await makeOnce(database, request, timeoutMs, async (transaction) => {
+    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    await storeBytes(transaction, id, upload.file);
+    // Rows that nobody else can know of hold up nobody; the account is locked behind them, and only for the rest.
+    await lockAccount(transaction, upload.sourceAccountId);
+    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    const batch = newBatch(id, caller, upload, clock());
+    const entry = outboxEntry({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, batch.createdAt);
+    await transaction.execute(insertSql(outbox, [entry]));
+    return batch;
+  });
+  if (answer.outcome.done && !answer.replayed)
+    nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
+  return answer;
+}
+
+async function storeBytes(transaction: Transaction, batchId: Uuid, { pieces }: UploadFile): Promise<void> {
+  for (const [number, content] of pieces.entries())
+    await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
+}
+
+function newBatch(
+  id: Uuid,
+  { tenantId, memberId }: Caller,
+  { sourceAccountId, description, file }: UploadRequest,
+  createdAt: BonusBatch['createdAt'],
+): BonusBatch {
+  return {
+    id,
+    tenantId,
+    sourceAccountId,
+    description,
+    status: 'validating',
+    fileSha256: file.sha256,
+    fileBytes: file.size,
+    createdBy: memberId,
+    createdAt,
+    asset: null,
+    rowCount: 0,
+    rowsRejected: 0,
+    totalRaw: 0n,
+    feesRaw: 0n,
+    feeAccountId: null,
+    duplicateCount: 0,
+    duplicateRows: [],
+    sameFileBatchId: null,
+    validationRun: 0,
+    validatedAt: null,
+    executedBy: null,
+    executedAt: null,
+    isHeld: false,
+    rowsPaid: 0,
+    rowsFailed: 0,
+    settledRaw: 0n,
+    pausedAt: null,
+    pausedBy: null,
+    canceledAt: null,
+    finishedAt: null,
+  };
+}

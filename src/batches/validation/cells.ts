@@ -1,0 +1,111 @@
+import { ASSETS, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
+import { normaliseText, textFault } from '../../core/text.js';
+import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
+import type { FilledCell } from '../files/sheet.js';
+import type { ColumnName } from './header.js';
+import { cellProblem, type Problem, quoted } from './problems.js';
+
+/** What a cell says, or what is wrong with it. Each reads one kind of column; spaces around are nobody's intention. */
+export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
+
+/** What no column takes, or null. */
+function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
+  if (cell?.kind === 'formula')
+    return cellProblem(field, 'formula_cell', `${field} is a formula: put in the value itself`, cell);
+  if (cell?.kind === 'error')
+    return cellProblem(field, 'invalid_field', `${field} shows an error: put in the value itself`, cell);
+  return null;
+}
+
+function required(
+  field: ColumnName,
+  cell: FilledCell | null,
+): { readonly cell: FilledCell } | { readonly problem: Problem } {
+  const problem = unusable(field, cell);
+  if (problem !== null) return { problem };
+  if (cell === null || cell.text.trim() === '')
+    return { problem: cellProblem(field, 'missing_field', `${field} is empty`, cell) };
+  return { cell };
+}
+
+export interface NamedRecipient {
+  readonly name: RecipientName;
+  /** As the file has it. */
+  readonly text: string;
+}
+
+/** A `$alias`, an account's id or a phone. A phone may stand in a number cell. */
+export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
+  const found = required('recipient', cell);
+  if ('problem' in found) return found;
+  const { kind, text } = found.cell;
+  const written = kind === 'number' ? integerText(text) : kind === 'text' ? text.trim() : null;
+  const name = written === null ? null : parseRecipient(written);
+  if (written !== null && name !== null) return { value: { name, text: written } };
+  const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233), nor the id of an account`;
+  return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
+}
+
+/** The largest whole number that a spreadsheet's number cell holds exactly. */
+const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
+
+/** An integer in the smallest unit: as text, or a number cell that holds it exactly. */
+export function readAmount(cell: FilledCell | null): Reading<bigint> {
+  const found = required('amount', cell);
+  if ('problem' in found) return found;
+  const { kind, text } = found.cell;
+  const refused = (message: string): Reading<bigint> => ({
+    problem: cellProblem('amount', 'invalid_field', message, found.cell),
+  });
+  if (kind === 'date') return refused('amount is a date: format the column as text and put in a whole number');
+  if (kind === 'text') {
+    const written = text.trim();
+    const raw = parseRaw(written);
+    if (raw !== null) return { value: raw };
+    if (/^[0-9]+$/.test(written) && !written.startsWith('0')) return refused(`${quoted(text)} is over ${MAX_RAW}`);
+    return refused(`${quoted(text)} is no whole number in the smallest unit: digits alone, such as 150000`);
+  }
+  const digits = kind === 'number' ? integerText(text) : null;
+  const raw = digits === null ? null : parseRaw(digits);
+  if (raw === null) return refused(`${quoted(text)} is no whole number in the smallest unit, such as 150000`);
+  if (raw > MAX_NUMBER_CELL) return refused('a number cell cannot hold this exactly: format the column as text');
+  return { value: raw };
+}
+
+export function readAsset(cell: FilledCell | null): Reading<Asset> {
+  const found = required('asset', cell);
+  if ('problem' in found) return found;
+  const text = found.cell.text.trim();
+  if (found.cell.kind === 'text' && isAsset(text)) return { value: text };
+  const message = `${quoted(text)} is no asset: ${ASSETS.join(' or ')}`;
+  return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
+}
+
+/** Free text, which may be empty; a number or date is taken as it is stored. */
+export function readText(
+  field: 'description' | 'reference',
+  cell: FilledCell | null,
+  max: number,
+): Reading<string | null> {
+  const problem = unusable(field, cell);
+  if (problem !== null) return { problem };
+  const text = normaliseText((cell?.text ?? '').trim());
+  if (text === '') return { value: null };
+  const fault = textFault(text, { max });
+  if (fault === null) return { value: text };
+  const message =
+    fault === 'too_long' ? `${field} has more than ${max} characters` : `${field} has a character that cannot be shown`;
+  return { problem: cellProblem(field, 'invalid_field', message, cell) };
+}
+
+const DECIMAL = /^([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]\+?([0-9]{1,2}))?$/;
+
+/** The digits of a whole number in decimal or scientific form (`1.5E5`); null for any other number. Exact. */
+function integerText(text: string): string | null {
+  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
+  if (whole === '') return null;
+  const shift = Number.parseInt(exponent, 10);
+  const digits = fraction.padEnd(shift, '0');
+  if (/[1-9]/.test(digits.slice(shift))) return null;
+  return (whole + digits.slice(0, shift)).replace(/^0+(?=[0-9])/, '');
+}

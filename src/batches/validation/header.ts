@@ -1,0 +1,46 @@
+import type { SheetRow } from '../files/sheet.js';
+import { cellProblem, type Problem, quoted } from './problems.js';
+
+/** The columns that the service reads, by their header; others are ignored. */
+export const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+export type ColumnName = (typeof COLUMNS)[number];
+const REQUIRED: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
+
+/** Where each column is in the rows' cells. */
+export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+
+/** Headers in any order, case and with spaces around. Problems: missing_column, duplicate_column. */
+export function readHeader({ cells }: SheetRow): { readonly columns: Columns; readonly problems: readonly Problem[] } {
+  const columns: Partial<Record<ColumnName, number>> = {};
+  const problems: Problem[] = [];
+  cells.forEach((cell, index) => {
+    const text = cell?.text.trim().toLowerCase();
+    const name = COLUMNS.find((known) => known === text);
+    if (name === undefined) return;
+    if (columns[name] === undefined) columns[name] = index;
+    else problems.push(cellProblem(name, 'duplicate_column', `there are two columns ${name}: keep one`, cell));
+  });
+  for (const name of REQUIRED)
+    if (columns[name] === undefined)
+      problems.push(
+        cellProblem(
+          name,
+          'missing_column',
+          missing(
+            name,
+            cells.map((cell) => cell?.text ?? ''),
+          ),
+          null,
+        ),
+      );
+  return { columns, problems };
+}
+
+function missing(name: ColumnName, found: readonly string[]): string {
+  const there = found.filter((text) => text.trim() !== '').slice(0, 10);
+  const has =
+    there.length === 0
+      ? 'the first row is empty'
+      : `the first row has ${there.map((text) => quoted(text, 20)).join(', ')}`;
+  return `there is no column ${name}: ${has}`;
+}

@@ -1,0 +1,40 @@
+import type { ProblemCode } from '../rules.js';
+import type { FilledCell } from '../files/sheet.js';
+
+/** One thing that is wrong, in words for the person who filled the file in. */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** The column; empty where it is about none. */
+  readonly field: string;
+  readonly message: string;
+  /** What the cell holds, shortened; empty where it holds nothing. */
+  readonly value: string;
+}
+
+const LONGEST_VALUE = 100;
+const LONGEST_MESSAGE = 300;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
+
+export function cellProblem(field: string, code: ProblemCode, message: string, cell: FilledCell | null): Problem {
+  return {
+    field,
+    code,
+    message: shortened(message, LONGEST_MESSAGE),
+    value: shortened(cell?.text ?? '', LONGEST_VALUE),
+  };
+}
+
+/** About the file as a whole. */
+export function fileProblem(code: ProblemCode, message: string): Problem {
+  return cellProblem('', code, message, null);
+}
+
+export function quoted(text: string, most = 40): string {
+  return `"${shortened(text, most)}"`;
+}
+
+/** Without what no column holds; at most so many code points, ended by … where there were more. */
+export function shortened(text: string, most: number): string {
+  const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
+  return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
+}

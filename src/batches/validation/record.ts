@@ -1,0 +1,180 @@
+import { newId, type Uuid } from '../../core/ids.js';
+import { type Clock, instant } from '../../core/instant.js';
+import { bytes, time, uuid } from '../../db/columns.js';
+import type { Database, Reader, Transaction } from '../../db/database.js';
+import {
+  type BonusBatch,
+  type BonusBatchProblem,
+  bonusBatchProblems,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchRows,
+} from '../../db/entities/bonuses.js';
+import { accounts } from '../../db/entities/parties.js';
+import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import { appendEvents } from '../../ledger/event-log.js';
+import { presentBatch } from '../presenter.js';
+import { SAME_FILE_MS } from '../rules.js';
+import type { Problem } from './problems.js';
+import type { RowChecker, ValidRow } from './rows.js';
+
+/** Another run of the same validation has begun, or it is over: this one may write no more. */
+export class ValidationSuperseded extends Error {
+  override name = 'ValidationSuperseded';
+}
+
+export interface RecordParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Where tenants reach the API: events name files there. */
+  readonly baseUrl: string;
+}
+
+/** What is wrong in a row; 0: in the file. */
+export interface RowProblems {
+  readonly number: number;
+  readonly problems: readonly Problem[];
+}
+
+/** How far the reading has come: what GET shows meanwhile. */
+export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
+
+const ROWS_A_DELETE = 5_000;
+const PROBLEMS_AN_INSERT = 1_000;
+
+/**
+ * What a run of the validation writes. Each run has a number on the batch's row, and every write is compared with it: of
+ * two runs at a time the later one goes on, and the earlier one finds itself shut out.
+ */
+export class ValidationRecord {
+  private readonly parts: RecordParts;
+  private readonly batch: BonusBatch;
+
+  private constructor(parts: RecordParts, batch: BonusBatch) {
+    this.parts = parts;
+    this.batch = batch;
+  }
+
+  /** Shuts earlier runs out; null where the batch is validated already. */
+  static async begin(parts: RecordParts, batchId: Uuid): Promise<ValidationRecord | null> {
+    const batch = await transact(parts.database, async (transaction) => {
+      const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
+      if (found?.status !== 'validating') return null;
+      const validationRun = found.validationRun + 1;
+      const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
+      await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
+      return { ...found, ...again };
+    });
+    return batch === null ? null : new ValidationRecord(parts, batch);
+  }
+
+  get of(): BonusBatch {
+    return this.batch;
+  }
+
+  /** Takes away what an earlier run has left. Throws ValidationSuperseded, as every write. */
+  async clear(): Promise<void> {
+    await this.clearTable(bonusBatchRows.name);
+    await this.clearTable(bonusBatchProblems.name);
+  }
+
+  private async clearTable(table: string): Promise<void> {
+    for (;;) {
+      const deleted = await this.write(async (transaction) =>
+        transaction.execute(
+          `DELETE FROM ${table} WHERE batch_id=${uuid.literal(this.batch.id)} ORDER BY number LIMIT ${ROWS_A_DELETE}`,
+        ),
+      );
+      if (deleted < ROWS_A_DELETE) return;
+    }
+  }
+
+  /** Rows, problems and progress in one transaction. */
+  async add(rows: readonly ValidRow[], problems: readonly RowProblems[], progress: Progress): Promise<void> {
+    await this.write(async (transaction) => {
+      const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
+      if (rows.length > 0)
+        statements.push(
+          insertSql(
+            bonusBatchRows,
+            rows.map((row) => this.pending(row)),
+          ),
+        );
+      const stored = problems.flatMap((one) => this.problemRows(one));
+      for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
+        statements.push(insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)));
+      await transaction.all(statements);
+    });
+  }
+
+  /** Ends the validation, with its event. */
+  async finish(
+    isAccepted: boolean,
+    progress: Progress,
+    sums: RowChecker,
+    feeAccountId: Uuid | null,
+  ): Promise<BonusBatch> {
+    if (!isAccepted) await this.clearTable(bonusBatchRows.name);
+    const { database, clock, baseUrl } = this.parts;
+    return transact(database, async (transaction) => {
+      // The account's row guards the batch: whoever reads it to execute waits for this.
+      const account = await transaction.find(accounts, { id: this.batch.sourceAccountId }, { forUpdate: true });
+      if (account === undefined) throw new Error('a batch is of no account');
+      await this.assertOurs(transaction);
+      const finished: BonusBatch = {
+        ...this.batch,
+        ...progress,
+        status: isAccepted ? 'ready' : 'rejected',
+        feesRaw: sums.feesRaw,
+        feeAccountId: sums.feesRaw === 0n ? null : feeAccountId,
+        duplicateCount: sums.duplicateCount,
+        duplicateRows: sums.duplicateRows,
+        sameFileBatchId: await sameFile(transaction, this.batch),
+        validatedAt: clock(),
+      };
+      const statement = updateSql(bonusBatches, finished, { id: finished.id });
+      const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
+      const object = presentBatch(finished, baseUrl);
+      const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
+      await appendEvents(transaction, [event], clock(), [statement]);
+      return finished;
+    });
+  }
+
+  private async assertOurs(transaction: Transaction): Promise<void> {
+    const { id, validationRun } = this.batch;
+    const now = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    if (now?.status !== 'validating' || now.validationRun !== validationRun)
+      throw new ValidationSuperseded('another run validates this batch');
+  }
+
+  private write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return transact(this.parts.database, async (transaction) => {
+      await this.assertOurs(transaction);
+      return work(transaction);
+    });
+  }
+
+  private pending(row: ValidRow): BonusBatchRow {
+    const open = { status: 'pending', bonusId: null, code: null, message: null, settledAt: null } as const;
+    return { id: newId(), batchId: this.batch.id, ...row, ...open };
+  }
+
+  private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
+    return problems.map((problem, ordinal) => ({ batchId: this.batch.id, number, ordinal, ...problem }));
+  }
+}
+
+/** The newest earlier batch of the tenant with the same bytes. */
+async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
+  const { id, tenantId, fileSha256, createdAt } = batch;
+  const since = time.literal(instant(createdAt - SAME_FILE_MS));
+  const [row] = await reader.query(
+    `SELECT b.id FROM bonus_batches b FORCE INDEX (same_file)
+     WHERE b.tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND b.file_sha256=${bytes.literal(fileSha256)}
+       AND b.created_at>${since} AND ${behindSql('b', { createdAt, id })}
+     ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
+  );
+  return row === undefined ? null : uuid.parse(row.id);
+}

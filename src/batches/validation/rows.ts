@@ -1,0 +1,180 @@
+import { type Asset, MAX_RAW } from '../../core/amount.js';
+import { type FeeSchedule, feeFor } from '../../core/fees.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Limits } from '../../accounts/limits.js';
+import type { Recipients } from '../../accounts/recipients.js';
+import { operationLimitRefusal } from '../../accounts/rules.js';
+import { MAX_DESCRIPTION, MAX_REFERENCE } from '../../bonuses/rules.js';
+import { MOST_DUPLICATES_NAMED } from '../rules.js';
+import type { FilledCell, SheetRow } from '../files/sheet.js';
+import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';
+import type { ColumnName, Columns } from './header.js';
+import { cellProblem, type Problem, quoted } from './problems.js';
+
+/** What every row of a batch is checked against: read once, so that all of them meet the same. */
+export interface BatchTerms {
+  readonly sourceAccountId: Uuid;
+  readonly limits: Readonly<Record<Asset, Limits>>;
+  /** Null where the source pays no fee in the asset. */
+  readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
+}
+
+/** A row as its cells read, before anybody was looked for. */
+export interface ReadRow {
+  readonly number: number;
+  readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
+  readonly recipient: Reading<NamedRecipient>;
+  readonly amount: Reading<bigint>;
+  readonly asset: Reading<Asset>;
+  readonly description: Reading<string | null>;
+  readonly reference: Reading<string | null>;
+}
+
+/** A row that can be paid. */
+export interface ValidRow {
+  readonly number: number;
+  readonly recipient: string;
+  readonly recipientAccountId: Uuid;
+  readonly raw: bigint;
+  readonly feeRaw: bigint;
+  readonly description: string | null;
+  readonly reference: string | null;
+}
+
+export type CheckedRow =
+  | { readonly number: number; readonly valid: ValidRow }
+  | { readonly number: number; readonly problems: readonly Problem[] };
+
+/** The row's cells by column; null for a row without anything in the known columns, which is none. */
+export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow | null {
+  const at = (name: ColumnName): FilledCell | null => cells[columns[name] ?? -1] ?? null;
+  const own = {
+    recipient: at('recipient'),
+    amount: at('amount'),
+    asset: at('asset'),
+    description: at('description'),
+    reference: at('reference'),
+  };
+  if (Object.values(own).every((cell) => cell === null || (cell.text.trim() === '' && cell.kind !== 'formula')))
+    return null;
+  return {
+    number,
+    cells: own,
+    recipient: readRecipient(own.recipient),
+    amount: readAmount(own.amount),
+    asset: readAsset(own.asset),
+    description: readText('description', own.description, MAX_DESCRIPTION),
+    reference: readText('reference', own.reference, MAX_REFERENCE),
+  };
+}
+
+/** Checks rows in the order of the file, and remembers of the earlier ones what the later ones are compared with. */
+export class RowChecker {
+  private readonly terms: BatchTerms;
+  /** Of the first valid row. */
+  asset: Asset | null = null;
+  totalRaw = 0n;
+  feesRaw = 0n;
+  duplicateCount = 0;
+  readonly duplicateRows: number[] = [];
+  /** Reference → the row that has it. */
+  private readonly references = new Map<string, number>();
+  private readonly recipients = new Set<Uuid>();
+
+  constructor(terms: BatchTerms) {
+    this.terms = terms;
+  }
+
+  check(row: ReadRow, found: Recipients): CheckedRow {
+    const { number, cells } = row;
+    const problems: Problem[] = [];
+    const value = <T>(reading: Reading<T>): T | undefined => {
+      if ('value' in reading) return reading.value;
+      problems.push(reading.problem);
+      return undefined;
+    };
+    const recipient = value(row.recipient);
+    const accountId = recipient === undefined ? null : this.account(recipient, cells.recipient, found, problems);
+    const raw = value(row.amount);
+    const asset = value(row.asset);
+    if (raw !== undefined && asset !== undefined) this.checkLimits(raw, asset, cells.amount, problems);
+    if (asset !== undefined) this.checkAsset(asset, cells.asset, problems);
+    const description = value(row.description) ?? null;
+    const reference = value(row.reference) ?? null;
+    this.checkReference(reference, number, cells.reference, problems);
+    if (
+      problems.length > 0 ||
+      recipient === undefined ||
+      accountId === null ||
+      raw === undefined ||
+      asset === undefined
+    )
+      return { number, problems };
+    const schedule = this.terms.fees[asset];
+    const feeRaw = schedule === null ? 0n : feeFor(schedule, raw);
+    if (this.totalRaw + raw + this.feesRaw + feeRaw > MAX_RAW)
+      return { number, problems: [cellProblem('amount', 'invalid_field', TOO_MUCH, cells.amount)] };
+    const valid = {
+      number,
+      recipient: recipient.text,
+      recipientAccountId: accountId,
+      raw,
+      feeRaw,
+      description,
+      reference,
+    };
+    this.accept(valid, asset);
+    return { number, valid };
+  }
+
+  private accept({ number, recipientAccountId, raw, feeRaw }: ValidRow, asset: Asset): void {
+    this.asset ??= asset;
+    this.totalRaw += raw;
+    this.feesRaw += feeRaw;
+    if (this.recipients.has(recipientAccountId)) {
+      this.duplicateCount += 1;
+      if (this.duplicateRows.length < MOST_DUPLICATES_NAMED) this.duplicateRows.push(number);
+    }
+    this.recipients.add(recipientAccountId);
+  }
+
+  /** Null, and a problem, where it is nobody who can be paid. */
+  private account(
+    { name, text }: NamedRecipient,
+    cell: FilledCell | null,
+    found: Recipients,
+    problems: Problem[],
+  ): Uuid | null {
+    const recipient = found(name);
+    const add = (code: Problem['code'], message: string): null => {
+      problems.push(cellProblem('recipient', code, message, cell));
+      return null;
+    };
+    if (recipient === null) return add('not_found', `nobody can be paid under ${quoted(text)}`);
+    if (recipient === 'several')
+      return add('ambiguous_recipient', `${quoted(text)} belongs to several accounts: use an alias or an id`);
+    if (recipient === this.terms.sourceAccountId)
+      return add('same_account', 'this is the account that the batch is paid from');
+    return recipient;
+  }
+
+  private checkLimits(raw: bigint, asset: Asset, cell: FilledCell | null, problems: Problem[]): void {
+    const refusal = operationLimitRefusal({ raw, asset }, this.terms.limits[asset]);
+    if (refusal !== null) problems.push(cellProblem('amount', refusal.code, refusal.message, cell));
+  }
+
+  private checkAsset(asset: Asset, cell: FilledCell | null, problems: Problem[]): void {
+    if (this.asset === null || asset === this.asset) return;
+    const message = `the batch is in ${this.asset}: put what is in ${asset} into a file of its own`;
+    problems.push(cellProblem('asset', 'mixed_asset', message, cell));
+  }
+
+  private checkReference(reference: string | null, number: number, cell: FilledCell | null, problems: Problem[]): void {
+    if (reference === null) return;
+    const first = this.references.get(reference);
+    if (first === undefined) this.references.set(reference, number);
+    else problems.push(cellProblem('reference', 'duplicate_reference', `row ${first} has the same reference`, cell));
+  }
+}
+
+const TOO_MUCH = `with this row the file would pay more than ${MAX_RAW} in all`;

@@ -1,0 +1,164 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { MOST_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import { MOST_ROWS } from '../rules.js';
+import type { ByteSource } from '../files/byte-source.js';
+import { SheetProblem, type SheetRow } from '../files/sheet.js';
+import { storedFile } from '../uploaded-file.js';
+import { type Columns, readHeader } from './header.js';
+import { fileProblem, type Problem } from './problems.js';
+import { type Progress, type RecordParts, type RowProblems, ValidationRecord, ValidationSuperseded } from './record.js';
+import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
+import { readTerms } from './terms.js';
+
+export interface ValidationParts extends RecordParts {
+  /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
+  readonly openSheet: (bytes: ByteSource) => AsyncIterable<SheetRow>;
+}
+
+/** How long work tells that it goes on, and hears that it shall not. */
+export interface Watch {
+  readonly signal: AbortSignal;
+  /** With the number of rows done so far. */
+  readonly heartbeat: (rows: number) => void;
+}
+
+/**
+ * Reads every row of a batch's file and finds everything that is wrong in it; the batch is `ready` or `rejected` after.
+ * It begins from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that is
+ * validated already. Answers the batch as it is then; undefined when there is none. Throws DatabaseUnavailable and the
+ * signal's reason: call it again. (decisions.md, Bonuses and batches)
+ */
+export async function validateBatch(
+  parts: ValidationParts,
+  batchId: Uuid,
+  watch: Watch,
+): Promise<BonusBatch | undefined> {
+  const { reader } = parts.database;
+  const record = await ValidationRecord.begin(parts, batchId);
+  if (record === null) return reader.find(bonusBatches, { id: batchId });
+  try {
+    await record.clear();
+    const { terms, feeAccountId } = await readTerms(reader, record.of);
+    const checker = new RowChecker(terms);
+    const reading = new FileReading(reader, record, checker, watch);
+    await reading.readAll(parts.openSheet(storedFile(reader, record.of)));
+    return await record.finish(!reading.hasProblems, reading.progress, checker, feeAccountId);
+  } catch (failure) {
+    if (failure instanceof ValidationSuperseded) return reader.find(bonusBatches, { id: batchId });
+    throw failure;
+  }
+}
+
+/** No spreadsheet has more rows. What numbers them otherwise was not made by one. */
+const LAST_ROW_NUMBER = 11_000_000;
+
+/** One way through the file: rows are gathered, looked up together, checked in their order and written. */
+class FileReading {
+  private readonly reader: Reader;
+  private readonly record: ValidationRecord;
+  private readonly checker: RowChecker;
+  private readonly watch: Watch;
+  private gathered: ReadRow[] = [];
+  private rowCount = 0;
+  private rowsRejected = 0;
+  private lastNumber = 0;
+  /** The transaction under way: the next rows are read meanwhile. */
+  private writing: Promise<void> = Promise.resolve();
+  hasProblems = false;
+
+  constructor(reader: Reader, record: ValidationRecord, checker: RowChecker, watch: Watch) {
+    this.reader = reader;
+    this.record = record;
+    this.checker = checker;
+    this.watch = watch;
+  }
+
+  get progress(): Progress {
+    const { asset, totalRaw } = this.checker;
+    return { rowCount: this.rowCount, rowsRejected: this.rowsRejected, asset, totalRaw };
+  }
+
+  async readAll(rows: AsyncIterable<SheetRow>): Promise<void> {
+    const atEnd = await this.readRows(rows).catch((failure: unknown) => {
+      if (failure instanceof SheetProblem) return { number: 0, problem: fileProblem(failure.code, failure.message) };
+      throw failure;
+    });
+    await this.flush();
+    const last = atEnd ?? (this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null);
+    if (last !== null) await this.put([], [{ number: last.number, problems: [last.problem] }]);
+    await this.writing;
+  }
+
+  /** What ends the reading before the file's end, or null. */
+  private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
+    let columns: Columns | null = null;
+    for await (const row of rows) {
+      this.watch.signal.throwIfAborted();
+      if (row.number <= this.lastNumber || row.number > LAST_ROW_NUMBER) return DISORDER;
+      this.lastNumber = row.number;
+      if (columns === null) {
+        const header = readHeader(row);
+        if (header.problems.length > 0) {
+          await this.put([], [{ number: row.number, problems: header.problems }]);
+          return null;
+        }
+        columns = header.columns;
+        continue;
+      }
+      const read = readRow(row, columns);
+      if (read === null) continue;
+      if (this.rowCount === MOST_ROWS) return { number: row.number, problem: TOO_MANY_ROWS };
+      this.rowCount += 1;
+      this.gathered.push(read);
+      if (this.gathered.length === MOST_NAMES) await this.flush();
+    }
+    return null;
+  }
+
+  private async flush(): Promise<void> {
+    const rows = this.gathered;
+    this.gathered = [];
+    if (rows.length === 0) return;
+    const names = rows.flatMap(({ recipient }): RecipientName[] =>
+      'value' in recipient ? [recipient.value.name] : [],
+    );
+    const found = await resolveRecipients(this.reader, this.record.of.tenantId, names);
+    const valid: ValidRow[] = [];
+    const wrong: RowProblems[] = [];
+    for (const row of rows) {
+      const checked = this.checker.check(row, found);
+      if ('valid' in checked) valid.push(checked.valid);
+      else wrong.push(checked);
+    }
+    this.rowsRejected += wrong.length;
+    await this.put(valid, wrong);
+  }
+
+  /** With the first problem the file is bound to be rejected: the rows that could be paid are of no more use. */
+  private async put(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
+    this.hasProblems ||= wrong.length > 0;
+    await this.writing;
+    this.watch.signal.throwIfAborted();
+    this.watch.heartbeat(this.rowCount);
+    this.writing = this.record.add(this.hasProblems ? [] : valid, wrong, this.progress);
+    // Whoever awaits it next hears of its failure.
+    this.writing.catch(() => undefined);
+  }
+}
+
+interface FinalProblem {
+  readonly number: number;
+  readonly problem: Problem;
+}
+
+const TOO_MANY_ROWS = fileProblem('too_many_rows', `a batch has at most ${MOST_ROWS} rows: split the file`);
+const DISORDER: FinalProblem = {
+  number: 0,
+  problem: fileProblem('unreadable_file', 'the rows of the sheet are not in order: save the file anew'),
+};
+const NO_ROWS: FinalProblem = {
+  number: 0,
+  problem: fileProblem('no_rows', 'there is no row below the header'),
+};

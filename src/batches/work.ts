@@ -1,0 +1,125 @@
+import { type Actor, auditRow } from '../access/audit-log.js';
+import { findStaff } from '../access/staff.js';
+import { cleanText } from '../core/checked-text.js';
+import { ApiError, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Database } from '../db/database.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { auditLog } from '../db/entities/identity.js';
+import { insertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import { BatchExecution } from './execution.js';
+import { openSheet } from './files/open-sheet.js';
+import { cancelBatch, pauseBatch, resumeBatch } from './steering.js';
+import { validateBatch, type Watch } from './validation/run.js';
+
+export interface BatchServiceParts {
+  readonly database: Database;
+  readonly desk: PostingDesk;
+  readonly clock: Clock;
+  /** Where tenants reach the API: events name files there. */
+  readonly baseUrl: string;
+}
+
+const MAX_ACTOR = 80;
+const MAX_REASON = 140;
+
+/** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
+export class BatchService {
+  private readonly parts: BatchServiceParts;
+  private readonly execution: BatchExecution;
+
+  constructor(parts: BatchServiceParts) {
+    this.parts = parts;
+    this.execution = new BatchExecution(parts);
+  }
+
+  /** Throws not_found. */
+  async state(batchId: Uuid): Promise<BatchState> {
+    return stateOf(await this.parts.database.reader.find(bonusBatches, { id: batchId }));
+  }
+
+  /** Throws not_found, DatabaseUnavailable, and the signal's reason: it begins again then. */
+  async validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
+    return stateOf(await validateBatch({ ...this.parts, openSheet }, batchId, watch));
+  }
+
+  /** Pays until the signal, or an end. Throws not_found, DatabaseUnavailable. */
+  async pay(batchId: Uuid, watch: Watch): Promise<BatchPayment> {
+    const end = await this.execution.pay(batchId, watch);
+    return { end, state: await this.state(batchId) };
+  }
+
+  /**
+   * What a signal asks: by active staff who may cancel, with a reason. Anything else changes nothing and is recorded.
+   * Answers why it was refused, or null. Throws not_found, ledger_unavailable.
+   */
+  async actBySignal(act: BatchAct): Promise<string | null> {
+    const id = act.batchId as Uuid;
+    const name = cleaned(act.actor, MAX_ACTOR);
+    const reason = cleaned(act.reason, MAX_REASON);
+    const actor: Actor = { channel: 'temporal', name: name ?? '' };
+    const refused = (await this.refusal(name, reason)) ?? (await this.steer(act, id, actor, reason ?? ''));
+    if (refused !== null) await this.recordRefusal(act, id, actor, refused);
+    return refused;
+  }
+
+  private async refusal(name: string | null, reason: string | null): Promise<string | null> {
+    if (name === null) return 'no actor was named';
+    if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
+    const person = await findStaff(this.parts.database.reader, name);
+    if (person?.active !== true) return `${name} is not active staff`;
+    return person.rights.includes('cancel') ? null : `${name} lacks the right to cancel`;
+  }
+
+  private async steer({ action }: BatchAct, id: Uuid, actor: Actor, reason: string): Promise<string | null> {
+    try {
+      if (action === 'pause') await pauseBatch(this.parts, id, actor);
+      else if (action === 'resume') await resumeBatch(this.parts, id, actor);
+      else await cancelBatch(this.parts, id, actor, reason);
+      return null;
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.refusal.code === 'invalid_state') return failure.message;
+      throw failure;
+    }
+  }
+
+  /** Under the act's own id: recorded once, however often the activity runs. */
+  private async recordRefusal(
+    { action, actId }: BatchAct,
+    batchId: Uuid,
+    actor: Actor,
+    refused: string,
+  ): Promise<void> {
+    const id = actId as Uuid;
+    await transact(this.parts.database, async (transaction) => {
+      const batch = await transaction.find(bonusBatches, { id: batchId });
+      if (batch === undefined) throw notFound();
+      if ((await transaction.find(auditLog, { id })) !== undefined) return;
+      const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
+      const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
+      await transaction.execute(insertSql(auditLog, [auditRow(id, actor, this.parts.clock(), done)]));
+    });
+  }
+}
+
+function stateOf(batch: BonusBatch | undefined): BatchState {
+  if (batch === undefined) throw notFound();
+  const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pausedAt, canceledAt } = batch;
+  return {
+    status,
+    rows: rowCount,
+    rejected: rowsRejected,
+    paid: rowsPaid,
+    failed: rowsFailed,
+    isPaused: status === 'executing' && pausedAt !== null && canceledAt === null,
+  };
+}
+
+function cleaned(text: string | null, max: number): string | null {
+  const result = cleanText(text ?? '', max);
+  return 'clean' in result ? result.clean : null;
+}

@@ -1,0 +1,45 @@
+import { type Bonus, bonuses } from '../db/entities/bonuses.js';
+import { memberRoles, tenants } from '../db/entities/parties.js';
+import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
+import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
+import { limitNeeds } from '../accounts/limits.js';
+import { isInReach, isOwn, readOwners } from '../accounts/reachable.js';
+import { type CommandKind, need } from '../ledger/desk/types.js';
+import { decideBonus } from './decide.js';
+import type { CreateBonus } from './rules.js';
+
+/** POST /v1/bonuses, as the posting desk does it. */
+export function createBonusKind(approvals: ApprovalThresholds): CommandKind<CreateBonus, Bonus> {
+  return {
+    name: 'create bonus',
+    resourceType: 'bonus',
+    table: bonuses,
+    async accounts(commands, reader) {
+      const tenantIds = new Set(commands.map((command) => command.tenantId));
+      const ids = commands.flatMap(({ sourceAccountId, recipientAccountId }) =>
+        recipientAccountId === null ? [sourceAccountId] : [sourceAccountId, recipientAccountId],
+      );
+      const [feeAccount, owners] = await Promise.all([
+        readFeeAccounts(reader, 'bonus', tenantIds),
+        readOwners(reader, ids),
+      ]);
+      return commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
+        if (recipientAccountId === null || !isOwn(owners, tenantId, sourceAccountId)) return [];
+        if (!isInReach(owners, sourceAccountId, recipientAccountId)) return [];
+        const fee = feeAccount(tenantId, amount.asset);
+        return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
+      });
+    },
+    needs({ tenantId, memberId, sourceAccountId, recipientAccountId, amount }, at, account) {
+      const recipient = recipientAccountId === null ? undefined : account(recipientAccountId);
+      return [
+        need(memberRoles, { accountId: sourceAccountId, memberId }),
+        ...feeNeeds(tenantId, 'bonus', amount.asset),
+        need(tenants, { id: recipient?.account.tenantId ?? tenantId }),
+        ...limitNeeds(sourceAccountId, amount.asset, at),
+        ...approvals.needs(sourceAccountId, amount.asset),
+      ];
+    },
+    decide: (command, view) => decideBonus(approvals, command, view),
+  };
+}

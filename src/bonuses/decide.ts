@@ -1,0 +1,119 @@
+import { monthOf } from '../core/calendar.js';
+import type { Amount } from '../core/amount.js';
+import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { roleAllows } from '../core/permissions.js';
+import { type Bonus, bonuses } from '../db/entities/bonuses.js';
+import { accountLimits } from '../db/entities/identity.js';
+import { monthTotals } from '../db/entities/ledger.js';
+import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
+import { type ApprovalThresholds, needsApproval } from '../accounts/approval-threshold.js';
+import { feeOf } from '../accounts/fee.js';
+import { limitsOf } from '../accounts/limits.js';
+import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
+import { type Decision, insertRow, type LockedAccount, refuse, type View, type Writes } from '../ledger/desk/types.js';
+import { bonusEntries, type CreateBonus } from './rules.js';
+
+/** A payment to one person, whoever asks for it: a member, or a batch for one of its rows. */
+export interface Payment {
+  readonly source: LockedAccount;
+  readonly recipient: LockedAccount;
+  readonly tenant: Tenant;
+  readonly amount: Amount;
+  readonly fee: Fee;
+}
+
+/** The 404 of a payment: nobody is there, or nobody who can be paid by this tenant. */
+export function findRecipient(view: View, tenant: Tenant, recipientAccountId: Uuid): LockedAccount | undefined {
+  const recipient = view.named(recipientAccountId);
+  if (recipient === undefined) return undefined;
+  const receiver = view.row(tenants, { id: recipient.account.tenantId });
+  return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
+}
+
+/** The first rule that forbids the payment, in the contract's order, or null; then what no account could hold. */
+export function paymentRefusal(view: View, payment: Payment): Refusal | null {
+  const { source, recipient, tenant, amount, fee } = payment;
+  const { asset } = amount;
+  const month = monthOf(view.at, tenant.timeZone);
+  const key = { accountId: source.account.id, asset };
+  const monthUsed = view.row(monthTotals, { ...key, month: month.name })?.used ?? 0n;
+  const limits = limitsOf(source.account, asset, view.row(accountLimits, key));
+  const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
+  if (refusal !== null) return refusal;
+  // The recipient may be the fee account as well.
+  const credited = fee.accountId === recipient.account.id ? amount.raw + fee.raw : amount.raw;
+  const feeAccount = fee.accountId === null ? undefined : view.account(fee.accountId);
+  return (
+    overflowRefusal(recipient, { raw: credited, asset }) ??
+    (feeAccount === undefined ? null : overflowRefusal(feeAccount, { raw: fee.raw, asset }))
+  );
+}
+
+/** What a paid bonus is in the ledger. */
+export function bonusWrites(bonus: Bonus): Writes {
+  const { id, sourceAccountId, asset, limitMonth, raw, description } = bonus;
+  return {
+    postings: [{ relatedType: 'bonus', relatedId: id, description, entries: bonusEntries(bonus) }],
+    months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw }],
+    rows: [insertRow(bonuses, bonus)],
+  };
+}
+
+/** 404, then 403, then the rules in their order; then the bonus is paid. (decisions.md, Order of checks) */
+export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus, view: View): Decision<Bonus> {
+  const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
+  const source = view.named(sourceAccountId);
+  const tenant = view.row(tenants, { id: tenantId });
+  if (source === undefined || tenant === undefined || recipientAccountId === null) return refuse(NOT_FOUND, false);
+  if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
+  const recipient = findRecipient(view, tenant, recipientAccountId);
+  if (recipient === undefined) return refuse(NOT_FOUND, false);
+  const threshold = approvals.of(view, sourceAccountId, amount.asset);
+  const refused = sameAccountRefusal(command) ?? authorityRefusal(command, view, threshold);
+  if (refused !== null) return refuse(refused, false);
+
+  const fee = feeOf(view, 'bonus', { tenantId, accountId: sourceAccountId }, amount);
+  const refusal = paymentRefusal(view, { source, recipient, tenant, amount, fee });
+  // What a balance cannot hold is no rule of business: another day it may fit.
+  if (refusal !== null) return refuse(refusal, refusal.code !== 'invalid_field');
+  const bonus: Bonus = {
+    id: command.bonusId,
+    tenantId,
+    sourceAccountId,
+    recipientAccountId,
+    asset: amount.asset,
+    raw: amount.raw,
+    feeRaw: fee.raw,
+    feeAccountId: fee.accountId,
+    description: command.description,
+    reference: command.reference,
+    createdBy: memberId,
+    batchId: null,
+    batchRow: null,
+    limitMonth: monthOf(view.at, tenant.timeZone).name,
+    createdAt: view.at,
+  };
+  return { outcome: { done: true, resource: bonus }, writes: bonusWrites(bonus), bindsKey: true };
+}
+
+/** A bonus cannot wait for another member: what needs one is refused. */
+function authorityRefusal(
+  { sourceAccountId: accountId, memberId, amount }: CreateBonus,
+  view: View,
+  threshold: bigint | null,
+): Refusal | null {
+  const role = view.row(memberRoles, { accountId, memberId })?.role;
+  if (!roleAllows('createBonus', role)) return AUTHORITY_INSUFFICIENT;
+  if (!needsApproval(threshold, amount.raw)) return null;
+  return {
+    code: 'authority_insufficient',
+    message:
+      'this account asks for approval from this amount on, and a bonus cannot wait for it: send a transfer or a batch',
+  };
+}
+
+/** Told here, since an alias or phone names the account only now. */
+function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus): Refusal | null {
+  return sourceAccountId === recipientAccountId ? invalidField('recipient', 'same_as_source') : null;
+}

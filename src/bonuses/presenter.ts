@@ -1,0 +1,20 @@
+import { amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { Bonus } from '../db/entities/bonuses.js';
+
+/** The Bonus as answers show it, its fee itemised. (decisions.md, Bonuses and batches) */
+export function presentBonus(bonus: Bonus): Readonly<Record<string, unknown>> {
+  const { asset, raw, feeRaw } = bonus;
+  return {
+    id: bonus.id,
+    status: 'completed',
+    source_account: bonus.sourceAccountId,
+    recipient: { account_id: bonus.recipientAccountId },
+    amount: amountJson({ raw, asset }),
+    fee: amountJson({ raw: feeRaw, asset }),
+    total_debited: amountJson({ raw: raw + feeRaw, asset }),
+    description: bonus.description,
+    reference: bonus.reference,
+    created_at: toRfc3339(bonus.createdAt),
+  };
+}

@@ -1,0 +1,85 @@
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answers, body, idempotent, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { presentBonus } from './presenter.js';
+import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
+import type { Bonuses } from './service.js';
+
+export function bonusRoutes(api: Api, bonuses: Bonuses, cursors: Cursors): void {
+  create(api, bonuses);
+  listAndRead(api, bonuses, cursors);
+}
+
+function create(api: Api, bonuses: Bonuses): void {
+  api.post(
+    '/v1/bonuses',
+    permits('createBonus'),
+    idempotent,
+    body(CreateBonusBody),
+    answers({ 201: BonusSchema, 200: BonusSchema }),
+    refuses(
+      'not_found',
+      'authority_insufficient',
+      'capability_cannot_send',
+      'below_minimum',
+      'above_per_operation_limit',
+      'monthly_limit_exceeded',
+      'insufficient_funds',
+    ),
+    summary(
+      'Pay a bonus',
+      'Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.',
+    ),
+    async ({ caller, body: wanted, idempotency }) => {
+      const request = {
+        sourceAccountId: wanted.source_account,
+        recipient: wanted.recipient,
+        amount: wanted.amount,
+        description: wanted.description ?? null,
+        reference: wanted.reference ?? null,
+      };
+      const answer = await bonuses.create(caller, request, idempotency);
+      return answerOf(answer, (bonus, replayed) => ({ status: replayed ? 200 : 201, body: presentBonus(bonus) }));
+    },
+  );
+}
+
+function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
+  api.get(
+    '/v1/bonuses',
+    permits('readBonuses'),
+    query(BonusQuery),
+    answers({ 200: BonusPageSchema }),
+    summary(
+      'List bonuses',
+      'Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+    ),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const filter = {
+        sourceAccountId: wanted.source_account,
+        from: wanted['created_at[gte]'],
+        to: wanted['created_at[lte]'],
+        idempotencyKey: wanted.idempotency_key,
+      };
+      const before = readPosition(cursors, binding, wanted.cursor);
+      const page = await bonuses.list(caller, filter, before, wanted.limit);
+      const next = writePosition(cursors, binding, page.next);
+      return { status: 200, body: { items: page.items.map(presentBonus), next_cursor: next } };
+    },
+  );
+
+  api.get(
+    '/v1/bonuses/{id}',
+    permits('readBonuses'),
+    answers({ 200: BonusSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary('Read a bonus'),
+    async (request) => ({
+      status: 200,
+      body: presentBonus(await bonuses.read(request.caller, pathId(request, 'id'))),
+    }),
+  );
+}

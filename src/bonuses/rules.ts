@@ -1,0 +1,32 @@
+import type { Amount } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import type { Bonus } from '../db/entities/bonuses.js';
+import { feeEntries } from '../accounts/rules.js';
+import type { Command, EntryDraft } from '../ledger/desk/types.js';
+
+/** What a member asks for. */
+export interface CreateBonus extends Command {
+  readonly bonusId: Uuid;
+  readonly memberId: Uuid;
+  readonly sourceAccountId: Uuid;
+  /** Whom the request named, as it was then; null for nobody. */
+  readonly recipientAccountId: Uuid | null;
+  readonly amount: Amount;
+  readonly description: string | null;
+  readonly reference: string | null;
+}
+
+/** The amount to the recipient and, as a movement of its own, the fee to the fee account. */
+export function bonusEntries(bonus: Bonus): EntryDraft[] {
+  const { sourceAccountId: source, recipientAccountId: recipient, feeAccountId, asset, raw, feeRaw } = bonus;
+  const legs: EntryDraft[] = [
+    { accountId: source, asset, raw: -raw, kind: 'bonus_out', counterpartyAccountId: recipient },
+    { accountId: recipient, asset, raw, kind: 'bonus_in', counterpartyAccountId: source },
+  ];
+  if (feeAccountId !== null) legs.push(...feeEntries(source, feeAccountId, asset, feeRaw));
+  return legs;
+}
+
+/** In code points. */
+export const MAX_DESCRIPTION = 140;
+export const MAX_REFERENCE = 64;

@@ -1,0 +1,81 @@
+import { parseAlias, parsePhone } from '../accounts/identifiers.js';
+import type { RecipientName } from '../accounts/recipients.js';
+import {
+  amountField,
+  AmountSchema,
+  CREATED_AT_QUERY,
+  instantSchema,
+  optional,
+  PAGE_QUERY,
+  pageSchema,
+  textField,
+  uuidField,
+  uuidSchema,
+} from '../http/schemas.js';
+import { z } from '../http/zod.js';
+import { MAX_DESCRIPTION, MAX_REFERENCE } from './rules.js';
+
+/** A name in its one stored form. Reason: malformed. */
+function nameField(parse: (text: string) => string | null, example: string): z.ZodType<string, string> {
+  return z
+    .string()
+    .transform((text, context): string => {
+      const name = parse(text);
+      if (name !== null) return name;
+      context.addIssue('malformed');
+      return z.NEVER;
+    })
+    .openapi({ example });
+}
+
+const RecipientField = z
+  .strictObject({
+    account_id: optional(uuidField),
+    alias: optional(nameField(parseAlias, '$ana')),
+    phone: optional(nameField(parsePhone, '+573001112233')),
+  })
+  .transform(({ account_id: accountId, alias, phone }, context): RecipientName => {
+    const given: RecipientName[] = [];
+    if (accountId !== undefined) given.push({ by: 'account_id', value: accountId });
+    if (alias !== undefined) given.push({ by: 'alias', value: alias });
+    if (phone !== undefined) given.push({ by: 'phone', value: phone });
+    const [name, ...others] = given;
+    if (name !== undefined && others.length === 0) return name;
+    context.addIssue('exactly_one_of: account_id, alias, phone');
+    return z.NEVER;
+  })
+  .openapi('BonusRecipient', { description: 'Exactly one of the three.' });
+
+export const CreateBonusBody = z
+  .strictObject({
+    source_account: uuidField,
+    recipient: RecipientField,
+    amount: amountField,
+    description: optional(textField({ max: MAX_DESCRIPTION })),
+    reference: optional(textField({ min: 1, max: MAX_REFERENCE })),
+  })
+  .openapi('CreateBonus');
+
+export const BonusSchema = z
+  .object({
+    id: uuidSchema,
+    status: z.literal('completed'),
+    source_account: uuidSchema,
+    recipient: z.object({ account_id: uuidSchema }),
+    amount: AmountSchema,
+    fee: AmountSchema,
+    total_debited: AmountSchema.openapi({ description: 'The amount and its fee.' }),
+    description: z.string().nullable(),
+    reference: z.string().nullable().openapi({ description: 'Your own name for it.' }),
+    created_at: instantSchema,
+  })
+  .openapi('Bonus');
+
+export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
+
+export const BonusQuery = z.strictObject({
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  source_account: uuidField.optional(),
+  idempotency_key: uuidField.optional(),
+});

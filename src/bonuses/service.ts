@@ -1,0 +1,61 @@
+import type { Amount } from '../core/amount.js';
+import type { Fingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import type { Bonus } from '../db/entities/bonuses.js';
+import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
+import { type RecipientName, resolveRecipients } from '../accounts/recipients.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import { createBonusKind } from './commands.js';
+import { type BonusFilter, listBonuses, readBonus } from './reading.js';
+import type { CreateBonus } from './rules.js';
+
+export interface BonusRequest {
+  readonly sourceAccountId: Uuid;
+  readonly recipient: RecipientName;
+  readonly amount: Amount;
+  readonly description: string | null;
+  readonly reference: string | null;
+}
+
+/** What the API does with single bonuses. */
+export class Bonuses {
+  private readonly desk: PostingDesk;
+  private readonly reader: Reader;
+  private readonly createBonus: CommandKind<CreateBonus, Bonus>;
+
+  constructor(desk: PostingDesk, reader: Reader, approvals: ApprovalThresholds) {
+    this.desk = desk;
+    this.reader = reader;
+    this.createBonus = createBonusKind(approvals);
+  }
+
+  /**
+   * Pays one person. A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has
+   * happened. (interface.md, POST /v1/bonuses)
+   */
+  async create(
+    caller: Caller,
+    { recipient, ...request }: BonusRequest,
+    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  ): Promise<Answer<Bonus>> {
+    const { tenantId, memberId } = caller;
+    // Nobody there is no answer yet: the key may have been used when there was somebody.
+    const found = (await resolveRecipients(this.reader, tenantId, [recipient]))(recipient);
+    const recipientAccountId = found === 'several' ? null : found;
+    const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: newId() };
+    return this.desk.submit(this.createBonus, command);
+  }
+
+  /** Throws not_found, authority_insufficient. */
+  read(caller: Caller, id: Uuid): Promise<Bonus> {
+    return readBonus(this.reader, caller, id);
+  }
+
+  list(caller: Caller, filter: BonusFilter, before: TimePosition | null, limit: number): Promise<Page<Bonus>> {
+    return listBonuses(this.reader, caller, filter, before, limit);
+  }
+}

@@ -1,0 +1,90 @@
+import { type Actor, recordAct } from '../access/audit-log.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Clock, type Instant, instant } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { eventRemovals, eventRetention } from '../db/entities/events.js';
+import { upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+
+/** How long the log keeps events: for ever, unless the operator says otherwise. (decisions.md, Webhooks and events) */
+
+export const LEAST_DAYS = 30;
+const MOST_DAYS = 36_500;
+const DAY_MS = 86_400_000;
+
+/** In days; null: for ever. */
+export async function readRetention(reader: Reader): Promise<number | null> {
+  return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
+}
+
+/** Sets it for every tenant; it removes nothing by itself. Throws ApiError invalid_field (fewer than 30 days). */
+export async function setRetention(database: Database, clock: Clock, days: number | null, actor: Actor): Promise<void> {
+  if (days !== null && (!Number.isInteger(days) || days < LEAST_DAYS || days > MOST_DAYS))
+    throw new ApiError(invalidField('days', 'out_of_range'));
+  await transact(database, async (transaction) => {
+    await transaction.execute(upsertSql(eventRetention, [{ name: 'events', days }], ['days']));
+    await recordAct(transaction, actor, clock(), {
+      tenantId: null,
+      action: 'events.set_retention',
+      subjectType: 'event_log',
+      subjectId: 'events',
+      details: { days },
+    });
+  });
+}
+
+/** Events that one call removes at most. */
+const CHUNK = 500;
+
+/**
+ * Removes the oldest events of one tenant, the one behind `after`: a bounded piece of work that locks only what nobody writes.
+ * Answers that tenant, or null behind the last one or while nothing is to be removed; `isDone` is false where it has more.
+ */
+export async function removeOldEvents(
+  database: Database,
+  now: Instant,
+  after: Uuid | null,
+): Promise<{ readonly tenantId: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
+  const days = await readRetention(database.reader);
+  if (days === null) return null;
+  const behind = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
+  const [next] = await database.reader.query(
+    `SELECT tenant_id FROM event_counters${behind} ORDER BY tenant_id LIMIT 1`,
+  );
+  if (next === undefined) return null;
+  const tenantId = column.uuid.parse(next.tenant_id);
+  const before = instant(now - days * DAY_MS);
+  const removed = await transact(database, (transaction) => removeSome(transaction, tenantId, before));
+  return { tenantId, removed, isDone: removed < CHUNK };
+}
+
+async function removeSome(transaction: Transaction, tenantId: Uuid, before: Instant): Promise<number> {
+  const own = `tenant_id=${column.uuid.literal(tenantId)}`;
+  const known = await transaction.find(eventRemovals, { tenantId }, { forUpdate: true });
+  const through = known?.removedThrough ?? 0n;
+  // From where the log begins: what was removed before is not gone over again.
+  const rows = await transaction.query(
+    `SELECT sequence, created_at FROM events FORCE INDEX (PRIMARY)
+     WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${CHUNK}`,
+  );
+  const old = rows.filter((row) => column.time.parse(row.created_at) < before);
+  const last = old.at(-1);
+  if (last === undefined) return 0;
+  const removedThrough = column.bigint.parse(last.sequence);
+  await transaction.execute(`DELETE FROM events WHERE ${own} AND sequence<=${removedThrough} AND sequence>${through}`);
+  const removal = { tenantId, removedThrough, removedUntil: column.time.parse(last.created_at) };
+  await transaction.execute(upsertSql(eventRemovals, [removal], ['removedThrough', 'removedUntil']));
+  return old.length;
+}
+
+/** The last sequence of a tenant that retention has removed; 0: none. */
+export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
+  return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
+}
+
+/** True when a list that goes on from `after` (the last sequence shown) would go on with what is gone. */
+export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
+  return order === 'asc' ? after < removed : after <= removed;
+}

@@ -1,0 +1,30 @@
+/** What we use of busboy; it brings no types. */
+declare module 'busboy' {
+  import type { IncomingHttpHeaders } from 'node:http';
+  import type { Readable, Writable } from 'node:stream';
+
+  interface Limits {
+    readonly fieldSize: number;
+    readonly fields: number;
+    readonly fileSize: number;
+    readonly files: number;
+    readonly parts: number;
+  }
+
+  interface Parser extends Writable {
+    on(event: 'file', listener: (name: string | undefined, content: Readable) => void): this;
+    on(
+      event: 'field',
+      listener: (name: string | undefined, value: unknown, info: { readonly valueTruncated: boolean }) => void,
+    ): this;
+    on(event: 'partsLimit' | 'fieldsLimit' | 'filesLimit' | 'close', listener: () => void): this;
+    on(event: 'error', listener: (failure: unknown) => void): this;
+  }
+
+  /** Throws for a content type that is no multipart form with a boundary. */
+  export default function busboy(options: {
+    readonly headers: IncomingHttpHeaders;
+    readonly defParamCharset: 'utf8';
+    readonly limits: Limits;
+  }): Parser;
+}

@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import type { Exchange } from './exchange.js';
+import { RequestAborted } from './request-body.js';
+import type { FileAnswer } from './route.js';
+import { commonHeaders } from './send.js';
+
+/** A client that takes nothing for so long has gone, or means harm. */
+const STALLED_MS = 60_000;
+
+/**
+ * Answers a file while it is written. Its length is not known before, so it goes out in chunks, and a client sees whether the
+ * last one came. Throws what `write` throws; where the head was sent by then, the caller cuts the connection. Throws
+ * RequestAborted when the client has gone.
+ */
+export async function sendFile(
+  exchange: Exchange,
+  status: number,
+  file: FileAnswer,
+  own: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { response, method } = exchange;
+  const head = [
+    ...commonHeaders(exchange, own),
+    ...['Content-Type', file.contentType],
+    ...['Content-Disposition', `attachment; filename="${checkedName(file.name)}"`],
+    ...['Cache-Control', 'no-store'],
+    ...['X-Content-Type-Options', 'nosniff'],
+  ];
+  const begin = (): void => {
+    response.writeHead(status, head);
+  };
+  if (method === 'HEAD') {
+    begin();
+    response.end();
+    return;
+  }
+  const out = new FileOut(response, begin);
+  await file.write(out);
+  if (!out.writableFinished) throw new Error('the file was not written to its end');
+}
+
+/** The names are ours; one that breaks the header is a fault. */
+function checkedName(name: string): string {
+  if (!/^[\w.-]+$/.test(name)) throw new Error('the name of the file cannot stand in a header');
+  return name;
+}
+
+/** Sends the head with the first byte, so that what fails before it can still be answered. */
+class FileOut extends Writable {
+  private readonly response: ServerResponse;
+  private readonly begin: () => void;
+  private hasBegun = false;
+  private waiting: ((failure?: Error) => void) | null = null;
+
+  constructor(response: ServerResponse, begin: () => void) {
+    super();
+    this.response = response;
+    this.begin = begin;
+    // A client that has gone before there was anything to listen to.
+    this.on('error', () => {});
+    if (response.destroyed) this.destroy(new RequestAborted());
+    response.once('close', () => {
+      if (!this.writableFinished) this.destroy(new RequestAborted());
+    });
+    response.on('drain', () => this.goOn());
+    response.setTimeout(STALLED_MS, () => response.destroy());
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (failure?: Error) => void): void {
+    this.beginOnce();
+    if (this.response.write(chunk)) done();
+    else this.waiting = done;
+  }
+
+  override _final(done: (failure?: Error) => void): void {
+    this.beginOnce();
+    this.response.end(() => done());
+  }
+
+  private beginOnce(): void {
+    if (!this.hasBegun) this.begin();
+    this.hasBegun = true;
+  }
+
+  private goOn(): void {
+    const { waiting } = this;
+    this.waiting = null;
+    waiting?.();
+  }
+}

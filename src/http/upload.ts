@@ -1,0 +1,231 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { ApiError, type FieldProblem, invalidField, type Refusal } from '../core/errors.js';
+import { headerText } from './headers.js';
+import { type JsonContent, jsonContent } from './json-body.js';
+import { assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
+
+const MIB = 1024 * 1024;
+/** The most that an uploaded file may have. (decisions.md, Bonuses and batches: Upload) */
+export const MAX_FILE_BYTES = 10 * MIB;
+/** The file's bytes come in pieces of this size, but for the last: as they are stored. */
+export const FILE_PIECE_BYTES = MIB;
+/** What may stand beside the file: fields, boundaries, part headers. */
+const MAX_REST_BYTES = 64 * 1024;
+const MAX_FIELD_BYTES = 8 * 1024;
+const MAX_PARTS = 32;
+/** The name under which the file part is documented and complained about; a client may call it anything. */
+export const FILE_FIELD = 'file';
+
+const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
+const TOO_LARGE: Refusal = {
+  code: 'body_too_large',
+  message: `the file has more than ${MAX_FILE_BYTES} bytes, the most that this operation accepts`,
+};
+
+/** The file of an upload, whatever its part was called. */
+export interface UploadedFile {
+  readonly size: number;
+  readonly sha256: Buffer;
+  /** In order, each of FILE_PIECE_BYTES but the last; none of an empty file. */
+  readonly pieces: readonly Buffer[];
+}
+
+/** A multipart form as it was sent: its text fields as the JSON object that would say the same, and its file. */
+export interface UploadContent {
+  readonly fields: JsonContent;
+  /** Null when there was none; that is among the problems. */
+  readonly file: UploadedFile | null;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Throws 415 unless the body is said to be a multipart form, not compressed. */
+export function assertForm(request: IncomingMessage): void {
+  if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
+    throw new ApiError({
+      code: 'unsupported_media_type',
+      message: 'the Content-Type must be multipart/form-data, with its boundary',
+    });
+  assertPlain(request);
+}
+
+/**
+ * Reads the form as it arrives; no more of it is kept than it may have. Throws 413 `body_too_large` while it is being read,
+ * 400 for what is no form or ends too early or takes longer than `limitMs`, RequestAborted.
+ */
+export async function readUpload(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitMs: number,
+): Promise<UploadContent> {
+  const announced = Number(headerText(request, 'content-length') ?? 0);
+  if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
+  if (waitsForContinue(request)) response.writeContinue();
+  const form = new Form();
+  await parseForm(request, form, limitMs);
+  return form.content();
+}
+
+type Parser = ReturnType<typeof busboy>;
+
+function parserOf(request: IncomingMessage): Parser {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      // A field or file that reaches its limit is over it: hence one more.
+      limits: {
+        fieldSize: MAX_FIELD_BYTES + 1,
+        fields: MAX_PARTS,
+        fileSize: MAX_FILE_BYTES + 1,
+        files: MAX_PARTS,
+        parts: MAX_PARTS,
+      },
+    });
+  } catch {
+    throw malformed();
+  }
+}
+
+/**
+ * Not stream.pipeline: where it fails it destroys the request, and with it the connection that the answer needs. What was not
+ * read is left to whoever answers.
+ */
+async function parseForm(request: IncomingMessage, form: Form, limitMs: number): Promise<void> {
+  const parser = parserOf(request);
+  let received = 0;
+  let stop = (): void => {};
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const tooLarge = (): void => reject(new ApiError(TOO_LARGE));
+      const timer = setTimeout(() => reject(notInTime()), limitMs);
+      const count = (chunk: Buffer): void => {
+        received += chunk.length;
+        if (received > MAX_FILE_BYTES + MAX_REST_BYTES) tooLarge();
+      };
+      const gone = (): void => reject(new RequestAborted());
+      request.on('data', count).on('close', gone).on('error', gone);
+      stop = (): void => {
+        clearTimeout(timer);
+        request.off('data', count).off('close', gone).off('error', gone);
+      };
+      parser.on('file', (name, content) => form.addFile(name, content, tooLarge));
+      parser.on('field', (name, value, info) => (info.valueTruncated ? tooLarge() : form.addField(name ?? '', value)));
+      parser.on('partsLimit', () => reject(malformed()));
+      parser.on('error', () => reject(malformed()));
+      parser.on('close', resolve);
+      request.pipe(parser);
+    });
+  } finally {
+    stop();
+    request.unpipe(parser);
+    parser.destroy();
+  }
+}
+
+function malformed(): ApiError {
+  return new ApiError(invalidField('', 'malformed_multipart'));
+}
+
+/** Gathers the parts. */
+class Form {
+  // Without prototype: a field may have any name.
+  private readonly values: Record<string, unknown> = Object.create(null);
+  private readonly problems: FieldProblem[] = [];
+  private readonly names = new Set<string>();
+  private file: FileBytes | null = null;
+
+  addField(name: string, value: unknown): void {
+    if (!this.isNew(name)) return;
+    // Bytes that are no UTF-8 have become U+FFFD: the text would be stored spoilt.
+    if (typeof value === 'string' && !value.includes('\ufffd')) this.values[name] = value;
+    else this.problem(name, 'not_utf8');
+  }
+
+  addFile(name: string | undefined, content: Readable, tooLarge: () => void): void {
+    // Its end too early is told by the parser.
+    content.on('error', () => {});
+    if (this.file !== null) {
+      this.problem(FILE_FIELD, 'repeated');
+      content.resume();
+      return;
+    }
+    if (name !== undefined) this.isNew(name);
+    const file = new FileBytes();
+    this.file = file;
+    content.on('limit', tooLarge).on('data', (bytes: Buffer) => file.add(bytes));
+  }
+
+  content(): UploadContent {
+    const { problems } = this;
+    if (this.file === null) problems.push({ code: 'missing_field', field: FILE_FIELD, reason: 'required' });
+    return { fields: jsonContent(this.values), file: this.file?.finished() ?? null, problems };
+  }
+
+  private isNew(name: string): boolean {
+    if (this.names.has(name)) this.problem(name, 'repeated');
+    const isNew = !this.names.has(name);
+    this.names.add(name);
+    return isNew;
+  }
+
+  private problem(field: string, reason: string): void {
+    this.problems.push({ code: 'invalid_field', field, reason });
+  }
+}
+
+class FileBytes {
+  private readonly hash: Hash = createHash('sha256');
+  private readonly pieces: Buffer[] = [];
+  private size = 0;
+
+  add(bytes: Buffer): void {
+    this.hash.update(bytes);
+    for (let at = 0; at < bytes.length;) {
+      const used = this.size % FILE_PIECE_BYTES;
+      if (used === 0) this.pieces.push(Buffer.allocUnsafeSlow(FILE_PIECE_BYTES));
+      const length = Math.min(bytes.length - at, FILE_PIECE_BYTES - used);
+      this.pieces.at(-1)?.set(bytes.subarray(at, at + length), used);
+      at += length;
+      this.size += length;
+    }
+  }
+
+  finished(): UploadedFile {
+    const { pieces, size } = this;
+    const used = size % FILE_PIECE_BYTES;
+    const last = pieces.at(-1);
+    if (last !== undefined && used > 0) pieces[pieces.length - 1] = last.subarray(0, used);
+    return { size, sha256: this.hash.digest(), pieces };
+  }
+}
+
+/** How many uploads a process holds in memory at once, and how many of these may be one tenant's. */
+const MOST_UPLOADS = 16;
+const MOST_UPLOADS_OF_A_TENANT = 4;
+
+/** Keeps slow or many uploads from taking the memory, or all the places of other tenants. */
+export class UploadPlaces {
+  private readonly taken = new Map<string, number>();
+  private all = 0;
+
+  /** Returns what gives the place back. Throws 429 `rate_limited`. */
+  take(tenantId: string): () => void {
+    const own = this.taken.get(tenantId) ?? 0;
+    if (this.all >= MOST_UPLOADS || own >= MOST_UPLOADS_OF_A_TENANT)
+      throw new ApiError(
+        { code: 'rate_limited', message: 'too many uploads at once: wait until one has been answered' },
+        { 'Retry-After': '1' },
+      );
+    this.all += 1;
+    this.taken.set(tenantId, own + 1);
+    return () => {
+      this.all -= 1;
+      const left = (this.taken.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.taken.delete(tenantId);
+      else this.taken.set(tenantId, left);
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { LEAST_DAYS, readRetention, setRetention } from '../../events/retention.js';
+import { addCommand, group, type Ops } from '../command.js';
+
+export function addEventCommands(program: Command): void {
+  const own = group(program, 'events', 'the event log');
+  const retention = group(own, 'retention', 'how long the log keeps events');
+  addCommand(retention, {
+    usage: 'show',
+    summary: 'how long events are kept',
+    options: [],
+    examples: ['events retention show'],
+    input: z.object({}),
+    run: (ops) => show(ops),
+  });
+  addCommand(retention, {
+    usage: 'set <days>',
+    summary: `keep events for so many days, at least ${LEAST_DAYS}, or forever; the oldest are removed little by little`,
+    options: [],
+    examples: ['events retention set 400', 'events retention set forever'],
+    input: z.object({ days }),
+    run: async (ops, wanted) => {
+      if (wanted.days !== null)
+        await ops.output.confirm(`Remove the events of every tenant that are older than ${wanted.days} days`);
+      await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
+      await show(ops);
+    },
+  });
+}
+
+/** A number of days, or the word `forever`: null. */
+const days = z.string().transform((given, context) => {
+  if (given === 'forever') return null;
+  if (/^[1-9][0-9]{0,4}$/.test(given)) return Number.parseInt(given, 10);
+  context.addIssue(`${given} is neither a number of days nor the word forever`);
+  return z.NEVER;
+});
+
+async function show({ database, output }: Ops): Promise<void> {
+  const kept = await readRetention(database.reader);
+  output.one({ kept_days: kept, kept: kept === null ? 'forever' : `${kept} days` });
+}

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { count } from '../../config-values.js';
+import { isSecret } from '../../webhooks/signing.js';
+import { addLocalCommand } from '../command.js';
+import { OpsError } from '../failures.js';
+import { WebhookReceiver } from '../webhooks/receiver.js';
+import { deliveryFields, deliveryLine } from '../webhooks/received.js';
+
+const DEFAULT_ANSWER = 200;
+
+export function addWebhookListenCommand(webhooks: Command): void {
+  addLocalCommand(webhooks, {
+    usage: 'listen',
+    summary: 'receive deliveries on this machine, check their signatures and show what arrives, until Ctrl-C',
+    options: [
+      ['--port <port>', 'port to listen on, at 127.0.0.1 alone; 0 takes any that is free'],
+      ['--secret <secret>', "the endpoint's signing secret, whsec_…, the new or the old one of a rotation"],
+      [
+        '--answer <status>',
+        `what a good delivery is answered (default: ${DEFAULT_ANSWER}); a bad signature is answered 401`,
+      ],
+      ['--delay-ms <ms>', 'wait this long before each answer (default: 0)'],
+    ],
+    explanation:
+      '\nRegister http://127.0.0.1:<port>/ as an endpoint where the operator allows it, as the demo world does.\nNeeds no database. With --json each delivery is a line of JSON.',
+    examples: [
+      'webhooks listen --port 9999 --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      'webhooks listen --port 9999 --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --answer 500',
+    ],
+    input: z.object({
+      port: count(0, 65_535),
+      secret: z.string().refine(isSecret, 'must be a signing secret as it was shown: whsec_…'),
+      answer: count(200, 599).default(DEFAULT_ANSWER),
+      delayMs: count(0, 600_000).default(0),
+    }),
+    run: async (output, { port, secret, answer, delayMs }) => {
+      const receiver = new WebhookReceiver({ secret, answer, delayMs }, (delivery) =>
+        output.each(deliveryFields(delivery), deliveryLine(delivery)),
+      );
+      const listensOn = await receiver.listen(port).catch((error: NodeJS.ErrnoException) => {
+        throw new OpsError(`cannot listen on port ${port}: ${error.code}`);
+      });
+      output.say(`Listening on http://127.0.0.1:${listensOn}/; Ctrl-C ends it.`);
+      await interrupted();
+      await receiver.close();
+    },
+  });
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Actor } from '../../access/audit-log.js';
+import type { Uuid } from '../../core/ids.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
+import {
+  describe,
+  type OperatingParts,
+  pause,
+  recoverFor,
+  resume,
+  retryNow,
+  setStatus,
+} from '../../webhooks/operating.js';
+import { readDeliveries } from '../../webhooks/reading.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { findEndpoint, findTenant } from '../finding.js';
+import { optionalText, text, time } from '../inputs.js';
+import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
+import { addWebhookListenCommand } from './webhooks-listen.js';
+
+/** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
+export function addWebhookCommands(program: Command): void {
+  const own = group(program, 'webhooks', 'the webhook endpoints of tenants and what is on its way to them');
+  addList(own);
+  addShow(own);
+  addDeliveries(own);
+  addRecover(own);
+  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause);
+  addAct(own, 'resume', 'go on sending where it stood', resume);
+  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow);
+  addAct(
+    own,
+    'enable',
+    'enable it, whatever disabled it; what was not delivered since 5 days before is sent',
+    (...given) => setStatus(given[0], given[1], 'enabled', given[2]),
+  );
+  addAct(own, 'disable', 'disable it until its tenant or an operator enables it', (...given) =>
+    setStatus(given[0], given[1], 'disabled', given[2]),
+  );
+  addWebhookListenCommand(own);
+}
+
+const limit = z
+  .string()
+  .regex(/^([1-9][0-9]?|100)$/, 'must be a number from 1 to 100')
+  .default('25')
+  .transform((given) => Number.parseInt(given, 10));
+
+function addList(own: Command): void {
+  addCommand(own, {
+    usage: 'list',
+    summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
+    options: [['--tenant <tenant>', 'all of this tenant (id or name)']],
+    examples: ['webhooks list', 'webhooks list --tenant acme --json'],
+    input: z.object({ tenant: optionalText }),
+    run: async ({ database, output }, { tenant }) => {
+      const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+      const found = await database.reader.select(
+        webhookEndpoints,
+        { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
+        { orderBy: ['createdAt', 'id'] },
+      );
+      const shown = found.filter(
+        ({ status, pausedAt, failingSince }) =>
+          tenantId !== undefined || status === 'disabled' || pausedAt !== null || failingSince !== null,
+      );
+      const none = tenant === undefined ? 'No endpoint is disabled, paused or failing.' : `${tenant} has no endpoint.`;
+      output.list(shown.map(endpointFields), none);
+    },
+  });
+}
+
+function addShow(own: Command): void {
+  addCommand(own, {
+    usage: 'show <endpoint>',
+    summary: 'one endpoint, by its id, and what it waits for',
+    options: [],
+    examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
+    input: z.object({ endpoint: text }),
+    run: async (ops, { endpoint }) => show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
+  });
+}
+
+async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
+  output.one(endpointDetailFields(await describe(database.reader, endpointId, clock())));
+}
+
+function addDeliveries(own: Command): void {
+  addCommand(own, {
+    usage: 'deliveries <endpoint>',
+    summary: 'its deliveries, newest first, each with its last attempt',
+    options: [['--limit <count>', 'how many at most, up to 100 (default: 25)']],
+    examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
+    input: z.object({ endpoint: text, limit }),
+    run: async ({ database, output }, { endpoint, limit: most }) => {
+      const { id } = await findEndpoint(database.reader, endpoint);
+      const { items } = await readDeliveries(database.reader, id, null, most);
+      output.list(items.map(deliveryFields), 'Nothing was delivered to it.');
+    },
+  });
+}
+
+function addRecover(own: Command): void {
+  addCommand(own, {
+    usage: 'recover <endpoint>',
+    summary: 'send again what since then has no 2xx',
+    options: [['--since <time>', 'at most 30 days ago']],
+    examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
+    input: z.object({ endpoint: text, since: time }),
+    run: async (ops, { endpoint, since }) => {
+      const { id } = await findEndpoint(ops.database.reader, endpoint);
+      const { range } = await recoverFor(ops, id, since, ops.actor());
+      await show(ops, id);
+      if (range === null) ops.output.say('Nothing has happened since then.');
+    },
+  });
+}
+
+/** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
+function addAct(
+  own: Command,
+  name: string,
+  summary: string,
+  work: (parts: OperatingParts, endpointId: Uuid, actor: Actor) => Promise<boolean>,
+): void {
+  addCommand(own, {
+    usage: `${name} <endpoint>`,
+    summary,
+    options: [],
+    examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
+    input: z.object({ endpoint: text }),
+    run: async (ops, { endpoint }) => {
+      const { id } = await findEndpoint(ops.database.reader, endpoint);
+      const isChanged = await work(ops, id, ops.actor());
+      await show(ops, id);
+      if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
+    },
+  });
+}

@@ -1,0 +1,43 @@
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { ApiError, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Caller, PERMISSIONS } from '../core/permissions.js';
+import type { Reader, Transaction } from '../db/database.js';
+import { accounts, memberRoles } from '../db/entities/parties.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { equalsSql, literal } from '../db/statements.js';
+
+/** Throws authority_insufficient unless the member manages an account of the tenant. (decisions.md, roles) */
+export async function assertManager(reader: Reader, caller: Caller): Promise<void> {
+  const { roles } = PERMISSIONS.manageWebhooks;
+  const own = equalsSql(memberRoles, { memberId: caller.memberId, role: roles });
+  const [found] = await reader.query(
+    `SELECT 1 FROM member_roles r JOIN accounts a ON a.id=r.account_id
+     WHERE ${own} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system' LIMIT 1`,
+  );
+  if (found === undefined) throw new ApiError(AUTHORITY_INSUFFICIENT);
+}
+
+/** One of the tenant's endpoints. Throws not_found, authority_insufficient. */
+export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
+  const found = await reader.find(webhookEndpoints, { id, tenantId: caller.tenantId });
+  if (found === undefined || found.status === 'deleted') throw notFound();
+  await assertManager(reader, caller);
+  return found;
+}
+
+/**
+ * The same, locked, for a change. The right is checked before the lock, so that nobody waits for a stranger's row. Throws not_found,
+ * authority_insufficient.
+ */
+export async function lockManaged(transaction: Transaction, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
+  await findManaged(transaction, caller, id);
+  return lockEndpoint(transaction, id);
+}
+
+/** Any endpoint, locked: for operators. Throws not_found. */
+export async function lockEndpoint(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
+  const locked = await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
+  if (locked === undefined || locked.status === 'deleted') throw notFound();
+  return locked;
+}

@@ -1,0 +1,127 @@
+import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
+import { machineResolver, publicResolver, type Resolve } from './resolving.js';
+import { isPublicAddress } from './special-addresses.js';
+
+/** Why a URL takes no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
+export type UrlRefusal = 'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
+export type AddressRefusal = 'forbidden_address' | 'unresolvable';
+
+export type ParsedUrl = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: UrlRefusal };
+
+export interface PinnedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export type Resolved =
+  | { readonly ok: true; readonly addresses: readonly [PinnedAddress, ...PinnedAddress[]] }
+  | { readonly ok: false; readonly reason: AddressRefusal };
+
+export type CheckedUrl =
+  { readonly ok: true; readonly url: string } | { readonly ok: false; readonly reason: UrlRefusal | AddressRefusal };
+
+export interface AddressGuardOptions {
+  readonly allowedHosts: readonly AllowedHost[];
+  /**
+   * True when deliveries leave through a proxy: it alone resolves names, so it alone can refuse what they stand for. What
+   * is forbidden by its own text still is.
+   */
+  readonly namesAreLeftToProxy: boolean;
+  /** In place of the name servers, for names that are not on the operator's list. */
+  readonly resolve?: Resolve;
+}
+
+const MAX_URL_LENGTH = 2_048;
+const RESOLVE_TIMEOUT_MS = 5_000;
+/** Names that mean this machine or this network wherever they are resolved. */
+const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
+
+/**
+ * Keeps deliveries away from everything that is not on the public internet, whatever a tenant writes in a URL or in its DNS. (decisions.md,
+ * Webhooks and events, URL)
+ */
+export class AddressGuard {
+  private readonly options: AddressGuardOptions;
+  private readonly publicNames: Resolve;
+
+  constructor(options: AddressGuardOptions) {
+    this.options = options;
+    this.publicNames = options.resolve ?? publicResolver();
+  }
+
+  /** All that can be said of a URL without asking the DNS. */
+  parseUrl(text: string): ParsedUrl {
+    if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
+    // The parser mends all of these silently; what a person reads would not be what is connected to.
+    if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text)) return { ok: false, reason: 'malformed' };
+    if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
+    const url = new URL(text);
+    const reason = this.refusalOf(url, text);
+    return reason === null ? { ok: true, url } : { ok: false, reason };
+  }
+
+  private refusalOf(url: URL, text: string): UrlRefusal | null {
+    if (url.href.length > MAX_URL_LENGTH) return 'too_long';
+    if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'credentials';
+    if (text.includes('#')) return 'fragment';
+    if (isAllowedHost(this.options.allowedHosts, url)) return null;
+    const host = hostOf(url);
+    if (url.protocol !== 'https:') return 'https_only';
+    if (isIP(host) !== 0) return isPublicAddress(host) ? null : 'forbidden_address';
+    const name = host.replace(/\.+$/, '');
+    if (LOCAL_NAME.test(name) || !name.includes('.')) return 'forbidden_address';
+    return isHostName(host) ? null : 'malformed';
+  }
+
+  /** The addresses that a checked URL's host has now: all of them allowed, or a refusal. Never throws. */
+  async resolve(url: URL): Promise<Resolved> {
+    const isAllowed = isAllowedHost(this.options.allowedHosts, url);
+    const host = hostOf(url);
+    const found = isIP(host) !== 0 ? [host] : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
+    const [first, ...rest] = found.map(pinned);
+    if (first === undefined) return { ok: false, reason: 'unresolvable' };
+    // One forbidden address among good ones is no accident: the next connection may take that one.
+    if (!isAllowed && !found.every(isPublicAddress)) return { ok: false, reason: 'forbidden_address' };
+    return { ok: true, addresses: [first, ...rest] };
+  }
+
+  /** For the registration of an endpoint: the URL in its normal form, or why it takes no deliveries. Never throws. */
+  async checkUrl(text: string): Promise<CheckedUrl> {
+    const parsed = this.parseUrl(text);
+    if (!parsed.ok) return parsed;
+    if (!this.options.namesAreLeftToProxy) {
+      const resolved = await this.resolve(parsed.url);
+      if (!resolved.ok) return resolved;
+    }
+    return { ok: true, url: parsed.url.href };
+  }
+}
+
+/** The host as a name or a bare address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** Labels of letters, digits, `-` and `_`, without the dot at the end that no certificate names. */
+function isHostName(host: string): boolean {
+  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+}
+
+async function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {
+  const timer = new AbortController();
+  const timeout = sleep(RESOLVE_TIMEOUT_MS, [], { signal: timer.signal, ref: false });
+  try {
+    return await Promise.race([resolve(name), timeout]);
+  } catch {
+    return [];
+  } finally {
+    timer.abort();
+    timeout.catch(() => undefined);
+  }
+}
+
+function pinned(address: string): PinnedAddress {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}

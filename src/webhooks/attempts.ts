@@ -1,0 +1,50 @@
+import type { Keyring } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js';
+import { openSecrets } from './secrets.js';
+import type { AttemptResult } from './attempt/result.js';
+import type { Sending } from './sending.js';
+
+/** One attempt: signed, sent, and as it is recorded. */
+
+const LONGEST_MESSAGE = 255;
+const LONGEST_RESPONSE = 1024;
+
+/** What is sent: an event, or a test. */
+export interface Message {
+  /** The same at every attempt. */
+  readonly id: Uuid;
+  /** The same bytes at every attempt. */
+  readonly body: Buffer;
+}
+
+/** Signs with the secrets that are in force now, and sends. */
+export function sendMessage(
+  { sender, signing }: Sending,
+  keys: Keyring,
+  endpoint: WebhookEndpoint,
+  { id, body }: Message,
+  now: Instant,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const timestampS = Math.floor(now / 1000);
+  const headers = signing.signatureHeaders({ id, body, ...openSecrets(keys, endpoint, now), timestampS });
+  return sender.send({ url: endpoint.url, body, headers }, signal);
+}
+
+/** `at`: when it began. */
+export function attemptRow(endpointId: Uuid, deliveryId: Uuid, at: Instant, result: AttemptResult): WebhookAttempt {
+  const row = { endpointId, deliveryId, id: newId(), at, durationMs: Math.max(0, Math.round(result.durationMs)) };
+  if (result.outcome === 'answered') {
+    const response = cut(result.responseHead, LONGEST_RESPONSE);
+    return { ...row, status: result.status, failure: null, message: null, response };
+  }
+  const message = cut(result.message, LONGEST_MESSAGE);
+  return { ...row, status: null, failure: result.reason, message, response: null };
+}
+
+/** In code points, as the column counts them. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('');
+}

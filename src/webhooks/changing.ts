@@ -1,0 +1,179 @@
+import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import * as column from '../db/columns.js';
+import type { Transaction } from '../db/database.js';
+import {
+  type DisabledReason,
+  type SubscribableType,
+  type WebhookEndpoint,
+  webhookEndpoints,
+  webhookSubscriptions,
+} from '../db/entities/webhooks.js';
+import { equalsSql, insertSql, literals, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { assertManager, lockManaged } from './access.js';
+import { headOf } from './log-positions.js';
+import type { WebhookParts } from './parts.js';
+import { type ShownEndpoint, shown } from './reading.js';
+import { beginRecovery } from './recovering.js';
+import { subscriptionsOf } from './registering.js';
+import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
+import { sealSecret } from './secrets.js';
+
+/** What a PATCH may say. */
+export interface EndpointChange {
+  readonly url?: string | undefined;
+  readonly types?: readonly SubscribableType[] | undefined;
+  readonly status?: 'enabled' | 'disabled' | undefined;
+}
+
+/**
+ * Changes an endpoint: open deliveries go to the new URL, those of removed types end, a type that is added starts at the log's
+ * head. Throws invalid_field (the URL), not_found, authority_insufficient.
+ */
+export async function change(
+  parts: WebhookParts,
+  caller: Caller,
+  id: Uuid,
+  wanted: EndpointChange,
+): Promise<ShownEndpoint> {
+  const url = wanted.url === undefined ? undefined : await checkedUrl(parts, wanted.url);
+  const changed = await transact(parts.database, async (transaction) => {
+    const endpoint = await lockManaged(transaction, caller, id);
+    const now = parts.clock();
+    const changes: string[] = [];
+    if (url !== undefined && url !== endpoint.url) {
+      await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
+      changes.push('url');
+    }
+    if (wanted.types !== undefined && (await replaceTypes(transaction, endpoint, wanted.types, now)))
+      changes.push('events');
+    if (wanted.status === 'enabled' && (await enable(transaction, endpoint, now))) changes.push('enabled');
+    if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
+      changes.push('disabled');
+    if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
+    return shown(transaction, id);
+  });
+  if (wanted.status === 'enabled') parts.onDue(id);
+  return changed;
+}
+
+async function checkedUrl({ sending }: WebhookParts, text: string): Promise<string> {
+  const checked = await sending.checkUrl(text);
+  if (!checked.ok) throw new ApiError(invalidField('url', checked.reason));
+  return checked.url;
+}
+
+function recordChange(
+  transaction: Transaction,
+  actor: Actor,
+  { id, tenantId }: WebhookEndpoint,
+  changes: readonly string[],
+  now: Instant,
+): Promise<void> {
+  const details = { changed: changes.join(',') };
+  const act = { tenantId, action: 'webhook.change', subjectType: 'webhook_endpoint', subjectId: id, details };
+  return recordAct(transaction, actor, now, act);
+}
+
+/** Answers whether anything changed. */
+async function replaceTypes(
+  transaction: Transaction,
+  endpoint: WebhookEndpoint,
+  types: readonly SubscribableType[],
+  now: Instant,
+): Promise<boolean> {
+  const { id: endpointId, tenantId } = endpoint;
+  const before = (await transaction.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
+  const added = types.filter((type) => !before.includes(type));
+  const removed = before.filter((type) => !types.includes(type));
+  if (added.length > 0) {
+    const from = (await headOf(transaction, tenantId)) + 1n;
+    await transaction.execute(insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)));
+  }
+  if (removed.length > 0) {
+    await transaction.execute(
+      `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId, type: removed })}`,
+    );
+    await transaction.execute(
+      `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=${column.time.literal(now)}
+       WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state IN ('pending','retrying')
+       AND event_type IN (${literals(webhookSubscriptions, 'type', removed)})`,
+    );
+  }
+  return added.length + removed.length > 0;
+}
+
+/**
+ * Enables a locked endpoint, whatever disabled it, and makes due all that was not delivered since 5 days before. Answers whether it
+ * was disabled.
+ */
+export async function enable(transaction: Transaction, endpoint: WebhookEndpoint, now: Instant): Promise<boolean> {
+  if (endpoint.status !== 'disabled') return false;
+  const { id, disabledAt } = endpoint;
+  const set: Partial<WebhookEndpoint> = { status: 'enabled', disabledReason: null, disabledAt: null, ...HEALTHY };
+  await transaction.execute(updateSql(webhookEndpoints, { ...set, nextDueAt: now }, { id }));
+  await beginRecovery(transaction, endpoint, instant((disabledAt ?? now) - FAILING_MS), false, now);
+  return true;
+}
+
+/** Disables a locked endpoint. What is on its way to it stays as it is. Answers whether it was enabled. */
+export async function disable(
+  transaction: Transaction,
+  endpoint: WebhookEndpoint,
+  disabledReason: DisabledReason,
+  disabledAt: Instant,
+): Promise<boolean> {
+  if (endpoint.status !== 'enabled') return false;
+  const set: Partial<WebhookEndpoint> = { status: 'disabled', disabledReason, disabledAt };
+  await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
+  return true;
+}
+
+/** A new secret; the one before signs beside it for 24 h. It is shown here and never again. Throws not_found, authority_insufficient. */
+export async function rotateSecret(
+  parts: WebhookParts,
+  caller: Caller,
+  id: Uuid,
+): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
+  const secret = parts.sending.signing.newSecret();
+  return transact(parts.database, async (transaction) => {
+    const endpoint = await lockManaged(transaction, caller, id);
+    const now = parts.clock();
+    const set: Partial<WebhookEndpoint> = {
+      ...sealSecret(parts.encryptionKeys, id, secret),
+      previousSecret: endpoint.secret,
+      previousSecretKeyId: endpoint.secretKeyId,
+      previousUntil: instant(now + PREVIOUS_SECRET_MS),
+    };
+    await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+    await recordChange(transaction, memberActor(caller), endpoint, ['secret'], now);
+    return { endpoint: await shown(transaction, id), secret };
+  });
+}
+
+/**
+ * Nothing more is sent to it. Repeating it is no error: its answer may have been lost. The row stays as what its key made.
+ * Throws not_found, authority_insufficient.
+ */
+export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Promise<void> {
+  await transact(parts.database, async (transaction) => {
+    const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
+    if (own?.status === 'deleted') return assertManager(transaction, caller);
+    const endpoint = await lockManaged(transaction, caller, id);
+    const set: Partial<WebhookEndpoint> = {
+      status: 'deleted',
+      nextDueAt: null,
+      recoverAfter: null,
+      recoverUntil: null,
+    };
+    await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+    await transaction.execute(
+      `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId: id })}`,
+    );
+    await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], parts.clock());
+  });
+}

@@ -1,0 +1,26 @@
+import type { Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { transact } from '../../db/transact.js';
+import type { WebhookParts } from '../parts.js';
+import { DrainRun } from './drain-run.js';
+import { takeLease } from './lease.js';
+import type { DrainOptions, DrainResult, Random } from './types.js';
+
+/**
+ * Sends what is due to an endpoint until nothing is, its time is over or it is stopped. Safe to be run twice and to be given up: only the
+ * last one that began writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like when the
+ * database is away. (architecture.md, Events and webhooks)
+ */
+export async function drain(
+  parts: WebhookParts,
+  endpointId: Uuid,
+  options: DrainOptions,
+  random: Random = Math.random,
+): Promise<DrainResult> {
+  const { database, clock } = parts;
+  const state = await transact(database, (transaction) => takeLease(transaction, endpointId, clock()));
+  if (state === null) return { ended: 'held', attempts: 0, nextDueAt: null };
+  const run = new DrainRun(parts, state, options, random);
+  const { ended, attempts, nextDueAt } = await run.run();
+  return { ended, attempts, nextDueAt: nextDueAt === null ? null : toRfc3339(nextDueAt) };
+}

@@ -1,0 +1,119 @@
+import type { Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import { bigint, nullable, oneOf, uuid } from '../../db/columns.js';
+import type { StoredRow, Transaction } from '../../db/database.js';
+import {
+  SUBSCRIBABLE_TYPES,
+  type SubscribableType,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
+import { columnList, updateSql } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+
+/**
+ * Who drains an endpoint. A drain takes the next number (the fence) when it begins, and every write compares it under the
+ * endpoint's lock: one that was given up, and goes on all the same, can write nothing. The lease only tells the sweeper that
+ * somebody is at work.
+ */
+
+/** How long a drain counts as alive after its last write. */
+export const LEASE_MS = 15_000;
+
+/** Another drain has begun: this one may not write any more. */
+export class TakenOver extends Error {
+  override name = 'TakenOver';
+}
+
+/** The endpoint and what belongs to it. */
+export interface EndpointState {
+  readonly endpoint: WebhookEndpoint;
+  /** From which sequence on each type is subscribed to. */
+  readonly types: ReadonlyMap<SubscribableType, bigint>;
+  /** The tenant's last event. */
+  readonly head: bigint;
+  /** The last event of a subscribed type; 0 when there is none. */
+  readonly wantedHead: bigint;
+  /** What retention has removed; 0: nothing. */
+  readonly removedThrough: bigint;
+}
+
+/** Reads the whole state in one statement, and so of one moment. */
+export function stateSql(endpointId: Uuid): string {
+  return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
+      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
+    FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
+    LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
+    LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
+    LEFT JOIN event_heads h ON h.tenant_id=e.tenant_id AND h.type=s.type
+    WHERE e.id=${uuid.literal(endpointId)}`;
+}
+
+const maybeSequence = nullable(bigint);
+const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
+
+/** What the statement answered, a row for each subscription; undefined when there is no such endpoint. */
+export function parseState(rows: readonly StoredRow[]): EndpointState | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const types = new Map<SubscribableType, bigint>();
+  let wantedHead = 0n;
+  for (const row of rows) {
+    const type = maybeType.parse(row.subscribed_type);
+    if (type !== null) types.set(type, bigint.parse(row.subscribed_from));
+    const head = maybeSequence.parse(row.type_head) ?? 0n;
+    if (head > wantedHead) wantedHead = head;
+  }
+  const endpoint = parseRow(webhookEndpoints, first);
+  const removedThrough = maybeSequence.parse(first.removed) ?? 0n;
+  return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
+}
+
+/** The same for whoever is about to change it: nobody else does until the transaction ends. */
+async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
+  const lock = `SELECT id FROM webhook_endpoints WHERE id=${uuid.literal(endpointId)} FOR UPDATE`;
+  const [, rows = []] = await transaction.all([lock, stateSql(endpointId)]);
+  return parseState(rows);
+}
+
+export function isWanted(types: EndpointState['types'], type: string): type is SubscribableType {
+  return (types as ReadonlyMap<string, bigint>).has(type);
+}
+
+/** Nothing may be sent to it now. */
+export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
+  return status !== 'enabled' || pausedAt !== null;
+}
+
+/** Begins a drain; null when nothing may be sent to it. From then on whoever had the endpoint before is shut out. */
+export async function takeLease(
+  transaction: Transaction,
+  endpointId: Uuid,
+  now: Instant,
+): Promise<EndpointState | null> {
+  const state = await lockState(transaction, endpointId);
+  if (state === undefined || isHeld(state.endpoint)) return null;
+  const fence = state.endpoint.fence + 1n;
+  const leaseUntil = instant(now + LEASE_MS);
+  // Due at once if this drain dies: nobody knows then what it has left.
+  const set = { fence, leaseUntil, nextDueAt: now };
+  await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
+  return { ...state, endpoint: { ...state.endpoint, ...set } };
+}
+
+/** Locks the endpoint for a write of the drain with this number. Throws TakenOver. */
+export async function lockForDrain(transaction: Transaction, endpointId: Uuid, fence: bigint): Promise<EndpointState> {
+  const state = await lockState(transaction, endpointId);
+  if (state?.endpoint.fence !== fence) throw new TakenOver('another drain has the endpoint');
+  return state;
+}
+
+/** Ends the drain with this number, if it is still the last one, and says when something is due next. */
+export async function releaseLease(
+  transaction: Transaction,
+  endpointId: Uuid,
+  fence: bigint,
+  nextDueAt: Instant | null,
+): Promise<void> {
+  await transaction.execute(updateSql(webhookEndpoints, { leaseUntil: null, nextDueAt }, { id: endpointId, fence }));
+}

@@ -1,0 +1,45 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import * as column from '../../db/columns.js';
+import type { Reader, StoredRow } from '../../db/database.js';
+import { type WebhookDelivery, webhookDeliveries, type WebhookEndpoint } from '../../db/entities/webhooks.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+
+/** A delivery that waits, with the event's own bytes. */
+export interface OpenDelivery {
+  readonly delivery: WebhookDelivery;
+  /** Null when retention has removed the event. */
+  readonly body: Buffer | null;
+}
+
+/** Those of one lane that are due, the longest waiting first. */
+export async function readDue(
+  reader: Reader,
+  { id, tenantId }: WebhookEndpoint,
+  state: 'pending' | 'retrying',
+  now: Instant,
+  limit: number,
+): Promise<OpenDelivery[]> {
+  const rows = await reader.query(
+    `SELECT ${columnList(webhookDeliveries, 'd')}, v.body FROM webhook_deliveries d FORCE INDEX (due)
+     LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(tenantId)} AND v.sequence=d.sequence
+     WHERE d.endpoint_id=${column.uuid.literal(id)} AND d.state='${state}' AND d.next_attempt_at<=${column.time.literal(now)}
+     ORDER BY d.next_attempt_at, d.id LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({ delivery: parseRow(webhookDeliveries, row), body: bodyOf(row) }));
+}
+
+export function bodyOf(row: StoredRow): Buffer | null {
+  const text = column.nullable(column.string).parse(row.body);
+  return text === null ? null : Buffer.from(text, 'utf8');
+}
+
+/** When the first of all that wait is due, or null. */
+export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
+  const first = (state: string): string =>
+    `(SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)
+      WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' ORDER BY next_attempt_at LIMIT 1)`;
+  const rows = await reader.query(`${first('pending')} UNION ALL ${first('retrying')} ORDER BY at LIMIT 1`);
+  return rows[0] === undefined ? null : column.time.parse(rows[0].at);
+}

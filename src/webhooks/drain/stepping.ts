@@ -1,0 +1,185 @@
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import * as column from '../../db/columns.js';
+import type { Transaction } from '../../db/database.js';
+import { events } from '../../db/entities/events.js';
+import {
+  type SubscribableType,
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
+import { insertSql, literals, updateSql } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { newDelivery } from '../redelivering.js';
+import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
+import { bodyOf, type OpenDelivery } from './open-deliveries.js';
+
+/** The most events of the log that one step goes over. */
+const MOST_EVENTS = 1_000n;
+
+export interface Step {
+  /** As the step has left it. */
+  readonly state: EndpointState;
+  /** The new deliveries, in the order of the log. */
+  readonly added: readonly OpenDelivery[];
+  /** Whether it made some due that waited for a retry. */
+  readonly madeDue: boolean;
+}
+
+/** A part of the log that waits to be looked at. */
+export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
+  return endpoint.recoverAfter !== null || (wantedHead > endpoint.cursorSequence && head > endpoint.cursorSequence);
+}
+
+/**
+ * One step of an endpoint's cursor, and one of what is being recovered, in the caller's transaction: a delivery row for each
+ * event that is wanted, at most `room` in all, and the cursor over all that was looked at. Throws TakenOver.
+ */
+export async function step(
+  transaction: Transaction,
+  endpointId: Uuid,
+  fence: bigint,
+  room: number,
+  now: Instant,
+): Promise<Step> {
+  const state = await lockForDrain(transaction, endpointId, fence);
+  const recovered = await recoverSome(transaction, state, Math.ceil(room / 2), now);
+  const advanced = await advance(transaction, state, room - recovered.added.length, now);
+  const added = [...recovered.added, ...advanced.added];
+  const set = { ...recovered.set, ...advanced.set, leaseUntil: instant(now + LEASE_MS) };
+  await transaction.all([
+    ...(added.length === 0
+      ? []
+      : [
+          insertSql(
+            webhookDeliveries,
+            added.map(({ delivery }) => delivery),
+          ),
+        ]),
+    updateSql(webhookEndpoints, set, { id: endpointId }),
+  ]);
+  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, added, madeDue: recovered.madeDue };
+}
+
+interface Part {
+  readonly added: readonly OpenDelivery[];
+  readonly set: Partial<WebhookEndpoint>;
+}
+
+async function advance(transaction: Transaction, state: EndpointState, room: number, now: Instant): Promise<Part> {
+  const { endpoint, removedThrough, head, wantedHead } = state;
+  const lost = lostSince(endpoint, removedThrough);
+  const after = removedThrough > endpoint.cursorSequence ? removedThrough : endpoint.cursorSequence;
+  // Nothing that it wants lies ahead: the cursor goes over all of it at once.
+  if (wantedHead <= after) return { added: [], set: { ...lost, cursorSequence: head > after ? head : after } };
+  if (room === 0) return { added: [], set: lost };
+  const read = await readWanted(transaction, state, after, head, room);
+  const added = read.events
+    .filter(({ type, sequence }) => sequence >= (state.types.get(type) ?? 0n))
+    .map((event) => open(newDelivery(endpoint.id, event, 'event', 1, now), event.body));
+  return { added, set: { ...lost, cursorSequence: read.through } };
+}
+
+/** The events that retention has removed before the endpoint's cursor reached them. */
+function lostSince({ cursorSequence, lostFrom }: WebhookEndpoint, removedThrough: bigint): Partial<WebhookEndpoint> {
+  if (removedThrough <= cursorSequence) return {};
+  return { lostFrom: lostFrom ?? cursorSequence + 1n, lostTo: removedThrough };
+}
+
+async function recoverSome(
+  transaction: Transaction,
+  state: EndpointState,
+  room: number,
+  now: Instant,
+): Promise<Part & { readonly madeDue: boolean }> {
+  const { recoverAfter, recoverUntil, recoverAll, id } = state.endpoint;
+  if (recoverAfter === null || recoverUntil === null) return { added: [], set: {}, madeDue: false };
+  const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
+  const read = await readWanted(transaction, state, after, recoverUntil, room);
+  const wanted = read.events.filter(({ type, sequence }) => recoverAll || sequence >= (state.types.get(type) ?? 0n));
+  const known = await readKnown(transaction, id, wanted);
+  const added: OpenDelivery[] = [];
+  const waitingIds: Uuid[] = [];
+  for (const event of wanted) {
+    const own = known.get(event.id) ?? [];
+    if (own.some(({ state: of }) => of === 'delivered')) continue;
+    const waiting = own.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
+    waitingIds.push(...waiting.map((delivery) => delivery.id));
+    if (waiting.length > 0) continue;
+    const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
+    added.push(open(newDelivery(id, event, 'recover', round, now), event.body));
+  }
+  if (waitingIds.length > 0) await makeDue(transaction, id, waitingIds, now);
+  const isDone = read.through >= recoverUntil;
+  const set = isDone ? { recoverAfter: null, recoverUntil: null, recoverAll: false } : { recoverAfter: read.through };
+  return { added, set, madeDue: waitingIds.length > 0 };
+}
+
+function open(delivery: WebhookDelivery, body: Buffer | null): OpenDelivery {
+  return { delivery, body };
+}
+
+interface WantedEvent {
+  readonly id: Uuid;
+  readonly type: SubscribableType;
+  readonly sequence: bigint;
+  readonly body: Buffer | null;
+}
+
+/** The events of subscribed types behind `after`, at most `most` of them, and up to where that has looked. */
+async function readWanted(
+  transaction: Transaction,
+  { endpoint, types }: EndpointState,
+  after: bigint,
+  until: bigint,
+  most: number,
+): Promise<{ readonly events: readonly WantedEvent[]; readonly through: bigint }> {
+  const bound = after + MOST_EVENTS < until ? after + MOST_EVENTS : until;
+  if (types.size === 0 || bound <= after) return { events: [], through: bound > after ? bound : after };
+  const rows = await transaction.query(
+    `SELECT id, type, sequence, body FROM events FORCE INDEX (PRIMARY)
+     WHERE tenant_id=${column.uuid.literal(endpoint.tenantId)} AND sequence>${after} AND sequence<=${bound}
+     AND type IN (${literals(events, 'type', types.keys())}) ORDER BY sequence LIMIT ${most}`,
+  );
+  const found = rows.map((row) => ({
+    id: column.uuid.parse(row.id),
+    type: column.oneOf([...types.keys()]).parse(row.type),
+    sequence: column.bigint.parse(row.sequence),
+    body: bodyOf(row),
+  }));
+  const last = found.at(-1);
+  return { events: found, through: found.length === most && last !== undefined ? last.sequence : bound };
+}
+
+/** What the endpoint has of these events already. */
+async function readKnown(
+  transaction: Transaction,
+  endpointId: Uuid,
+  wanted: readonly WantedEvent[],
+): Promise<ReadonlyMap<Uuid, readonly WebhookDelivery[]>> {
+  if (wanted.length === 0) return new Map();
+  const ids = literals(
+    webhookDeliveries,
+    'eventId',
+    wanted.map(({ id }) => id),
+  );
+  const rows = await transaction.query(
+    `SELECT * FROM webhook_deliveries FORCE INDEX (event)
+     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND event_id IN (${ids})`,
+  );
+  return groupBy(
+    rows.map((row) => parseRow(webhookDeliveries, row)),
+    ({ eventId }) => eventId,
+  );
+}
+
+async function makeDue(transaction: Transaction, endpointId: Uuid, ids: readonly Uuid[], now: Instant): Promise<void> {
+  const at = column.time.literal(now);
+  await transaction.execute(
+    `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
+     AND id IN (${literals(webhookDeliveries, 'id', ids)}) AND next_attempt_at>${at}`,
+  );
+}

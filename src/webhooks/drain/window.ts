@@ -1,0 +1,87 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { type Health, type Load, nextLane } from '../rules.js';
+import type { OpenDelivery } from './open-deliveries.js';
+
+/** The most untried deliveries that a drain has claimed ahead of their sending. */
+export const MOST_CLAIMED = 100;
+/** The most retries that it has read ahead. */
+export const MOST_RETRIES = 50;
+
+export interface Taken {
+  readonly open: OpenDelivery;
+  readonly isProbe: boolean;
+}
+
+/** What a drain has in its hands: bounded, however much waits in the database. */
+export class Window {
+  private pending: OpenDelivery[] = [];
+  private retries: OpenDelivery[] = [];
+  /** Those that were taken and are not yet on their way back to the database. */
+  private readonly onTheWay = new Map<Uuid, boolean>();
+  /** Every delivery from when it was read until its outcome is stored: none is read twice. */
+  private readonly known = new Set<Uuid>();
+
+  get load(): Load {
+    return {
+      pending: this.pending.length,
+      retries: this.retries.length,
+      onTheWay: this.onTheWay.size,
+      retriesOnTheWay: [...this.onTheWay.values()].filter((isRetry) => isRetry).length,
+    };
+  }
+
+  get pendingRoom(): number {
+    return Math.max(0, MOST_CLAIMED - this.pending.length);
+  }
+
+  get retryRoom(): number {
+    return Math.max(0, MOST_RETRIES - this.retries.length);
+  }
+
+  /** Puts those in line that it does not have yet. Answers how many. */
+  add(deliveries: readonly OpenDelivery[]): number {
+    const unknown = deliveries.filter(({ delivery }) => !this.known.has(delivery.id));
+    for (const open of unknown) {
+      this.known.add(open.delivery.id);
+      (open.delivery.state === 'pending' ? this.pending : this.retries).push(open);
+    }
+    return unknown.length;
+  }
+
+  /** The next that may be sent, or null. While the endpoint is probed that is the one that has waited longest. */
+  take(health: Health, now: Instant): Taken | null {
+    const lane = nextLane(this.load, health, now);
+    if (lane === null) return null;
+    const from = lane === 'probe' ? this.oldestLane() : lane === 'pending' ? this.pending : this.retries;
+    const open = from.shift();
+    if (open === undefined) return null;
+    this.onTheWay.set(open.delivery.id, from === this.retries);
+    return { open, isProbe: lane === 'probe' };
+  }
+
+  private oldestLane(): OpenDelivery[] {
+    const [pending, retry] = [this.pending[0]?.delivery, this.retries[0]?.delivery];
+    if (pending === undefined) return this.retries;
+    if (retry === undefined) return this.pending;
+    return (retry.nextAttemptAt ?? 0) <= (pending.nextAttemptAt ?? 0) ? this.retries : this.pending;
+  }
+
+  /** Its attempt is over. */
+  landed(id: Uuid): void {
+    this.onTheWay.delete(id);
+  }
+
+  /** Its outcome is stored, or it was given up without one: it may be read again. */
+  forget(id: Uuid): void {
+    this.onTheWay.delete(id);
+    this.known.delete(id);
+  }
+
+  /** Lets go of all that is only in line. */
+  clearLine(): void {
+    for (const { delivery } of [...this.pending, ...this.retries]) this.known.delete(delivery.id);
+    this.pending = [];
+    this.retries = [];
+  }
+}

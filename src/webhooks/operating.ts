@@ -1,0 +1,164 @@
+import { type Actor, recordAct } from '../access/audit-log.js';
+import type { ActDetails } from '../access/audit-log.js';
+import { notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { lockEndpoint } from './access.js';
+import { disable, enable } from './changing.js';
+import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
+import { earliestDue } from './drain/open-deliveries.js';
+import { parseState, stateSql } from './drain/lease.js';
+import { describeEndpoint, MOST_COUNTED } from './words.js';
+
+/**
+ * What operators do with an endpoint: by the command line, by signals, in the UI. Each is recorded with its actor and answers whether
+ * anything changed; all throw not_found. Whoever calls wakes the endpoint's drain after.
+ */
+export interface OperatingParts {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Nothing is sent from now on: a drain that runs begins no new send. What waits keeps its place. */
+export function pause(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
+  return act(parts, endpointId, actor, 'webhook.pause', async (transaction, endpoint, now) => {
+    if (endpoint.pausedAt !== null) return false;
+    const set = { pausedAt: now, pausedBy: actor.name };
+    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
+    return true;
+  });
+}
+
+/** Sending goes on where it stood. */
+export function resume(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
+  return act(parts, endpointId, actor, 'webhook.resume', async (transaction, endpoint, now) => {
+    if (endpoint.pausedAt === null) return false;
+    const set = { pausedAt: null, pausedBy: null, nextDueAt: now };
+    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
+    return true;
+  });
+}
+
+/** Rows of one statement. */
+const CHUNK = 1_000;
+
+/** Makes due now what waits for a retry, and the next probe. It uses up no step by itself. */
+export async function retryNow(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
+  const { database, clock } = parts;
+  await act(parts, endpointId, actor, 'webhook.retry_now', async (transaction, endpoint, now) => {
+    const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(endpoint.probeAt === null ? {} : { probeAt: now }) };
+    await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
+    return true;
+  });
+  const at = column.time.literal(clock());
+  for (let found = CHUNK; found === CHUNK;)
+    found = await transact(database, (transaction) =>
+      transaction.execute(
+        `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
+         AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
+      ),
+    );
+  return true;
+}
+
+/** Enables an endpoint whatever disabled it, or disables it. */
+export function setStatus(
+  parts: OperatingParts,
+  endpointId: Uuid,
+  status: 'enabled' | 'disabled',
+  actor: Actor,
+): Promise<boolean> {
+  const action = status === 'enabled' ? 'webhook.enable' : 'webhook.disable';
+  return act(parts, endpointId, actor, action, (transaction, endpoint, now) =>
+    status === 'enabled' ? enable(transaction, endpoint, now) : disable(transaction, endpoint, 'by_operator', now),
+  );
+}
+
+/** As the tenant's own `recover`. Throws invalid_field, invalid_state too. */
+export async function recoverFor(
+  parts: OperatingParts,
+  endpointId: Uuid,
+  since: Instant,
+  actor: Actor,
+): Promise<Recovery> {
+  assertRecoverable(since, parts.clock());
+  const found: { range: Recovery['range'] } = { range: null };
+  const details = { since: toRfc3339(since) };
+  await act(
+    parts,
+    endpointId,
+    actor,
+    'webhook.recover',
+    async (transaction, endpoint, now) => {
+      assertEnabled(endpoint);
+      found.range = await beginRecovery(transaction, endpoint, since, true, now);
+      return true;
+    },
+    details,
+  );
+  return { since, range: found.range };
+}
+
+type Work = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) => Promise<boolean>;
+
+/** Under the endpoint's lock; recorded when it changed something. */
+function act(
+  { database, clock }: OperatingParts,
+  endpointId: Uuid,
+  actor: Actor,
+  action: string,
+  work: Work,
+  details: ActDetails = {},
+): Promise<boolean> {
+  return transact(database, async (transaction) => {
+    const endpoint = await lockEndpoint(transaction, endpointId);
+    const now = clock();
+    const isChanged = await work(transaction, endpoint, now);
+    const { tenantId } = endpoint;
+    const done = { tenantId, action, subjectType: 'webhook_endpoint', subjectId: endpointId, details };
+    if (isChanged) await recordAct(transaction, actor, now, done);
+    return isChanged;
+  });
+}
+
+/** An endpoint and what it waits for. */
+export interface Described {
+  readonly endpoint: WebhookEndpoint;
+  readonly types: readonly string[];
+  readonly text: string;
+  /** RFC 3339, or null. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** What an endpoint waits for, in words. Reads a bounded number of rows. Throws not_found. */
+export async function describe(reader: Reader, endpointId: Uuid, now: Instant): Promise<Described> {
+  const state = parseState(await reader.query(stateSql(endpointId)));
+  if (state === undefined) throw notFound();
+  const { endpoint, head, wantedHead } = state;
+  const [pending, retrying, nextAttemptAt] = await Promise.all([
+    countOpen(reader, endpointId, 'pending'),
+    countOpen(reader, endpointId, 'retrying'),
+    earliestDue(reader, endpointId),
+  ]);
+  const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
+  const text = describeEndpoint({ endpoint, pending, retrying, nextAttemptAt, behind, now });
+  return {
+    endpoint,
+    types: [...state.types.keys()],
+    text,
+    nextAttemptAt: nextAttemptAt === null ? null : toRfc3339(nextAttemptAt),
+  };
+}
+
+async function countOpen(reader: Reader, endpointId: Uuid, state: 'pending' | 'retrying'): Promise<number> {
+  const [row] = await reader.query(
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM webhook_deliveries FORCE INDEX (due)
+     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' LIMIT ${MOST_COUNTED + 1}) few`,
+  );
+  return column.integer.parse(row?.found);
+}

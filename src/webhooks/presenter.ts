@@ -1,0 +1,50 @@
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import { SUBSCRIBABLE_TYPES, type WebhookAttempt } from '../db/entities/webhooks.js';
+import type { ShownDelivery, ShownEndpoint } from './reading.js';
+
+type Shown = Readonly<Record<string, unknown>>;
+
+function timeOf(at: Instant | null): string | null {
+  return at === null ? null : toRfc3339(at);
+}
+
+/** An endpoint as answers show it; never its secret. (decisions.md, Webhooks and events) */
+export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoint' | 'types'>): Shown {
+  const { lostFrom, lostTo } = endpoint;
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    events: SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)),
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    api_version: endpoint.apiVersion,
+    created_at: toRfc3339(endpoint.createdAt),
+    last_success_at: timeOf(endpoint.lastSuccessAt),
+    lost_events: lostFrom === null || lostTo === null ? null : { from: Number(lostFrom), to: Number(lostTo) },
+  };
+}
+
+/** A delivery with what was tried. */
+export function presentDelivery({ delivery, attempts }: Pick<ShownDelivery, 'delivery' | 'attempts'>): Shown {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    cause: delivery.cause,
+    status: delivery.state,
+    attempts: attempts.map(presentAttempt),
+    next_attempt_at: timeOf(delivery.nextAttemptAt),
+    created_at: toRfc3339(delivery.createdAt),
+  };
+}
+
+function presentAttempt(attempt: WebhookAttempt): Shown {
+  return {
+    at: toRfc3339(attempt.at),
+    status: attempt.status,
+    failure: attempt.failure,
+    message: attempt.message,
+    duration_ms: attempt.durationMs,
+    response: attempt.response,
+  };
+}

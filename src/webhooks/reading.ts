@@ -1,0 +1,127 @@
+import { groupBy } from '../core/collections.js';
+import { notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import { pageOf } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import {
+  type SubscribableType,
+  type WebhookAttempt,
+  webhookAttempts,
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+  webhookSubscriptions,
+} from '../db/entities/webhooks.js';
+import { columnList, literal, literals } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { readVisible } from '../db/visible-list.js';
+import { assertManager, findManaged } from './access.js';
+
+/** An endpoint with the types that it is subscribed to. */
+export interface ShownEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  readonly types: readonly SubscribableType[];
+}
+
+/** Throws not_found, authority_insufficient. */
+export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Promise<ShownEndpoint> {
+  return withTypes(reader, await findManaged(reader, caller, id));
+}
+
+/** The endpoint as it is now, for whoever has locked it. */
+export async function shown(reader: Reader, id: Uuid): Promise<ShownEndpoint> {
+  const endpoint = await reader.find(webhookEndpoints, { id });
+  if (endpoint === undefined) throw notFound();
+  return withTypes(reader, endpoint);
+}
+
+async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
+  const subscribed = await reader.select(webhookSubscriptions, { endpointId: endpoint.id });
+  return { endpoint, types: subscribed.map(({ type }) => type) };
+}
+
+/** The tenant's endpoints, newest first. Throws authority_insufficient. */
+export async function listEndpoints(
+  reader: Reader,
+  caller: Caller,
+  before: TimePosition | null,
+  limit: number,
+): Promise<Page<ShownEndpoint & TimePosition>> {
+  await assertManager(reader, caller);
+  const within = [`t.tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)}`];
+  const list = { table: webhookEndpoints, index: 'tenant', within, shown: [`l.status<>'deleted'`] };
+  const page = await readVisible(reader, list, before, limit);
+  const endpointId = page.items.map(({ id }) => id);
+  const types = groupBy(
+    endpointId.length === 0 ? [] : await reader.select(webhookSubscriptions, { endpointId }),
+    (row) => row.endpointId,
+  );
+  const items = page.items.map((endpoint) => ({
+    endpoint,
+    types: (types.get(endpoint.id) ?? []).map(({ type }) => type),
+    createdAt: endpoint.createdAt,
+    id: endpoint.id,
+  }));
+  return { items, next: page.next };
+}
+
+/** A delivery with its attempts, the first one first. */
+export interface ShownDelivery extends TimePosition {
+  readonly delivery: WebhookDelivery;
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** What was and is on its way to an endpoint, newest first. Throws not_found, authority_insufficient. */
+export async function listDeliveries(
+  reader: Reader,
+  caller: Caller,
+  endpointId: Uuid,
+  before: TimePosition | null,
+  limit: number,
+): Promise<Page<ShownDelivery>> {
+  await findManaged(reader, caller, endpointId);
+  return readDeliveries(reader, endpointId, before, limit);
+}
+
+/** The same for operators. */
+export async function readDeliveries(
+  reader: Reader,
+  endpointId: Uuid,
+  before: TimePosition | null,
+  limit: number,
+): Promise<Page<ShownDelivery>> {
+  const own = `endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}`;
+  const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
+  const rows = await reader.query(
+    `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (PRIMARY)
+     WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
+  );
+  const page = pageOf(
+    rows.map((row) => parseRow(webhookDeliveries, row)),
+    limit,
+  );
+  if (page.items.length === 0) return { items: [], next: null };
+  const ids = literals(
+    webhookAttempts,
+    'deliveryId',
+    page.items.map(({ id }) => id),
+  );
+  const tried = await reader.query(
+    `SELECT ${columnList(webhookAttempts)} FROM webhook_attempts FORCE INDEX (PRIMARY)
+     WHERE ${own} AND delivery_id IN (${ids}) ORDER BY delivery_id, id`,
+  );
+  const attempts = groupBy(
+    tried.map((row) => parseRow(webhookAttempts, row)),
+    (attempt) => attempt.deliveryId,
+  );
+  const items = page.items.map((delivery) => ({
+    delivery,
+    attempts: attempts.get(delivery.id) ?? [],
+    createdAt: delivery.createdAt,
+    id: delivery.id,
+  }));
+  return { items, next: page.next };
+}

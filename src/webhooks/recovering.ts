@@ -1,0 +1,97 @@
+import { memberActor, recordAct } from '../access/audit-log.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import type { Transaction } from '../db/database.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { lockManaged } from './access.js';
+import { firstSince } from './log-positions.js';
+import type { WebhookParts } from './parts.js';
+import { RECOVER_MS } from './rules.js';
+
+/**
+ * What an endpoint missed is sent again by its drain, which goes through that part of the log a step at a time: however much it is,
+ * asking for it costs one row.
+ */
+
+/** The part of the log that will be looked at again. */
+export interface Recovery {
+  readonly since: Instant;
+  /** The first and the last sequence; null when nothing has happened since. */
+  readonly range: { readonly from: bigint; readonly to: bigint } | null;
+}
+
+/**
+ * Sends again what since then has no 2xx, of the types that are subscribed to now. Throws not_found, authority_insufficient,
+ * invalid_field (older than 30 days, or to come), invalid_state (disabled).
+ */
+export async function recover(
+  parts: WebhookParts,
+  caller: Caller,
+  endpointId: Uuid,
+  since: Instant,
+): Promise<Recovery> {
+  assertRecoverable(since, parts.clock());
+  const recovery = await transact(parts.database, async (transaction) => {
+    const endpoint = await lockManaged(transaction, caller, endpointId);
+    assertEnabled(endpoint);
+    const now = parts.clock();
+    const range = await beginRecovery(transaction, endpoint, since, true, now);
+    await recordAct(transaction, memberActor(caller), now, {
+      tenantId: endpoint.tenantId,
+      action: 'webhook.recover',
+      subjectType: 'webhook_endpoint',
+      subjectId: endpointId,
+      details: { since: toRfc3339(since) },
+    });
+    return { since, range };
+  });
+  parts.onDue(endpointId);
+  return recovery;
+}
+
+/** Throws invalid_field. */
+export function assertRecoverable(since: Instant, now: Instant): void {
+  if (since > now || since < instant(now - RECOVER_MS)) throw new ApiError(invalidField('since', 'out_of_range'));
+}
+
+const DISABLED: Refusal = {
+  code: 'invalid_state',
+  message: 'the endpoint is disabled: enable it first',
+  details: { current: 'disabled', allowed: ['enabled'] },
+};
+
+/** Throws invalid_state. */
+export function assertEnabled(endpoint: WebhookEndpoint): void {
+  if (endpoint.status !== 'enabled') throw new ApiError(DISABLED);
+}
+
+/**
+ * Marks the part of the log that the cursor of a locked endpoint has passed since then. With `all`, also what lies before a
+ * type was subscribed to. Joins what is being recovered already.
+ */
+export async function beginRecovery(
+  transaction: Transaction,
+  endpoint: WebhookEndpoint,
+  since: Instant,
+  all: boolean,
+  now: Instant,
+): Promise<Recovery['range']> {
+  const from = await firstSince(transaction, endpoint.tenantId, since);
+  const to = endpoint.cursorSequence;
+  if (from === null || from > to) return null;
+  const { recoverAfter, recoverUntil } = endpoint;
+  const after = from - 1n;
+  const isRunning = recoverAfter !== null && recoverUntil !== null;
+  const set: Partial<WebhookEndpoint> = {
+    recoverAfter: isRunning && recoverAfter < after ? recoverAfter : after,
+    recoverUntil: to,
+    recoverAll: all || (isRunning && endpoint.recoverAll),
+    nextDueAt: now,
+  };
+  await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
+  return { from, to };
+}

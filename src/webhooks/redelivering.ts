@@ -1,0 +1,103 @@
+import { assertManager } from './access.js';
+import { notFound } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import * as column from '../db/columns.js';
+import type { Transaction } from '../db/database.js';
+import { type EventRow, events } from '../db/entities/events.js';
+import {
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+  type WebhookSubscription,
+  webhookSubscriptions,
+} from '../db/entities/webhooks.js';
+import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { WebhookParts } from './parts.js';
+
+/**
+ * Sends one event again: a delivery of its own to each enabled endpoint that is subscribed to its type, unless its cursor will still
+ * deliver it. Answers the Event as it was serialised. Throws not_found, authority_insufficient. (interface.md, POST
+ * /v1/events/{event_id}/redeliver)
+ */
+export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uuid): Promise<string> {
+  const { reader } = parts.database;
+  const event = await reader.find(events, { id: eventId, tenantId: caller.tenantId });
+  if (event === undefined) throw notFound();
+  await assertManager(reader, caller);
+  const told = await transact(parts.database, (transaction) => queue(transaction, event, parts.clock()));
+  for (const endpointId of told) parts.onDue(endpointId);
+  return event.body;
+}
+
+async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<readonly Uuid[]> {
+  const { tenantId, type } = event;
+  const subscribed: readonly WebhookSubscription[] = (
+    await transaction.select(webhookSubscriptions, { tenantId })
+  ).filter((subscription) => subscription.type === type);
+  if (subscribed.length === 0) return [];
+  const endpoints = await transaction.select(
+    webhookEndpoints,
+    { id: subscribed.map(({ endpointId }) => endpointId), status: 'enabled' },
+    { orderBy: ['id'], forUpdate: true },
+  );
+  const told: Uuid[] = [];
+  for (const endpoint of endpoints) {
+    const from = subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
+    if (event.sequence > endpoint.cursorSequence && event.sequence >= from) continue;
+    await queueFor(transaction, endpoint, event, now);
+    told.push(endpoint.id);
+  }
+  return told;
+}
+
+/** Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. */
+async function queueFor(
+  transaction: Transaction,
+  { id: endpointId }: WebhookEndpoint,
+  event: EventRow,
+  now: Instant,
+): Promise<void> {
+  const rounds = await transaction.query(
+    `${selectSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver' })} ORDER BY round DESC LIMIT 1`,
+  );
+  const round = rounds[0] === undefined ? 0 : column.integer.parse(rounds[0].round);
+  const isWaiting = rounds[0] !== undefined && rounds[0].next_attempt_at !== null;
+  if (isWaiting) {
+    const wait = equalsSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver', round });
+    await transaction.execute(
+      `UPDATE webhook_deliveries SET next_attempt_at=${column.time.literal(now)} WHERE ${wait}`,
+    );
+  } else
+    await transaction.execute(
+      insertSql(webhookDeliveries, [newDelivery(endpointId, event, 'redeliver', round + 1, now)]),
+    );
+  await transaction.execute(updateSql(webhookEndpoints, { nextDueAt: now }, { id: endpointId }));
+}
+
+/** A delivery that was not tried yet. */
+export function newDelivery(
+  endpointId: Uuid,
+  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
+  cause: WebhookDelivery['cause'],
+  round: number,
+  now: Instant,
+): WebhookDelivery {
+  return {
+    endpointId,
+    id: newId(),
+    eventId: event.id,
+    eventType: event.type,
+    sequence: event.sequence,
+    cause,
+    round,
+    state: 'pending',
+    steps: 0,
+    nextAttemptAt: now,
+    createdAt: now,
+    finishedAt: null,
+  };
+}

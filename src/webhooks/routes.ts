@@ -1,0 +1,194 @@
+import { toRfc3339 } from '../core/instant.js';
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answers, body, idempotent, limitedAs, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { presentDelivery, presentEndpoint } from './presenter.js';
+import {
+  ChangeEndpointBody,
+  DeliveryPageSchema,
+  EndpointPageSchema,
+  EndpointSchema,
+  EventSchema,
+  PageQuery,
+  RecoverBody,
+  RecoverySchema,
+  RegisteredEndpointSchema,
+  RegisterEndpointBody,
+  RotatedEndpointSchema,
+  TestSchema,
+} from './schemas.js';
+import type { Webhooks } from './service.js';
+import { presentTest } from './testing.js';
+
+export function webhookRoutes(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+  register(api, webhooks);
+  readEndpoints(api, webhooks, cursors);
+  changeEndpoints(api, webhooks);
+  sendAgain(api, webhooks);
+  deliveries(api, webhooks, cursors);
+}
+
+function register(api: Api, webhooks: Webhooks): void {
+  api.post(
+    '/v1/webhook_endpoints',
+    permits('manageWebhooks'),
+    idempotent,
+    body(RegisterEndpointBody),
+    answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
+    refuses('not_found', 'too_many_endpoints'),
+    summary(
+      'Register a webhook endpoint',
+      'It is told of every event of its types from now on. The answer holds the signing secret, this once: a replay shows the endpoint without it, and a secret that was lost is rotated. At most 16 for a tenant.',
+    ),
+    async ({ caller, body: wanted, idempotency, version }) => {
+      const described = { url: wanted.url, types: wanted.events, apiVersion: version };
+      const answer = await webhooks.register(caller, described, idempotency);
+      return answerOf(answer, ({ secret, ...registered }, replayed) => ({
+        status: replayed ? 200 : 201,
+        body: { ...presentEndpoint(registered), ...(secret === null ? {} : { secret }) },
+      }));
+    },
+  );
+}
+
+function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+  api.get(
+    '/v1/webhook_endpoints',
+    permits('manageWebhooks'),
+    query(PageQuery),
+    answers({ 200: EndpointPageSchema }),
+    summary('List the webhook endpoints', 'Newest first.'),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const before = readPosition(cursors, binding, request.query.cursor);
+      const page = await webhooks.list(request.caller, before, request.query.limit);
+      const next = writePosition(cursors, binding, page.next);
+      return { status: 200, body: { items: page.items.map(presentEndpoint), next_cursor: next } };
+    },
+  );
+
+  api.get(
+    '/v1/webhook_endpoints/{id}',
+    permits('manageWebhooks'),
+    answers({ 200: EndpointSchema }),
+    summary('Read a webhook endpoint'),
+    async (request) => ({
+      status: 200,
+      body: presentEndpoint(await webhooks.read(request.caller, pathId(request, 'id'))),
+    }),
+  );
+}
+
+function changeEndpoints(api: Api, webhooks: Webhooks): void {
+  api.patch(
+    '/v1/webhook_endpoints/{id}',
+    permits('manageWebhooks'),
+    body(ChangeEndpointBody),
+    answers({ 200: EndpointSchema }),
+    summary(
+      'Change a webhook endpoint',
+      'What is on its way goes to a new `url`. Deliveries of a type that is removed end; a type that is added starts with the next event. Enabled again, it gets what was not delivered since 5 days before it was disabled.',
+    ),
+    async (request) => {
+      const { url, events: types, status } = request.body;
+      const changed = await webhooks.change(request.caller, pathId(request, 'id'), { url, types, status });
+      return { status: 200, body: presentEndpoint(changed) };
+    },
+  );
+
+  api.delete(
+    '/v1/webhook_endpoints/{id}',
+    permits('manageWebhooks'),
+    answers({ 204: null }),
+    summary('Delete a webhook endpoint', 'Nothing more is sent to it. Repeating it is no error.'),
+    async (request) => {
+      await webhooks.remove(request.caller, pathId(request, 'id'));
+      return { status: 204 };
+    },
+  );
+
+  api.post(
+    '/v1/webhook_endpoints/{id}/rotate_secret',
+    permits('manageWebhooks'),
+    answers({ 200: RotatedEndpointSchema }),
+    summary(
+      'Rotate the signing secret',
+      'The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.',
+    ),
+    async (request) => {
+      const { endpoint, secret } = await webhooks.rotateSecret(request.caller, pathId(request, 'id'));
+      return { status: 200, body: { ...presentEndpoint(endpoint), secret } };
+    },
+  );
+}
+
+function sendAgain(api: Api, webhooks: Webhooks): void {
+  api.post(
+    '/v1/webhook_endpoints/{id}/test',
+    permits('manageWebhooks'),
+    limitedAs('redeliver'),
+    answers({ 202: TestSchema }),
+    refuses('rate_limited'),
+    summary(
+      'Send a test',
+      'A signed body of type `webhook.test`, sent at once and once, also to a disabled endpoint. What came of it is among the deliveries, under the `id` that is answered here as `event_id`.',
+    ),
+    async (request) => ({
+      status: 202,
+      body: presentTest(await webhooks.test(request.caller, pathId(request, 'id'))),
+    }),
+  );
+
+  api.post(
+    '/v1/webhook_endpoints/{id}/recover',
+    permits('manageWebhooks'),
+    body(RecoverBody),
+    answers({ 202: RecoverySchema }),
+    refuses('invalid_state'),
+    summary(
+      'Recover what was missed',
+      'Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.',
+    ),
+    async (request) => {
+      const { since, range } = await webhooks.recover(request.caller, pathId(request, 'id'), request.body.since);
+      const sequences = {
+        from_sequence: range === null ? null : Number(range.from),
+        to_sequence: range === null ? null : Number(range.to),
+      };
+      return { status: 202, body: { since: toRfc3339(since), ...sequences } };
+    },
+  );
+
+  api.post(
+    '/v1/events/{id}/redeliver',
+    permits('manageWebhooks'),
+    limitedAs('redeliver'),
+    answers({ 200: EventSchema }),
+    summary(
+      'Deliver an event again',
+      'To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.',
+    ),
+    async (request) => {
+      const text = await webhooks.redeliver(request.caller, pathId(request, 'id'));
+      return { status: 200, body: JSON.parse(text) as unknown };
+    },
+  );
+}
+
+function deliveries(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+  api.get(
+    '/v1/webhook_endpoints/{id}/deliveries',
+    permits('manageWebhooks'),
+    query(PageQuery),
+    answers({ 200: DeliveryPageSchema }),
+    summary('List the deliveries to a webhook endpoint', 'Newest first, each with its attempts. Kept 30 days.'),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const before = readPosition(cursors, binding, request.query.cursor);
+      const page = await webhooks.deliveries(request.caller, pathId(request, 'id'), before, request.query.limit);
+      const next = writePosition(cursors, binding, page.next);
+      return { status: 200, body: { items: page.items.map(presentDelivery), next_cursor: next } };
+    },
+  );
+}

@@ -1,0 +1,163 @@
+import { type Instant, instant } from '../core/instant.js';
+import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
+import type { AttemptResult } from './attempt/result.js';
+
+/** What a result does to a delivery and to an endpoint, and when something is due. (decisions.md, Webhooks and events) */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+export const DAY_MS = 24 * HOUR;
+
+/** The wait before each attempt; behind the last the delivery has failed. About 75 h in all. */
+export const SCHEDULE_MS: readonly number[] = [
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+];
+/** So that what failed together does not come back together. */
+const JITTER = 0.1;
+/** The most that `Retry-After` can put off an attempt. */
+const MOST_RETRY_AFTER_MS = DAY_MS;
+const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
+const GONE = 410;
+
+/** An endpoint that only fails for so long is disabled; enabled again it gets what it missed since as long before. */
+export const FAILING_MS = 5 * DAY_MS;
+/** After so many failures in a row an endpoint is probed. */
+export const FAILURES_BEFORE_PROBING = 5;
+const FIRST_PROBE_MS = 5 * SECOND;
+const SLOWEST_PROBE_MS = 5 * MINUTE;
+
+/** How far back `recover` goes at most. */
+export const RECOVER_MS = 30 * DAY_MS;
+export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
+/** How long the secret before a rotation signs beside the new one. */
+export const PREVIOUS_SECRET_MS = DAY_MS;
+export const MOST_ENDPOINTS = 16;
+
+/** Attempts of one endpoint at the same time; retries take at most half of them while new deliveries wait. */
+export const WINDOW = 8;
+
+export function isSuccess(result: AttemptResult): boolean {
+  return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
+}
+
+/** True for what was cut off by ourselves: it uses up no step and is made again. */
+export function isCutOff(result: AttemptResult): boolean {
+  return result.outcome === 'failed' && result.reason === 'canceled';
+}
+
+export interface DeliveryProgress {
+  readonly state: DeliveryState;
+  readonly steps: number;
+  readonly nextAttemptAt: Instant | null;
+  readonly finishedAt: Instant | null;
+}
+
+/**
+ * The delivery after an attempt that was not cut off. `isWanted` is false when its type is no longer subscribed to;
+ * `random` is from 0 to 1 and spreads the wait by ±10 %.
+ */
+export function afterAttempt(
+  delivery: { readonly steps: number },
+  result: AttemptResult,
+  isWanted: boolean,
+  now: Instant,
+  random: number,
+): DeliveryProgress {
+  const steps = delivery.steps + 1;
+  if (isSuccess(result)) return over('delivered', steps, now);
+  if (!isWanted) return over('ended', steps, now);
+  const waitMs = SCHEDULE_MS[steps];
+  if (waitMs === undefined) return over('failed', steps, now);
+  const spread = waitMs * (1 + JITTER * (2 * random - 1));
+  const nextAttemptAt = instant(now + Math.max(spread, retryAfterMs(result)));
+  return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
+}
+
+function over(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
+  return { state, steps, nextAttemptAt: null, finishedAt: now };
+}
+
+function retryAfterMs(result: AttemptResult): number {
+  if (result.outcome !== 'answered' || !RETRY_AFTER_STATUSES.includes(result.status)) return 0;
+  return Math.min(result.retryAfterMs ?? 0, MOST_RETRY_AFTER_MS);
+}
+
+/** How an endpoint has been doing. */
+export interface Health {
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly disabledReason: DisabledReason | null;
+  readonly disabledAt: Instant | null;
+  readonly failuresInRow: number;
+  readonly failingSince: Instant | null;
+  readonly probes: number;
+  readonly probeAt: Instant | null;
+  readonly lastSuccessAt: Instant | null;
+}
+
+/** The same endpoint as if it had never failed. */
+export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
+
+/**
+ * The endpoint after an attempt that was not cut off. `isProbe`: it was the one attempt that was let through; only such a
+ * one makes the wait for the next longer, so that what was on its way when the failures began counts once.
+ */
+export function healthAfter(health: Health, result: AttemptResult, isProbe: boolean, now: Instant): Health {
+  if (isSuccess(result)) return { ...health, ...HEALTHY, lastSuccessAt: now };
+  const failuresInRow = health.failuresInRow + 1;
+  const failingSince = health.failingSince ?? now;
+  const probes = health.probes + (isProbe ? 1 : 0);
+  const failing = { ...health, failuresInRow, failingSince, probes, probeAt: probeAfter(health, isProbe, now) };
+  if (health.status !== 'enabled') return failing;
+  if (result.outcome === 'answered' && result.status === GONE) return disabled(failing, 'answered_410', now);
+  if (now - failingSince >= FAILING_MS) return disabled(failing, 'failing_for_5_days', now);
+  return failing;
+}
+
+function probeAfter(health: Health, isProbe: boolean, now: Instant): Instant | null {
+  if (isProbe) return instant(now + probeWaitMs(health.probes + 1));
+  if (health.probeAt !== null) return health.probeAt;
+  return health.failuresInRow + 1 >= FAILURES_BEFORE_PROBING ? instant(now + probeWaitMs(0)) : null;
+}
+
+/** 5 s, 10 s, 20 s … up to 5 minutes. */
+export function probeWaitMs(probes: number): number {
+  return Math.min(FIRST_PROBE_MS * 2 ** Math.min(probes, 10), SLOWEST_PROBE_MS);
+}
+
+function disabled(health: Health, disabledReason: DisabledReason, disabledAt: Instant): Health {
+  return { ...health, status: 'disabled', disabledReason, disabledAt };
+}
+
+/** What waits to be sent and what is on its way, of one endpoint. */
+export interface Load {
+  readonly pending: number;
+  readonly retries: number;
+  readonly onTheWay: number;
+  readonly retriesOnTheWay: number;
+}
+
+/** Which lane sends next, or null when none may. */
+export function nextLane(load: Load, health: Health, now: Instant): 'pending' | 'retries' | 'probe' | null {
+  if (health.status !== 'enabled') return null;
+  if (load.pending + load.retries === 0) return null;
+  if (health.probeAt !== null) return load.onTheWay === 0 && health.probeAt <= now ? 'probe' : null;
+  if (load.onTheWay >= WINDOW) return null;
+  if (load.retries > 0 && (load.retriesOnTheWay < WINDOW / 2 || load.pending === 0)) return 'retries';
+  return load.pending > 0 ? 'pending' : null;
+}
+
+/** When the endpoint is due next: its earliest delivery, not before the next probe. Null: nothing waits. */
+export function nextDue(earliest: Instant | null, health: Health): Instant | null {
+  if (earliest === null || health.status !== 'enabled') return null;
+  return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
+}

@@ -1,0 +1,110 @@
+import { API_VERSIONS } from '../core/versions.js';
+import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS, SUBSCRIBABLE_TYPES } from '../db/entities/webhooks.js';
+import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
+import { z } from '../http/zod.js';
+
+export { EventSchema } from '../events/schemas.js';
+
+const MAX_URL = 2048;
+
+const urlField = z.string().min(1).max(MAX_URL).openapi({
+  format: 'uri',
+  description: 'https, without credentials and fragment; an address of the public internet.',
+});
+
+const typesField = z
+  .array(z.enum(SUBSCRIBABLE_TYPES))
+  .min(1)
+  .max(SUBSCRIBABLE_TYPES.length)
+  .transform((types) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)))
+  .openapi({ description: 'The types of events that it is told of.' });
+
+export const RegisterEndpointBody = z
+  .strictObject({ url: urlField, events: typesField })
+  .openapi('RegisterWebhookEndpoint');
+
+export const ChangeEndpointBody = z
+  .strictObject({
+    url: optional(urlField),
+    events: optional(typesField),
+    status: optional(z.enum(['enabled', 'disabled'])),
+  })
+  .openapi('ChangeWebhookEndpoint');
+
+export const EndpointSchema = z
+  .object({
+    id: uuidSchema,
+    url: z.string().openapi({ format: 'uri' }),
+    events: z.array(z.enum(SUBSCRIBABLE_TYPES)),
+    status: z.enum(['enabled', 'disabled']),
+    disabled_reason: z
+      .enum(DISABLED_REASONS)
+      .nullable()
+      .openapi({ description: 'Who or what disabled it; null while it is enabled.' }),
+    api_version: z.enum(API_VERSIONS).openapi({ description: 'Of its events; pinned when it was registered.' }),
+    created_at: instantSchema,
+    last_success_at: instantSchema.nullable().openapi({ description: 'The last answer of 2xx, to a test too.' }),
+    lost_events: z
+      .object({ from: z.number().int(), to: z.number().int() })
+      .nullable()
+      .openapi({ description: 'The sequences that retention removed before this endpoint was told of them.' }),
+  })
+  .openapi('WebhookEndpoint');
+
+const secret = z
+  .string()
+  .openapi({ description: 'Signs every delivery. Shown here and never again.', example: 'whsec_…' });
+
+/** The secret is absent in a replay: it is shown exactly once. */
+export const RegisteredEndpointSchema = EndpointSchema.extend({ secret: secret.optional() }).openapi(
+  'RegisteredWebhookEndpoint',
+);
+
+export const RotatedEndpointSchema = EndpointSchema.extend({ secret }).openapi('RotatedWebhookEndpoint');
+
+export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSchema);
+
+export const PageQuery = z.strictObject(PAGE_QUERY);
+
+export const DeliverySchema = z
+  .object({
+    id: uuidSchema,
+    event_id: uuidSchema.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
+    event_type: z.string(),
+    cause: z.enum(DELIVERY_CAUSES),
+    status: z.enum(DELIVERY_STATES).openapi({
+      description:
+        'pending: not tried yet. retrying: it failed and is tried again. delivered: a 2xx came. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
+    }),
+    attempts: z.array(
+      z.object({
+        at: instantSchema,
+        status: z.number().int().nullable().openapi({ description: 'The HTTP status; null when no answer came.' }),
+        failure: z.string().nullable().openapi({ description: 'Why no answer came, in a stable word.' }),
+        message: z.string().nullable(),
+        duration_ms: z.number().int(),
+        response: z.string().nullable().openapi({ description: "The first KiB of the answer's body." }),
+      }),
+    ),
+    next_attempt_at: instantSchema.nullable(),
+    created_at: instantSchema,
+  })
+  .openapi('WebhookDelivery');
+
+export const DeliveryPageSchema = pageSchema('WebhookDeliveryPage', DeliverySchema);
+
+export const RecoverBody = z
+  .strictObject({ since: instantField('up').openapi({ description: 'At most 30 days ago.' }) })
+  .openapi('RecoverWebhookEndpoint');
+
+export const RecoverySchema = z
+  .object({
+    since: instantSchema,
+    from_sequence: z.number().int().nullable().openapi({ description: 'Null when nothing has happened since.' }),
+    to_sequence: z.number().int().nullable(),
+  })
+  .openapi('WebhookRecovery');
+
+export const TestSchema = z
+  .object({ type: z.literal('webhook.test'), id: uuidSchema, created_at: instantSchema })
+  .openapi('WebhookTest');

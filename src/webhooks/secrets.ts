@@ -1,0 +1,39 @@
+import type { Keyring } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { seal, unseal } from '../core/secret-box.js';
+import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+
+/** Signing secrets as they rest. (decisions.md, Secrets and personal data) */
+
+type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
+
+/** A sealed secret opens only beside its own endpoint, as the present one and as the one before. */
+export function sealContext(endpointId: Uuid): string {
+  return `webhook_endpoints/${endpointId}`;
+}
+
+export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): SealedSecret {
+  const sealed = seal(keys, secret, sealContext(endpointId));
+  return { secret: sealed.bytes, secretKeyId: sealed.keyId };
+}
+
+export interface OpenSecrets {
+  readonly secret: string;
+  /** The one before the last rotation while it is in force, else null. */
+  readonly previousSecret: string | null;
+}
+
+/** Throws when the key that sealed them is not in the ring. */
+export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant): OpenSecrets {
+  const context = sealContext(endpoint.id);
+  const { previousSecret, previousSecretKeyId, previousUntil } = endpoint;
+  const isInForce = previousUntil !== null && now < previousUntil;
+  return {
+    secret: unseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context),
+    previousSecret:
+      isInForce && previousSecret !== null && previousSecretKeyId !== null
+        ? unseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context)
+        : null,
+  };
+}

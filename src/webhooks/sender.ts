@@ -1,0 +1,125 @@
+import { setMaxListeners } from 'node:events';
+import type { AddressGuard } from './address-guard/guard.js';
+import { type Agents, directAgents, proxiedAgents } from './attempt/agents.js';
+import type { Answer } from './attempt/answer.js';
+import { type Exchange, exchange, StaleConnection } from './attempt/exchange.js';
+import { AttemptEnded, type Failure, failureOf, refused } from './attempt/failures.js';
+import type { AttemptResult } from './attempt/result.js';
+
+export interface OutgoingDelivery {
+  readonly url: string;
+  /** The event as it was serialised once. */
+  readonly body: Buffer;
+  /** Those that sign it; what HTTP needs is added. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface SenderOptions {
+  readonly guard: AddressGuard;
+  /** For a whole attempt, from the DNS to the last byte that is read. */
+  readonly timeoutMs: number;
+  /**
+   * An HTTP proxy that every delivery leaves through by CONNECT, with credentials in the URL where it asks for them. It
+   * alone sees the receivers' addresses: the guard is then told to leave names to it, and it must refuse private ones.
+   */
+  readonly proxyUrl: URL | null;
+  /** PEM, in place of the machine's: where receivers have certificates of a company's own. */
+  readonly certificateAuthorities?: readonly string[];
+}
+
+const USER_AGENT = 'money-movement-webhooks/1';
+
+/**
+ * Makes the attempts of deliveries: one HTTP request each, to an address that was checked for this attempt, without following
+ * redirects, over in `timeoutMs` whatever the receiver does. A connection is kept for the next attempt at the same host, which
+ * may use it only when the host still has the same addresses. (decisions.md, Webhooks and events)
+ */
+export class Sender {
+  private readonly options: SenderOptions;
+  private readonly pool: Agents;
+  private readonly unpooled: Agents;
+  private readonly running = new Map<AbortController, Promise<unknown>>();
+  private isClosed = false;
+
+  constructor(options: SenderOptions) {
+    this.options = options;
+    const { proxyUrl, timeoutMs } = options;
+    const agents = (reuse: boolean): Agents =>
+      proxyUrl === null ? directAgents(reuse) : proxiedAgents(reuse, proxyUrl, timeoutMs);
+    this.pool = agents(true);
+    this.unpooled = agents(false);
+  }
+
+  /** Never throws. An abort of `signal` ends the attempt at once, as `canceled`, or answered where the status had come. */
+  async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
+    const startedAt = performance.now();
+    const stop = new AbortController();
+    const cancel = (): void => stop.abort(new AttemptEnded('canceled'));
+    const timer = setTimeout(() => stop.abort(new AttemptEnded('timeout')), this.options.timeoutMs);
+    if (signal.aborted || this.isClosed) cancel();
+    // One signal stands for all sends of a process: that many listeners are no leak.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', cancel);
+    const attempt = this.attempt(request, stop.signal);
+    this.running.set(stop, attempt);
+    try {
+      const result = await attempt;
+      const durationMs = Math.round(performance.now() - startedAt);
+      if ('reason' in result) return { outcome: 'failed', ...result, durationMs };
+      const { status, head: responseHead, retryAfterMs } = result;
+      return { outcome: 'answered', status, durationMs, responseHead, retryAfterMs };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      this.running.delete(stop);
+    }
+  }
+
+  /** Cancels what still runs and closes every connection. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const attempts = [...this.running];
+    for (const [stop] of attempts) stop.abort(new AttemptEnded('canceled'));
+    await Promise.all(attempts.map(([, attempt]) => attempt));
+    for (const agents of [this.pool, this.unpooled]) {
+      agents.http.destroy();
+      agents.https.destroy();
+    }
+  }
+
+  private async attempt(request: OutgoingDelivery, stop: AbortSignal): Promise<Answer | Failure> {
+    const { guard, proxyUrl, certificateAuthorities } = this.options;
+    const parsed = guard.parseUrl(request.url);
+    if (!parsed.ok) return refused(parsed.reason);
+    const { url } = parsed;
+    try {
+      const resolved = proxyUrl === null ? await before(stop, guard.resolve(url)) : null;
+      if (resolved?.ok === false) return refused(resolved.reason);
+      const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...request.headers };
+      const addresses = resolved?.addresses ?? null;
+      return await this.exchanged({ url, headers, body: request.body, addresses, certificateAuthorities }, stop);
+    } catch (error) {
+      return failureOf(error, url.protocol === 'https:');
+    }
+  }
+
+  /** A connection that the receiver closed while it was idle costs the delivery no attempt. */
+  private async exchanged(one: Exchange, stop: AbortSignal): Promise<Answer> {
+    try {
+      return await exchange(one, this.pool, stop);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      return exchange(one, this.unpooled, stop);
+    }
+  }
+}
+
+/** The work's result, or a rejection with the reason of `stop` if that comes first. */
+function before<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onStop = (): void => reject(stop.reason as Error);
+    if (stop.aborted) return onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
+  });
+}

@@ -1,0 +1,69 @@
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Answer } from '../ledger/desk/types.js';
+import { change, type EndpointChange, remove, rotateSecret } from './changing.js';
+import type { WebhookParts } from './parts.js';
+import { listDeliveries, listEndpoints, readEndpoint, type ShownDelivery, type ShownEndpoint } from './reading.js';
+import { recover, type Recovery } from './recovering.js';
+import { redeliver } from './redelivering.js';
+import { type KeyOfRequest, register, type RegisteredEndpoint, type WantedEndpoint } from './registering.js';
+import { type SentTest, TestDeliveries } from './testing.js';
+
+/**
+ * What the API does with webhook endpoints. Every method throws not_found or authority_insufficient where the caller has no right.
+ * (decisions.md, Webhooks and events)
+ */
+export class Webhooks {
+  /** Those that this process has on their way. */
+  readonly tests: TestDeliveries;
+  private readonly parts: WebhookParts;
+
+  /** `onFault` hears of a test that could not be recorded. */
+  constructor(parts: WebhookParts, onFault: (fault: unknown) => void) {
+    this.parts = parts;
+    this.tests = new TestDeliveries(parts, onFault);
+  }
+
+  register(caller: Caller, wanted: WantedEndpoint, idempotency: KeyOfRequest): Promise<Answer<RegisteredEndpoint>> {
+    return register(this.parts, caller, wanted, idempotency);
+  }
+
+  read(caller: Caller, id: Uuid): Promise<ShownEndpoint> {
+    return readEndpoint(this.parts.database.reader, caller, id);
+  }
+
+  list(caller: Caller, before: TimePosition | null, limit: number): Promise<Page<ShownEndpoint>> {
+    return listEndpoints(this.parts.database.reader, caller, before, limit);
+  }
+
+  change(caller: Caller, id: Uuid, wanted: EndpointChange): Promise<ShownEndpoint> {
+    return change(this.parts, caller, id, wanted);
+  }
+
+  remove(caller: Caller, id: Uuid): Promise<void> {
+    return remove(this.parts, caller, id);
+  }
+
+  rotateSecret(caller: Caller, id: Uuid): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
+    return rotateSecret(this.parts, caller, id);
+  }
+
+  test(caller: Caller, id: Uuid): Promise<SentTest> {
+    return this.tests.send(caller, id);
+  }
+
+  deliveries(caller: Caller, id: Uuid, before: TimePosition | null, limit: number): Promise<Page<ShownDelivery>> {
+    return listDeliveries(this.parts.database.reader, caller, id, before, limit);
+  }
+
+  recover(caller: Caller, id: Uuid, since: Instant): Promise<Recovery> {
+    return recover(this.parts, caller, id, since);
+  }
+
+  /** The Event as it was serialised. */
+  redeliver(caller: Caller, eventId: Uuid): Promise<string> {
+    return redeliver(this.parts, caller, eventId);
+  }
+}

@@ -1,0 +1,63 @@
+import { type Actor, auditRow } from '../access/audit-log.js';
+import { findStaff } from '../access/staff.js';
+import { cleanText } from '../core/checked-text.js';
+import { notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { auditLog } from '../db/entities/identity.js';
+import { webhookEndpoints } from '../db/entities/webhooks.js';
+import { insertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { EndpointAct } from '../temporal/contracts.js';
+import { type OperatingParts, pause, resume, retryNow } from './operating.js';
+
+const ACTIONS = { pause, resume, retry_now: retryNow } as const;
+const MAX_ACTOR = 80;
+const MAX_REASON = 140;
+
+/**
+ * What a signal asks of an endpoint, by active staff with a reason. Anything else changes nothing and is recorded. Answers why
+ * it was refused, or null. Throws not_found, DatabaseUnavailable.
+ */
+export async function actBySignal(parts: OperatingParts, act: EndpointAct): Promise<string | null> {
+  const { endpointId, action } = act;
+  const name = cleaned(act.actor, MAX_ACTOR);
+  const actor: Actor = { channel: 'temporal', name: name ?? '' };
+  const refused = await refusal(parts, name, cleaned(act.reason, MAX_REASON));
+  if (refused === null) await ACTIONS[action](parts, endpointId as Uuid, actor);
+  else await recordRefusal(parts, act, actor, refused);
+  return refused;
+}
+
+async function refusal(
+  { database }: OperatingParts,
+  name: string | null,
+  reason: string | null,
+): Promise<string | null> {
+  if (name === null) return 'no actor was named';
+  if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
+  const person = await findStaff(database.reader, name);
+  return person?.active === true ? null : `${name} is not active staff`;
+}
+
+/** Under the act's own id: recorded once, however often the activity runs. */
+async function recordRefusal(
+  { database, clock }: OperatingParts,
+  { endpointId, action, actId }: EndpointAct,
+  actor: Actor,
+  refused: string,
+): Promise<void> {
+  const id = actId as Uuid;
+  await transact(database, async (transaction) => {
+    const endpoint = await transaction.find(webhookEndpoints, { id: endpointId as Uuid });
+    if (endpoint === undefined) throw notFound();
+    if ((await transaction.find(auditLog, { id })) !== undefined) return;
+    const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
+    const done = { ...subject, action: `webhook.${action}_refused`, details: { refused } };
+    await transaction.execute(insertSql(auditLog, [auditRow(id, actor, clock(), done)]));
+  });
+}
+
+function cleaned(text: string | null, max: number): string | null {
+  const result = cleanText(text ?? '', max);
+  return 'clean' in result ? result.clean : null;
+}

@@ -1,0 +1,116 @@
+import { ApiError } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import {
+  webhookAttempts,
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../db/entities/webhooks.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { findManaged } from './access.js';
+import { attemptRow, sendMessage } from './attempts.js';
+import type { WebhookParts } from './parts.js';
+import { isSuccess } from './rules.js';
+import type { AttemptResult } from './attempt/result.js';
+
+/** The `type` in the body of a test; no event has it. */
+const TEST_TYPE = 'webhook.test';
+/** Tests of one tenant that may be on their way at the same time: each can take as long as its receiver lets it. */
+const MOST_UNDER_WAY = 8;
+
+/** What was sent. */
+export interface SentTest {
+  readonly id: Uuid;
+  readonly type: typeof TEST_TYPE;
+  readonly createdAt: Instant;
+}
+
+/**
+ * Tests are sent at once by the process that was asked, also to a disabled endpoint, once and without retries; what came of
+ * one stands among the deliveries as soon as it is over, with the id that was answered. A test that is cut off by a stop leaves
+ * nothing behind.
+ */
+export class TestDeliveries {
+  private readonly parts: WebhookParts;
+  private readonly onFault: (fault: unknown) => void;
+  private readonly stopping = new AbortController();
+  private readonly underWay = new Map<Promise<void>, Uuid>();
+
+  constructor(parts: WebhookParts, onFault: (fault: unknown) => void) {
+    this.parts = parts;
+    this.onFault = onFault;
+  }
+
+  /** Throws not_found, authority_insufficient, rate_limited. */
+  async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
+    const endpoint = await findManaged(this.parts.database.reader, caller, endpointId);
+    const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
+    if (own.length >= MOST_UNDER_WAY) throw tooMany();
+    const test = { id: newId(), type: TEST_TYPE, createdAt: this.parts.clock() } as const;
+    const sending = this.deliver(endpoint, test)
+      .catch(this.onFault)
+      .finally(() => this.underWay.delete(sending));
+    this.underWay.set(sending, endpoint.tenantId);
+    return test;
+  }
+
+  /** Resolves when no test is on its way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.underWay.keys());
+  }
+
+  /** Cuts off those that are on their way. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.settled();
+  }
+
+  private async deliver(endpoint: WebhookEndpoint, test: SentTest): Promise<void> {
+    const { sending, encryptionKeys, clock } = this.parts;
+    const body = Buffer.from(JSON.stringify(presentTest(test)), 'utf8');
+    const message = { id: test.id, body };
+    const result = await sendMessage(sending, encryptionKeys, endpoint, message, clock(), this.stopping.signal);
+    if (!this.stopping.signal.aborted) await this.record(endpoint, test, result);
+  }
+
+  private async record(endpoint: WebhookEndpoint, test: SentTest, result: AttemptResult): Promise<void> {
+    const { database, clock } = this.parts;
+    const now = clock();
+    const success = isSuccess(result);
+    const delivery: WebhookDelivery = {
+      endpointId: endpoint.id,
+      id: newId(),
+      eventId: test.id,
+      eventType: TEST_TYPE,
+      sequence: null,
+      cause: 'test',
+      round: 1,
+      state: success ? 'delivered' : 'failed',
+      steps: 1,
+      nextAttemptAt: null,
+      createdAt: test.createdAt,
+      finishedAt: now,
+    };
+    await transact(database, async (transaction) => {
+      if (success) await transaction.execute(updateSql(webhookEndpoints, { lastSuccessAt: now }, { id: endpoint.id }));
+      await transaction.all([
+        insertSql(webhookDeliveries, [delivery]),
+        insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, test.createdAt, result)]),
+      ]);
+    });
+  }
+}
+
+/** The body of a test, and the answer to who asked for it. */
+export function presentTest({ type, id, createdAt }: SentTest): Readonly<Record<string, unknown>> {
+  return { type, id, created_at: toRfc3339(createdAt) };
+}
+
+function tooMany(): ApiError {
+  const message = `${MOST_UNDER_WAY} tests of the tenant are on their way: wait for one to end`;
+  return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '10' });
+}

@@ -1,0 +1,75 @@
+import { DateTime } from 'luxon';
+import type { Instant } from '../core/instant.js';
+import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+
+/** What an endpoint waits for, as a person reads it in the Temporal UI and on the operators' terminal. */
+
+/** The facts behind the words. Counts are exact up to `atLeast`. */
+export interface EndpointFacts {
+  readonly endpoint: Pick<
+    WebhookEndpoint,
+    'status' | 'disabledReason' | 'disabledAt' | 'pausedAt' | 'pausedBy' | 'probeAt' | 'recoverUntil'
+  >;
+  readonly pending: number;
+  readonly retrying: number;
+  readonly nextAttemptAt: Instant | null;
+  /** How many events of the tenant's log it has not looked at. */
+  readonly behind: bigint;
+  readonly now: Instant;
+}
+
+const REASONS = {
+  by_tenant: 'by its tenant',
+  by_operator: 'by an operator',
+  answered_410: 'because its receiver answered 410 Gone',
+  failing_for_5_days: 'because every attempt failed for 5 days',
+} as const;
+
+export function describeEndpoint(facts: EndpointFacts): string {
+  const { endpoint } = facts;
+  const waits = waitingWords(facts);
+  if (endpoint.status === 'deleted') return 'deleted';
+  if (endpoint.status === 'disabled') {
+    const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
+    const since = endpoint.disabledAt === null ? '' : ` since ${when(endpoint.disabledAt, facts.now)}`;
+    return join(`disabled${why}${since}`, waits);
+  }
+  if (endpoint.pausedAt !== null)
+    return join(`paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts.now)}`, waits);
+  return waits.length === 0 ? 'idle' : waits.join('; ');
+}
+
+function waitingWords({ endpoint, pending, retrying, nextAttemptAt, behind, now }: EndpointFacts): string[] {
+  const words: string[] = [];
+  const probeAt = endpoint.probeAt;
+  const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
+  if (retrying > 0)
+    words.push(
+      next !== null && next > now
+        ? `waiting until ${when(next, now)} to retry ${deliveries(retrying)}`
+        : `retrying ${deliveries(retrying)}`,
+    );
+  if (pending > 0) words.push(`${deliveries(pending)} to send`);
+  if (endpoint.recoverUntil !== null) words.push('recovering what was missed');
+  if (behind > 0n) words.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
+  if (probeAt !== null && words.length > 0) words.push('probing');
+  return words;
+}
+
+function deliveries(count: number): string {
+  const shown = count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count);
+  return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
+}
+
+/** Counting goes on to one more than this. */
+export const MOST_COUNTED = 10_000;
+
+/** `14:05 UTC`, with the day where it is another one. */
+function when(at: Instant, now: Instant): string {
+  const [then, today] = [DateTime.fromMillis(at, { zone: 'utc' }), DateTime.fromMillis(now, { zone: 'utc' })];
+  return then.toFormat(then.hasSame(today, 'day') ? "HH:mm 'UTC'" : "yyyy-MM-dd HH:mm 'UTC'");
+}
+
+function join(first: string, rest: readonly string[]): string {
+  return [first, ...rest].join('; ');
+}

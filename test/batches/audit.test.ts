@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import type { Account } from '../../src/db/entities/parties.js';
+import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import { audit } from '../../src/ledger/auditor/audit.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { BatchWorld, payroll } from './support.js';
+
+interface Victim {
+  readonly payer: Account;
+  /** Held, one row of three paid. */
+  readonly executing: BonusBatch;
+  readonly completed: BonusBatch;
+}
+
+type Damage = readonly [name: string, sql: (victim: Victim) => string, found: readonly string[]];
+
+const ROW = (batch: BonusBatch, number: number): string => `batch_id=${idLiteral(batch.id)} AND number=${number}`;
+const BATCH = (batch: BonusBatch, set: string): string =>
+  `UPDATE bonus_batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
+
+const DAMAGES: readonly Damage[] = [
+  [
+    'a hold that has less than the open rows',
+    ({ executing }) => `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
+    ['held_total', 'operation_hold'],
+  ],
+  [
+    'a changed amount of an open row',
+    ({ executing }) => `UPDATE bonus_batch_rows SET raw=raw+1 WHERE ${ROW(executing, 3)}`,
+    ['batch_sums'],
+  ],
+  [
+    'a deleted row',
+    ({ executing }) => `DELETE FROM bonus_batch_rows WHERE ${ROW(executing, 3)}`,
+    ['batch_sums', 'batch_sums'],
+  ],
+  [
+    'a paid row that looks open again',
+    ({ completed }) => `UPDATE bonus_batch_rows SET status='pending', bonus_id=NULL WHERE ${ROW(completed, 2)}`,
+    ['batch_row_bonus', 'batch_sums', 'batch_sums'],
+  ],
+  [
+    'a paid row that names another bonus',
+    ({ completed, executing }) =>
+      `UPDATE bonus_batch_rows SET bonus_id=${idLiteral(executing.id)} WHERE ${ROW(completed, 2)}`,
+    ['batch_row_bonus'],
+  ],
+  [
+    'a bonus with another recipient than its row',
+    ({ completed, payer }) =>
+      `UPDATE bonus_batch_rows SET recipient_account_id=${idLiteral(payer.id)} WHERE ${ROW(completed, 2)}`,
+    ['batch_row_bonus'],
+  ],
+  [
+    'a batch that counts a row too many as paid',
+    ({ executing }) => BATCH(executing, 'rows_paid=rows_paid+1'),
+    ['batch_sums', 'batch_sums'],
+  ],
+  [
+    'a batch that is over with open rows',
+    ({ executing }) => BATCH(executing, "status='completed'"),
+    ['batch_state', 'operation_event', 'operation_hold'],
+  ],
+  [
+    'a completed batch that is executing again',
+    ({ completed }) => BATCH(completed, "status='executing'"),
+    ['batch_state', 'operation_event'],
+  ],
+  [
+    'a deleted bonus',
+    ({ completed }) => `DELETE FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    ['batch_row_bonus', 'batch_sums', 'key_resource', 'month_total', 'transaction_resource'],
+  ],
+  [
+    'a bonus of another month',
+    ({ completed }) =>
+      `UPDATE bonuses SET limit_month='2020-01' WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    ['month_total', 'month_total'],
+  ],
+  [
+    'a bonus of another amount',
+    ({ completed }) => `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    ['batch_row_bonus', 'month_total', 'transaction_legs'],
+  ],
+];
+
+describe('the auditor finds, of batches and bonuses,', function () {
+  this.timeout(30_000);
+  let db: TestDatabase;
+
+  // A database of its own: what is damaged here stays damaged.
+  before(async () => {
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_batch_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+  });
+
+  after(() => db.remove());
+
+  beforeEach(async () => {
+    const tables = await db.sql(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}' AND table_name<>'schema_migrations'`,
+    );
+    for (const { name } of tables) await db.sql(`DELETE FROM ${String(name)}`);
+  });
+
+  async function makeVictim(): Promise<Victim> {
+    const world = await BatchWorld.open(db);
+    const payer = await world.account({ funds: { COPM: 100n * LEAST } });
+    await world.account({ alias: '$ana' });
+    await world.account({ alias: '$bruno' });
+    const row = (recipient: string): readonly string[] => [recipient, LEAST.toString(), 'COPM'];
+    const completed = await world.paid(payer, payroll([row('$ana'), row('$bruno')]));
+    const executing = await world.executed(payer, payroll([row('$ana'), row('$ana'), row('$bruno')]));
+    await world.execution.payNextGroup(executing.id, 1);
+    return { payer, executing, completed };
+  }
+
+  it('nothing where nothing is wrong', async () => {
+    await makeVictim();
+    await assertLedgerSound(db.database);
+  });
+
+  for (const [name, sql, found] of DAMAGES)
+    it(name, async () => {
+      const victim = await makeVictim();
+      assert.equal(await db.change(sql(victim)), 1);
+      const { findings } = await audit(db.database);
+      assert.deepEqual(findings.map(({ check }) => check).sort(), [...found], JSON.stringify(findings, null, 1));
+    });
+});

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole } from '../../src/access/members.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { bonuses } from '../../src/db/entities/bonuses.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { holds } from '../../src/db/entities/ledger.js';
+import { idLiteral, LEAST, setStatus } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, fund, TEST_ACTOR } from '../support/world.js';
+import { BatchWorld, codeOf, payroll, resourceOf, UNWATCHED, type WantedCell } from './support.js';
+
+type Rows = readonly (readonly WantedCell[])[];
+
+describe('the execution of a batch', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let ana: Account;
+  let bruno: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    ana = await world.account({ alias: '$ana' });
+    bruno = await world.account({ alias: '$bruno' });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const source = (copm: bigint, type: 'person' | 'business' = 'business'): Promise<Account> =>
+    world.account({ type, funds: { COPM: copm } });
+  const pays = (...amounts: readonly bigint[]): Buffer =>
+    payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
+  const available = async (account: Account): Promise<bigint> => (await balanceOf(db.database, account.id)).available;
+
+  it('pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
+    const fees = await world.account();
+    await world.charge(fees, { flatRaw: 500n });
+    const payer = await source(1_000n * LEAST);
+    const rows: Rows = [
+      ['$ana', '100000', 'COPM', 'One', 'r1'],
+      ['$bruno', '200000', 'COPM', null, 'r2'],
+      ['$ana', '300000', 'COPM', null, null],
+    ];
+    const batch = await world.paid(payer, payroll(rows));
+    assert.deepEqual([batch.status, batch.rowsPaid, batch.rowsFailed, batch.settledRaw], ['completed', 3, 0, 601_500n]);
+    assert.deepEqual(
+      [await available(payer), await available(ana), await available(bruno), await available(fees)],
+      [1_000n * LEAST - 601_500n, 400_000n, 200_000n, 1_500n],
+    );
+    const paid = await world.rows(batch.id);
+    const made = await db.database.reader.select(bonuses, { batchId: batch.id }, { orderBy: ['batchRow'] });
+    assert.deepEqual(
+      made.map((bonus) => [bonus.id, bonus.batchRow, bonus.raw, bonus.feeRaw, bonus.description, bonus.reference]),
+      [
+        [paid[0]!.bonusId, 2, 100_000n, 500n, 'One', 'r1'],
+        [paid[1]!.bonusId, 3, 200_000n, 500n, 'November', 'r2'],
+        [paid[2]!.bonusId, 4, 300_000n, 500n, 'November', null],
+      ],
+    );
+    assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
+  });
+
+  it('holds the whole debit at once where the funds cover it, and each row spends its share', async () => {
+    const payer = await source(3n * LEAST);
+    const batch = await world.executed(payer, pays(LEAST, LEAST));
+    assert(batch.isHeld);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 2n * LEAST });
+    assert.deepEqual(await world.execution.payNextGroup(batch.id, 1), { tried: 1, settled: 1, unknown: 0 });
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: LEAST });
+    await assertLedgerSound(db.database);
+    assert.equal(await world.pay(batch), 'over');
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 0n });
+  });
+
+  it('without the funds for all holds nothing: each row is tried in its order, and a later smaller one may still be paid', async () => {
+    const payer = await source(5n * LEAST);
+    const batch = await world.paid(payer, pays(3n * LEAST, 3n * LEAST, LEAST, 2n * LEAST, LEAST));
+    assert(!batch.isHeld);
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ status, code }) => [status, code]),
+      [
+        ['paid', null],
+        ['failed', 'insufficient_funds'],
+        ['paid', null],
+        ['failed', 'insufficient_funds'],
+        ['paid', null],
+      ],
+    );
+    assert.deepEqual([batch.status, batch.rowsPaid, batch.rowsFailed], ['partially_failed', 3, 2]);
+    assert.equal(await available(payer), 0n);
+    assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.partially_failed']);
+  });
+
+  it('without a hold goes in the order of the file over many groups', async () => {
+    const payer = await source(250n * LEAST);
+    const batch = await world.paid(payer, pays(...Array.from({ length: 450 }, () => LEAST)));
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ status }) => status),
+      Array.from({ length: 450 }, (_, index) => (index < 250 ? 'paid' : 'failed')),
+    );
+  });
+
+  it('the hold covers what is needed to the last unit, the fee too', async () => {
+    await world.charge(await world.account(), { flatRaw: 1n });
+    for (const [funds, isHeld] of [
+      [2n * LEAST + 2n, true],
+      [2n * LEAST + 1n, false],
+    ] as const) {
+      const payer = await source(funds);
+      const batch = await world.paid(payer, pays(LEAST, LEAST));
+      assert.deepEqual([batch.isHeld, batch.status], [isHeld, isHeld ? 'completed' : 'partially_failed']);
+    }
+  });
+
+  it('a row is refused for good by the rules of the moment, with its code; the rest go on', async () => {
+    const payer = await source(1_000n * LEAST);
+    const closing = await world.account({ alias: '$closing' });
+    const batch = await world.executed(
+      payer,
+      payroll([
+        ['$ana', LEAST.toString(), 'COPM'],
+        ['$closing', LEAST.toString(), 'COPM'],
+        ['$ana', (5n * LEAST).toString(), 'COPM'],
+        ['$ana', (2n * LEAST).toString(), 'COPM'],
+      ]),
+    );
+    await closeAccount(db.database, systemClock, closing.id, { actor: TEST_ACTOR, reason: 'left' });
+    await db.sql(
+      `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', ${2n * LEAST}, ${4n * LEAST}, NULL)`,
+    );
+    assert.equal(await world.pay(batch), 'over');
+    const rows = await world.rows(batch.id);
+    assert.deepEqual(
+      rows.map(({ status, code }) => [status, code]),
+      [
+        ['failed', 'below_minimum'],
+        ['failed', 'not_found'],
+        ['failed', 'above_per_operation_limit'],
+        ['paid', null],
+      ],
+    );
+    assert.match(rows[0]!.message!, /under the minimum/);
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 998n * LEAST, held: 0n });
+    // For ever: its key is bound.
+    await db.sql(`DELETE FROM account_limits WHERE account_id=${idLiteral(payer.id)}`);
+    assert.equal(await world.pay(batch), 'over');
+    assert.deepEqual(await world.rows(batch.id), rows);
+  });
+
+  for (const [why, spoil] of [
+    ['frozen', (payer: Account) => setStatus(db, payer, 'frozen')],
+    [
+      'not verified',
+      (payer: Account) => db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(payer.id)}`),
+    ],
+  ] as const)
+    it(`of a source that is ${why} fails every row with capability_cannot_send and gives the hold back`, async () => {
+      const payer = await source(10n * LEAST);
+      const batch = await world.executed(payer, pays(LEAST, LEAST));
+      await spoil(payer);
+      assert.equal(await world.pay(batch), 'over');
+      assert.deepEqual(
+        (await world.rows(batch.id)).map(({ code }) => code),
+        ['capability_cannot_send', 'capability_cannot_send'],
+      );
+      assert.deepEqual(await balanceOf(db.database, payer.id), { available: 10n * LEAST, held: 0n });
+    });
+
+  it('pays whom the row named at validation, whatever happens to the alias', async () => {
+    const payer = await source(10n * LEAST);
+    const batch = await world.executed(payer, pays(LEAST));
+    await db.change(`UPDATE accounts SET alias=NULL WHERE id=${idLiteral(ana.id)}`);
+    await db.change(`UPDATE accounts SET alias='$ana' WHERE id=${idLiteral(bruno.id)}`);
+    await world.pay(batch);
+    assert.deepEqual([await available(ana), await available(bruno)], [LEAST, 0n]);
+  });
+
+  it('charges the fee that was fixed at validation, into the account that was fixed', async () => {
+    const [old, other] = [await world.account(), await world.account()];
+    await world.charge(old, { flatRaw: 700n });
+    const payer = await source(10n * LEAST);
+    const batch = await world.executed(payer, pays(LEAST));
+    const tenantId = world.tenant.tenant.id;
+    await removeFeeSchedule(db.database, systemClock, { tenantId, operation: 'bonus', asset: 'COPM' }, TEST_ACTOR);
+    await setFeeAccount(db.database, systemClock, tenantId, other.id, TEST_ACTOR);
+    const close = closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
+    await assert.rejects(close, /is executing/);
+    await world.pay(batch);
+    assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
+  });
+
+  it('counts each row in the month in which it is paid', async () => {
+    let now: Instant = instant(Date.parse('2031-01-31T20:00:00.000Z'));
+    const dated = await BatchWorld.open(db, { clock: () => now });
+    await dated.account({ alias: '$ana' });
+    const payer = await dated.account({ type: 'person', funds: { COPM: 10_000_000_000n } });
+    const third = 1_200_000_000n;
+    const batch = await dated.executed(payer, pays(third, third, third, third, third, third, LEAST));
+    // Five are more than the month allows; the next month has room again, the third refusal is over by then.
+    assert.deepEqual(await dated.execution.payNextGroup(batch.id, 5), { tried: 5, settled: 5, unknown: 0 });
+    now = instant(Date.parse('2031-02-01T05:00:00.000Z'));
+    assert.equal(await dated.pay(batch), 'over');
+    assert.deepEqual(
+      (await dated.rows(batch.id)).map(({ status, code }) => code ?? status),
+      ['paid', 'paid', 'paid', 'paid', 'monthly_limit_exceeded', 'paid', 'paid'],
+    );
+    const months = await db.sql(
+      `SELECT month, used FROM month_totals WHERE account_id=${idLiteral(payer.id)} ORDER BY month`,
+    );
+    assert.deepEqual(months, [
+      { month: '2031-01', used: (4n * third).toString() },
+      { month: '2031-02', used: (third + LEAST).toString() },
+    ]);
+  });
+
+  it('in a month that does not cover it refuses the rows behind, in the order of the file', async () => {
+    const payer = await source(1_000n * LEAST);
+    await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`);
+    const batch = await world.paid(payer, pays(...Array.from({ length: 420 }, () => LEAST)));
+    assert(batch.isHeld);
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
+      Array.from({ length: 420 }, (_, index) => (index < 250 ? 'paid' : 'monthly_limit_exceeded')),
+    );
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 750n * LEAST, held: 0n });
+  });
+
+  it('fails a row that would make its recipient richer than a balance can be', async () => {
+    const network = `net-${randomUUID()}`;
+    const other = await BatchWorld.open(db);
+    for (const { tenant } of [world, other])
+      await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(tenant.tenant.id)}`);
+    const rich = await other.account();
+    await fund(other.parts, rich, { raw: 9_223_372_036_854_775_807n - LEAST + 1n, asset: 'COPM' });
+    const payer = await source(10n * LEAST);
+    const batch = await world.paid(payer, payroll([[rich.id, LEAST.toString(), 'COPM']]));
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ code }) => code),
+      ['invalid_field'],
+    );
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 10n * LEAST, held: 0n });
+  });
+
+  describe('execute', () => {
+    it('is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
+      const payer = await source(10n * LEAST);
+      const open = await world.uploaded(payer, pays(LEAST));
+      const rejected = await world.validated(payer, payroll([['$nobody', '1', 'COPM']]));
+      const executing = await world.executed(payer, pays(LEAST));
+      const completed = await world.paid(payer, pays(LEAST));
+      for (const [batch, current] of [
+        [open, 'validating'],
+        [rejected, 'rejected'],
+        [executing, 'executing'],
+        [completed, 'completed'],
+      ] as const) {
+        const { outcome } = await world.execute(batch);
+        assert(!outcome.done);
+        assert.deepEqual(
+          [outcome.refusal.code, outcome.refusal.details],
+          ['invalid_state', { current, allowed: ['ready'] }],
+        );
+      }
+    });
+
+    it('replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
+      const payer = await source(10n * LEAST);
+      const batch = await world.ready(payer, pays(LEAST));
+      const other = await addMember(db.database, systemClock, world.tenant.tenant.id, 'other', TEST_ACTOR);
+      await grantRole(db.database, systemClock, other, payer.id, 'approver', TEST_ACTOR);
+      const key = randomUUID();
+      assert.equal(resourceOf(await world.execute(batch, world.tenant.owner, key)).status, 'executing');
+      assert.equal(codeOf(await world.execute(batch, other, key)), 'idempotency_key_reused');
+      await world.pay(batch);
+      const again = await world.execute(batch, world.tenant.owner, key);
+      assert.deepEqual([again.replayed, resourceOf(again).status], [true, 'completed']);
+      assert.equal(await available(ana), LEAST);
+    });
+
+    it('twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
+      const payer = await source(100n * LEAST);
+      for (let round = 0; round < 5; round += 1) {
+        const batch = await world.ready(payer, pays(LEAST));
+        const key = randomUUID();
+        const same = await Promise.all([1, 2, 3].map(() => world.execute(batch, world.tenant.owner, key)));
+        assert.deepEqual(same.map(({ replayed }) => replayed).sort(), [false, true, true]);
+        const next = await world.ready(payer, pays(LEAST));
+        const codes = (await Promise.all([1, 2, 3].map(() => world.execute(next)))).map(codeOf);
+        assert.deepEqual(codes.filter((code) => code === undefined).length, 1);
+        assert.deepEqual(codes.filter((code) => code === 'invalid_state').length, 2);
+        await Promise.all([world.pay(batch), world.pay(next)]);
+      }
+      assert.equal(await available(ana), 10n * LEAST);
+    });
+
+    it('is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+      const guarded = await BatchWorld.open(db, { approvals: { needs: () => [], of: () => 2n * LEAST } });
+      await guarded.account({ alias: '$ana' });
+      const member = await addMember(db.database, systemClock, guarded.tenant.tenant.id, 'second', TEST_ACTOR);
+      const payer = await guarded.account({
+        funds: { COPM: 10n * LEAST },
+        roles: [{ memberId: member.id, role: 'operator' }],
+      });
+      const [small, large] = [
+        await guarded.ready(payer, pays(2n * LEAST - 1n)),
+        await guarded.ready(payer, pays(LEAST, LEAST)),
+      ];
+      assert.equal(codeOf(await guarded.execute(small, member)), 'authority_insufficient');
+      assert.equal(codeOf(await guarded.execute(small)), undefined);
+      assert.equal(codeOf(await guarded.execute(large)), 'authority_insufficient');
+      await grantRole(db.database, systemClock, member, payer.id, 'approver', TEST_ACTOR);
+      assert.equal(codeOf(await guarded.execute(large, member)), undefined);
+      await Promise.all([guarded.pay(small), guarded.pay(large)]);
+      assert.equal((await guarded.batch(large.id)).executedBy, member.id);
+    });
+
+    it('of another tenant, or of nothing, is 404', async () => {
+      const payer = await source(10n * LEAST);
+      const batch = await world.ready(payer, pays(LEAST));
+      const stranger = await BatchWorld.open(db);
+      assert.equal(codeOf(await stranger.execute(batch)), 'not_found');
+      assert.equal(codeOf(await stranger.execute({ id: payer.id })), 'not_found');
+    });
+  });
+
+  it('an account that pays or receives fees of an executing batch is not closed', async () => {
+    const payer = await world.account();
+    const batch = await world.executed(payer, pays(LEAST));
+    const close = () => closeAccount(db.database, systemClock, payer.id, { actor: TEST_ACTOR, reason: 'x' });
+    await assert.rejects(close, /is executing/);
+    await world.pay(batch, UNWATCHED);
+    assert.equal((await close()).changed, true);
+    assert.equal(await db.database.reader.find(holds, { resourceId: batch.id }), undefined);
+  });
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { bytesOf } from '../../../src/batches/files/byte-source.js';
+import { openSheet } from '../../../src/batches/files/open-sheet.js';
+import { SheetProblem } from '../../../src/batches/files/sheet.js';
+
+/** Reads a file in a process of its own, and tells what came of it and what it cost. */
+export interface ReadApart {
+  readonly rows: number;
+  readonly code: string | null;
+  readonly cpuMs: number;
+  /** The most memory that the process had. */
+  readonly rssMiB: number;
+  /** How often others could have had the thread. */
+  readonly turns: number;
+}
+
+const path = process.argv[2];
+if (path !== undefined) {
+  const source = bytesOf([readFileSync(path)]);
+  let rows = 0;
+  let code: string | null = null;
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  try {
+    for await (const _ of openSheet(source)) rows += 1;
+  } catch (failure) {
+    if (!(failure instanceof SheetProblem)) throw failure;
+    code = failure.code;
+  }
+  clearInterval(counting);
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  const told: ReadApart = {
+    rows,
+    code,
+    cpuMs: (userCPUTime + systemCPUTime) / 1000,
+    rssMiB: maxRSS / 1024,
+    turns,
+  };
+  process.stdout.write(JSON.stringify(told));
+}

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { PassThrough, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import ExcelJS from 'exceljs';
+import { parse } from 'csv-parse/sync';
+import { newId } from '../../../src/core/ids.js';
+import { instant } from '../../../src/core/instant.js';
+import { bytesOf } from '../../../src/batches/files/byte-source.js';
+import { openSheet } from '../../../src/batches/files/open-sheet.js';
+import { csvCell } from '../../../src/batches/files/writing/cells.js';
+import { type ErrorRow, type ResultRow, writeErrors, writeResult } from '../../../src/batches/files/writing/reports.js';
+import { templateCsv, templateXlsx } from '../../../src/batches/files/writing/template.js';
+import { rowsOf, textsOf } from './workbooks.js';
+
+const PAID: ResultRow = {
+  row: 2,
+  reference: 'R-1',
+  recipient: '+573001112233',
+  amount: 9_007_199_254_740_993n,
+  asset: 'COPM',
+  status: 'paid',
+  bonusId: newId(),
+  fee: 100n,
+  code: null,
+  message: null,
+  paidAt: instant(Date.UTC(2026, 10, 1, 14, 5)),
+};
+const FAILED: ResultRow = {
+  ...PAID,
+  row: 3,
+  reference: null,
+  recipient: '$ana',
+  status: 'failed',
+  bonusId: null,
+  fee: null,
+  code: 'insufficient_funds',
+  message: 'the available balance is 5, the row needs 10',
+  paidAt: null,
+};
+const ERROR: ErrorRow = { row: 2, column: 'amount', code: 'invalid_field', message: 'no "number"', value: '1,5' };
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const item of items) {
+    await Promise.resolve();
+    yield item;
+  }
+}
+
+async function result(format: 'csv' | 'xlsx', rows: readonly ResultRow[]): Promise<Buffer> {
+  const out = new PassThrough();
+  const [bytes] = await Promise.all([buffer(out), writeResult(each(rows), format, out)]);
+  return bytes;
+}
+
+async function errors(format: 'csv' | 'xlsx', rows: readonly ErrorRow[]): Promise<Buffer> {
+  const out = new PassThrough();
+  const [bytes] = await Promise.all([buffer(out), writeErrors(each(rows), format, out)]);
+  return bytes;
+}
+
+async function opened(bytes: Buffer): Promise<ExcelJS.Worksheet> {
+  const book = new ExcelJS.Workbook();
+  // exceljs has a type of its own by this name.
+  await book.xlsx.load(bytes as unknown as ExcelJS.Buffer);
+  assert.equal(book.worksheets.length, 1);
+  return book.worksheets[0]!;
+}
+
+/** What a person may have typed, and what somebody may have typed who means harm. */
+const FORMULAS = [
+  '=1+1',
+  '+1+1',
+  '-1+1',
+  '@SUM(A1)',
+  '=HYPERLINK("http://x.example";"a")',
+  "=cmd|' /C calc'!A0",
+  '|calc',
+  '%0A=1',
+  ' =1+1',
+  '\t=1+1',
+  '\n=1+1',
+  '\r\n=1+1',
+  '\0=1+1',
+  '\u0085=1+1',
+  '"=1+1',
+  '=1+1"',
+  'a;=1+1',
+  'a;"=1+1',
+  'a; -1+1;b',
+  'a\n=1+1',
+  'a\t=1+1',
+  '＝1+1',
+  '＋1',
+  '－1',
+  '＠A1',
+  '+57300+1',
+  '+57 300',
+  '\u200e=1',
+];
+
+describe('the result file', () => {
+  it('has the columns of the interface, and what became of each row', async () => {
+    const want = [
+      ['row', 'reference', 'recipient', 'amount', 'asset', 'status', 'bonus_id', 'fee', 'code', 'message', 'paid_at'],
+      [
+        '2',
+        'R-1',
+        '+573001112233',
+        '9007199254740993',
+        'COPM',
+        'paid',
+        PAID.bonusId,
+        '100',
+        null,
+        null,
+        '2026-11-01T14:05:00.000Z',
+      ],
+      ['3', null, '$ana', '9007199254740993', 'COPM', 'failed', null, null, 'insufficient_funds', FAILED.message],
+    ];
+    for (const format of ['csv', 'xlsx'] as const) {
+      assert.deepEqual(await textsOf(await result(format, [PAID, FAILED])), want, format);
+    }
+  });
+
+  it('is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
+    const text = (await result('csv', [{ ...FAILED, message: 'a "b", c' }])).toString('utf8');
+    assert.ok(text.startsWith('\ufeffrow,reference,'));
+    assert.ok(text.endsWith('3,,$ana,9007199254740993,COPM,failed,,,insufficient_funds,"a ""b"", c",\r\n'));
+    assert.equal(parse(text, { bom: true }).length, 2);
+  });
+
+  it('is XLSX that another program reads: numbers of rows are numbers, all else is text', async () => {
+    const sheet = await opened(await result('xlsx', [PAID, FAILED]));
+    assert.equal(sheet.rowCount, 3);
+    assert.equal(sheet.getCell('A2').value, 2);
+    assert.equal(sheet.getCell('C2').value, '+573001112233');
+    assert.equal(sheet.getCell('D2').value, '9007199254740993');
+    assert.equal(sheet.getCell('D2').type, ExcelJS.ValueType.String);
+    assert.equal(sheet.getCell('D2').numFmt, '@');
+    assert.equal(sheet.getCell('B3').value, null);
+    const [view] = sheet.views;
+    assert.deepEqual([view?.state, view?.state === 'frozen' ? view.ySplit : 0], ['frozen', 1]);
+    assert.ok((sheet.getColumn(3).width ?? 0) > 30);
+  });
+
+  it('without rows has its header', async () => {
+    for (const format of ['csv', 'xlsx'] as const) assert.equal((await rowsOf(await result(format, []))).length, 1);
+  });
+
+  it('with a hundred thousand rows needs no more memory than a few', async () => {
+    let count = 0;
+    async function* many(): AsyncGenerator<ResultRow> {
+      for (let row = 2; row < 100_002; row += 1) {
+        count = row;
+        yield { ...PAID, row };
+        if (row % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    for (const format of ['csv', 'xlsx'] as const) {
+      const held: (() => void)[] = [];
+      let open = false;
+      const slow = new Writable({
+        write: (_chunk, _encoding, done) => (open ? done() : void held.push(done)),
+      });
+      count = 0;
+      const writing = writeResult(many(), format, slow);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.ok(count < 40_000, `${format}: ${count} rows were taken for a receiver that takes none`);
+      open = true;
+      for (const done of held) done();
+      await writing;
+      assert.equal(count, 100_001);
+    }
+  }).timeout(60_000);
+
+  it('whose rows fail fails, and the receiver is told', async () => {
+    async function* failing(): AsyncGenerator<ResultRow> {
+      yield PAID;
+      await Promise.resolve();
+      throw new Error('away');
+    }
+    for (const format of ['csv', 'xlsx'] as const) {
+      const out = new PassThrough();
+      const received = buffer(out).then(
+        () => 'whole',
+        () => 'cut',
+      );
+      await assert.rejects(writeResult(failing(), format, out), /away/);
+      assert.equal(await received, 'cut');
+    }
+  });
+
+  it('whose receiver goes away asks for no more rows', async () => {
+    let isOver = false;
+    let begun = (): void => {};
+    async function* endless(): AsyncGenerator<ResultRow> {
+      try {
+        for (;;) {
+          // So slowly that a packer has nothing to give for a long time.
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          begun();
+          yield PAID;
+        }
+      } finally {
+        isOver = true;
+      }
+    }
+    for (const format of ['csv', 'xlsx'] as const) {
+      isOver = false;
+      const out = new PassThrough();
+      const writing = writeResult(endless(), format, out);
+      begun = () => out.destroy(new Error('gone'));
+      await assert.rejects(writing);
+      for (let tries = 0; tries < 100; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+      assert.equal(isOver, true, format);
+    }
+  });
+});
+
+describe('the errors file', () => {
+  it('has the columns of the interface; a problem of the whole file has no row', async () => {
+    const rows = [ERROR, { row: null, column: null, code: 'no_rows', message: 'the file has no rows', value: null }];
+    for (const format of ['csv', 'xlsx'] as const)
+      assert.deepEqual(await textsOf(await errors(format, rows)), [
+        ['row', 'column', 'code', 'message', 'value'],
+        ['2', 'amount', 'invalid_field', 'no "number"', '1,5'],
+        [null, null, 'no_rows', 'the file has no rows'],
+      ]);
+  });
+});
+
+describe('exported cells', () => {
+  /** Every cell that a program may see in the CSV, whichever separator it takes and whether it heeds quotes or not. */
+  function cellsSeen(text: string): string[] {
+    const lines = text.replace('\ufeff', '').split(/\r\n|\n|\r/);
+    const seen = parse(text, { bom: true, relax_column_count: true, relax_quotes: true }).flat();
+    for (const delimiter of [',', ';', '\t'])
+      for (const line of lines) seen.push(...line.split(delimiter).map((cell) => cell.replace(/^"+|"+$/g, '')));
+    return seen;
+  }
+
+  for (const column of ['reference', 'message', 'code', 'recipient'] as const)
+    it(`none of ${column} in a CSV can be taken for a formula`, async () => {
+      for (const text of FORMULAS) {
+        const file = (await result('csv', [{ ...FAILED, [column]: text }])).toString('utf8');
+        for (const cell of cellsSeen(file))
+          assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, JSON.stringify(file));
+      }
+    });
+
+  it('no value of an errors file either', async () => {
+    const file = (
+      await errors(
+        'csv',
+        FORMULAS.map((value) => ({ ...ERROR, value })),
+      )
+    ).toString('utf8');
+    for (const cell of cellsSeen(file)) assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
+  });
+
+  it('phones and aliases stay as they are, so that the file can be used again', async () => {
+    for (const party of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
+      const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient: party }]));
+      assert.equal(row?.[2], party);
+    }
+  });
+
+  it('the apostrophe is the only change', () => {
+    assert.equal(csvCell('-1', 'text'), `"'-1"`);
+    assert.equal(csvCell('=a;=b', 'text'), `"'=a;'=b"`);
+    assert.equal(csvCell('plain text, with a comma', 'text'), '"plain text, with a comma"');
+    assert.equal(csvCell('ñ € 👩 a-b a+b a=b', 'text'), 'ñ € 👩 a-b a+b a=b');
+    assert.equal(csvCell('+573001112233', 'text'), `"'+573001112233"`, 'where no phone belongs');
+  });
+
+  it('in an XLSX every one is text, unchanged but for control characters', async () => {
+    const rows = FORMULAS.map((text) => ({ ...FAILED, reference: text, message: text, recipient: text }));
+    const bytes = await result('xlsx', rows);
+    const sheet = await opened(bytes);
+    for (let row = 2; row < rows.length + 2; row += 1)
+      for (const column of ['B', 'C', 'J']) {
+        const cell = sheet.getCell(`${column}${row}`);
+        assert.equal(cell.type, ExcelJS.ValueType.String);
+        assert.equal(cell.formula, undefined);
+      }
+    for await (const { number, cells } of openSheet(bytesOf([bytes])))
+      for (const cell of number === 1 ? [] : cells.slice(1)) assert.ok(cell === null || cell.kind === 'text');
+  });
+
+  it('hold no control characters, and come back as they were', async () => {
+    const text = 'a\0b\x1bc\u0085d\ne\r\n\tf\u2028g\ud800h\uffff <&> "\' _x0041_ ]]> ñ€👩 \u200d';
+    const want = 'abc d e f ghi'.replace('ghi', 'gh') + ' <&> "\' _x0041_ ]]> ñ€👩 \u200d';
+    for (const format of ['csv', 'xlsx'] as const) {
+      const [, row] = await textsOf(await result(format, [{ ...FAILED, message: text }]));
+      assert.equal(row?.[9], want, format);
+    }
+  });
+
+  it('longer than a spreadsheet’s cell are cut in an XLSX', async () => {
+    const sheet = await opened(await result('xlsx', [{ ...FAILED, message: '<'.repeat(50_000) }]));
+    assert.equal(sheet.getCell('J2').text.length, 32_767);
+  });
+});
+
+describe('the template', () => {
+  const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
+
+  it('has the columns and an example row in both formats', async () => {
+    for (const bytes of [templateCsv(), await templateXlsx()]) {
+      const [header, example, ...more] = await textsOf(bytes);
+      assert.deepEqual(header, HEADER);
+      assert.equal(example?.length, 5);
+      assert.match(example[0] ?? '', /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/);
+      assert.match(example[1] ?? '', /^[1-9][0-9]*$/);
+      assert.equal(more.length, 0);
+    }
+  });
+
+  it('explains each column in a note, and what is typed stays text', async () => {
+    const sheet = await opened(await templateXlsx());
+    for (const letter of 'ABCDE') {
+      const { note } = sheet.getCell(`${letter}1`);
+      assert.ok(typeof note === 'string' && note.length > 20, letter);
+      assert.equal(sheet.getColumn(letter).numFmt, '@');
+      assert.ok((sheet.getColumn(letter).width ?? 0) >= 10);
+    }
+    assert.deepEqual(sheet.getCell('C500').dataValidation.formulae, ['"COPM,DUSD"']);
+    assert.equal(sheet.views[0]?.state, 'frozen');
+    assert.deepEqual(await templateXlsx(), await templateXlsx(), 'the same bytes each time');
+  });
+});

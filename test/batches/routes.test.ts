@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  LEAST,
+  list,
+  object,
+  openBank,
+  setStatus,
+  text,
+  walk,
+} from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { paidBatch, payroll, ServedBatches } from './support.js';
+
+describe('batches over HTTP', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let served: ServedBatches;
+  let payer: Account;
+  let ana: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  after(() => api.stop());
+
+  beforeEach(async () => {
+    bank = await openBank(api);
+    served = new ServedBatches(bank);
+    payer = await bank.account({ funds: { COPM: 10n * LEAST } });
+    ana = await bank.account({ alias: '$ana' });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const file = (...amounts: readonly bigint[]): Buffer =>
+    payroll(amounts.map((raw, index) => ['$ana', raw.toString(), 'COPM', null, `r${index}`]));
+  const execute = (id: string, key: string = randomUUID(), token?: string): Promise<TestAnswer> =>
+    bank.request('POST', `/v1/bonus_batches/${id}/execute`, { key, ...(token === undefined ? {} : { token }) });
+
+  it('shows what is known of one that is validating', async () => {
+    const { id, createdAt } = await served.upload(payer, file(LEAST));
+    assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json, {
+      id,
+      status: 'validating',
+      source_account: payer.id,
+      description: 'November',
+      rows: 0,
+      rows_rejected: 0,
+      total: null,
+      fees: null,
+      total_debit: null,
+      duplicates: null,
+      files: { errors_url: null, result_url: null },
+      created_at: new Date(createdAt).toISOString(),
+      executed_at: null,
+      finished_at: null,
+      funding: null,
+      can_send: null,
+      progress: null,
+    });
+  });
+
+  it('shows a ready one with the review: totals, funding, duplicates, and whether the source may send', async () => {
+    const { id } = await served.ready(payer, file(6n * LEAST, 5n * LEAST));
+    const review = async (): Promise<unknown> => {
+      const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
+      const { status, total, fees, total_debit: debit, funding, can_send: canSend, duplicates } = json;
+      return { status, total, fees, debit, funding, canSend, duplicates };
+    };
+    const money = (raw: bigint): unknown => ({ raw: raw.toString(), asset: 'COPM' });
+    const shown = {
+      status: 'ready',
+      total: money(11n * LEAST),
+      fees: money(0n),
+      debit: money(11n * LEAST),
+      funding: { available: '1000000', sufficient: false, shortfall: '100000' },
+      canSend: true,
+      duplicates: { count: 1, rows: [3], same_file_batch_id: null },
+    };
+    assert.deepEqual(await review(), shown);
+    assert.deepEqual(object(list((await bank.get('/v1/bonus_batches')).json.items)[0]).funding, shown.funding);
+    await bank.fund(payer, { raw: LEAST, asset: 'COPM' });
+    await setStatus(db, payer, 'frozen');
+    assert.deepEqual(await review(), {
+      ...shown,
+      canSend: false,
+      funding: { available: '1100000', sufficient: true, shortfall: '0' },
+    });
+  });
+
+  it('shows a rejected one with the address of its errors', async () => {
+    const { id } = await served.validate((await served.upload(payer, payroll([['$x1', '1', 'COPM']]))).id);
+    const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
+    assert.deepEqual(
+      [json.status, json.rows, json.rows_rejected, json.total, json.files],
+      [
+        'rejected',
+        1,
+        1,
+        null,
+        { errors_url: `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/errors`, result_url: null },
+      ],
+    );
+    assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json, {
+      items: [],
+      next_cursor: null,
+    });
+  });
+
+  it('executes: 202 and its progress; repeated with the key 202 as a replay, with another key 409', async () => {
+    const { id } = await served.ready(payer, file(LEAST, 2n * LEAST));
+    const key = randomUUID();
+    const { json } = answered(await execute(id, key), 202);
+    assert.deepEqual(
+      [json.status, json.progress, json.funding],
+      ['executing', { paid: 0, failed: 0, pending: 2 }, null],
+    );
+    const balances = answered(await bank.get(`/v1/accounts/${payer.id}/balances`), 200).json;
+    assert.deepEqual(list(balances.balances)[0], {
+      asset: 'COPM',
+      available: '700000',
+      held: '300000',
+      total: '1000000',
+    });
+    await served.pay(id);
+    const again = answered(await execute(id, key), 202);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual([again.json.status, again.json.progress], ['completed', { paid: 2, failed: 0, pending: 0 }]);
+    assert.deepEqual(answered(await execute(id), 409, 'invalid_state').details, {
+      current: 'completed',
+      allowed: ['ready'],
+    });
+    answered(
+      await bank.request('POST', `/v1/bonus_batches/${id}/execute`, { key: null }),
+      400,
+      'missing_idempotency_key',
+    );
+    const files = object(again.json.files);
+    assert.equal(files.result_url, `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/result`);
+  });
+
+  it('lists its rows in the order of the file, by status and page by page', async () => {
+    const { id } = await served.ready(payer, file(...Array.from({ length: 12 }, () => LEAST)));
+    answered(await execute(id), 202);
+    await served.pay(id);
+    const rows = await walk(bank, `/v1/bonus_batches/${id}/rows?limit=5`);
+    assert.deepEqual(
+      rows.map(({ row, status }) => [row, status]),
+      Array.from({ length: 12 }, (_, index) => [index + 2, index < 10 ? 'paid' : 'failed']),
+    );
+    const [first] = rows;
+    const bonus = answered(await bank.get(`/v1/bonuses/${text(first?.bonus_id)}`), 200).json;
+    assert.deepEqual(first, {
+      row: 2,
+      status: 'paid',
+      recipient: '$ana',
+      account_id: ana.id,
+      amount: { raw: '100000', asset: 'COPM' },
+      fee: { raw: '0', asset: 'COPM' },
+      description: null,
+      reference: 'r0',
+      bonus_id: bonus.id,
+      failure: null,
+      paid_at: bonus.created_at,
+    });
+    const failed = await walk(bank, `/v1/bonus_batches/${id}/rows?status=failed&limit=1`);
+    assert.deepEqual(failed, rows.slice(10));
+    assert.equal(object(failed[0]?.failure).code, 'insufficient_funds');
+    assert.deepEqual(await walk(bank, `/v1/bonus_batches/${id}/rows?status=pending`), []);
+    answered(await bank.get(`/v1/bonus_batches/${id}/rows?status=done`), 400, 'invalid_field');
+    const cursor = text((await bank.get(`/v1/bonus_batches/${id}/rows?limit=5`)).json.next_cursor);
+    answered(await bank.get(`/v1/bonus_batches/${id}/rows?limit=5&status=paid&cursor=${cursor}`), 400, 'invalid_field');
+  });
+
+  it('lists batches newest first, by status, source, time and key, those of accounts with a role', async () => {
+    const [one, two] = [await served.ready(payer, file(LEAST)), await served.upload(payer, file(LEAST))];
+    const other = await bank.account();
+    const three = await served.upload(other, file(LEAST));
+    const ids = async (query: string): Promise<unknown[]> =>
+      (await walk(bank, `/v1/bonus_batches?limit=1${query}`)).map(({ id }) => id);
+    assert.deepEqual(await ids(''), [three.id, two.id, one.id]);
+    assert.deepEqual(await ids('&status=validating'), [three.id, two.id]);
+    assert.deepEqual(await ids(`&source_account=${payer.id}`), [two.id, one.id]);
+    assert.deepEqual(await ids(`&source_account=${payer.id}&status=ready`), [one.id]);
+    assert.deepEqual(await ids('&created_at[lte]=2020-01-01T00:00:00Z'), []);
+    assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}`), [three.id]);
+    assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}&status=ready`), []);
+    await db.change(`DELETE FROM member_roles WHERE account_id=${idLiteral(payer.id)}`);
+    assert.deepEqual(await ids(''), [three.id]);
+    answered(await bank.get(`/v1/bonus_batches/${one.id}`), 403, 'authority_insufficient');
+    answered(await bank.get(`/v1/bonus_batches/${one.id}/rows`), 403, 'authority_insufficient');
+  });
+
+  it('puts its bonuses among those of the tenant', async () => {
+    const { id } = await paidBatch(bank, payer, ana);
+    const [bonus] = list((await bank.get('/v1/bonuses')).json.items);
+    const [row] = await walk(bank, `/v1/bonus_batches/${id}/rows`);
+    assert.equal(bonus?.id, row?.bonus_id);
+    const [movement] = list((await bank.get(`/v1/accounts/${ana.id}/movements`)).json.items);
+    assert.deepEqual([movement?.kind, movement?.related], ['bonus_in', { type: 'bonus', id: bonus?.id }]);
+  });
+});

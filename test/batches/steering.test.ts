@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import type { Account } from '../../src/db/entities/parties.js';
+import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/steering.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { BatchWorld, payroll } from './support.js';
+
+const ROWS = 450;
+
+describe('an operator at a batch that is executing', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let payer: Account;
+  let ana: Account;
+  const file = payroll(Array.from({ length: ROWS }, () => ['$ana', LEAST.toString(), 'COPM']));
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    ana = await world.account({ alias: '$ana' });
+    payer = await world.account({ funds: { COPM: 1_000n * LEAST } });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const acts = async (): Promise<unknown[]> => {
+    const rows = await db.sql(
+      `SELECT action, actor_claimed, details FROM audit_log WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}
+       AND subject_type='bonus_batch' ORDER BY id`,
+    );
+    return rows.map(({ action, actor_claimed: actor, details }) => [
+      action,
+      actor,
+      (JSON.parse(String(details)) as { reason?: string }).reason,
+    ]);
+  };
+  const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
+
+  it('pauses it after the group under way, and resumes it where it was', async () => {
+    const batch = await world.executed(payer, file);
+    let paused: Promise<unknown> | undefined;
+    const heartbeat = (settled: number): void => {
+      if (settled >= 100) paused ??= pauseBatch(world.parts, batch.id, TEST_ACTOR);
+    };
+    assert.equal(await world.pay(batch, { signal: new AbortController().signal, heartbeat }), 'paused');
+    await paused;
+    const now = await world.batch(batch.id);
+    assert(now.rowsPaid >= 100 && now.rowsPaid < ROWS);
+    assert.equal(now.pausedBy, TEST_ACTOR.name);
+    assert.equal(await world.pay(batch), 'paused');
+    assert.deepEqual(await world.execution.payNextGroup(batch.id, 10), { tried: 0, settled: 0, unknown: 0 });
+    assert.equal(await received(), BigInt(now.rowsPaid) * LEAST);
+    await pauseBatch(world.parts, batch.id, TEST_ACTOR);
+    await resumeBatch(world.parts, batch.id, TEST_ACTOR);
+    await resumeBatch(world.parts, batch.id, TEST_ACTOR);
+    assert.equal(await world.pay(batch), 'over');
+    assert.equal(await received(), BigInt(ROWS) * LEAST);
+    assert.deepEqual(await acts(), [
+      ['bonus_batch.pause', 'test', undefined],
+      ['bonus_batch.resume', 'test', undefined],
+    ]);
+  });
+
+  it('cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
+    const batch = await world.executed(payer, file);
+    await world.execution.payNextGroup(batch.id, 120);
+    await cancelBatch(world.parts, batch.id, TEST_ACTOR, ' wrong  month ');
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 880n * LEAST, held: 0n });
+    await assertLedgerSound(db.database);
+    await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'again');
+    assert.equal(await world.pay(batch), 'over');
+    const now = await world.batch(batch.id);
+    assert.deepEqual([now.status, now.rowsPaid, now.rowsFailed], ['partially_failed', 120, ROWS - 120]);
+    assert.deepEqual(
+      new Set((await world.rows(batch.id)).slice(120).map(({ status, code }) => `${status} ${code}`)),
+      new Set(['failed canceled']),
+    );
+    assert.deepEqual(await acts(), [['bonus_batch.cancel', 'test', 'wrong month']]);
+    assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.partially_failed']);
+    assert.equal(await received(), 120n * LEAST);
+  });
+
+  it('cancels it while it is being paid, ten times at different moments: what left is what its rows say', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const batch = await world.executed(
+        payer,
+        payroll(Array.from({ length: 30 }, () => ['$ana', LEAST.toString(), 'COPM'])),
+      );
+      const before = await received();
+      const paying = (async () => {
+        for (let group = 0; group < 10; group += 1) await world.execution.payNextGroup(batch.id, 3);
+      })();
+      await new Promise((resolve) => setTimeout(resolve, round * 12));
+      const canceled = await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'x').catch(() => null);
+      await paying;
+      await world.pay(batch);
+      const now = await world.batch(batch.id);
+      assert.deepEqual(
+        [now.rowsPaid, now.rowsFailed],
+        [canceled?.rowsPaid ?? 30, canceled === null ? 0 : 30 - canceled.rowsPaid],
+      );
+      assert.equal((await received()) - before, BigInt(now.rowsPaid) * LEAST);
+      assert.equal((await balanceOf(db.database, payer.id)).held, 0n);
+    }
+  });
+
+  it('cancels a paused one, and one without a hold', async () => {
+    const poor = await world.account({ funds: { COPM: 10n * LEAST } });
+    const batch = await world.executed(poor, file);
+    await world.execution.payNextGroup(batch.id, 4);
+    await pauseBatch(world.parts, batch.id, TEST_ACTOR);
+    await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'x');
+    assert.equal(await world.pay(batch), 'over');
+    const now = await world.batch(batch.id);
+    assert.deepEqual([now.isHeld, now.rowsPaid, now.rowsFailed], [false, 4, ROWS - 4]);
+  });
+
+  it('can do none of it in another state, to none, or without a reason', async () => {
+    const ready = await world.ready(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const refused = {
+      name: 'ApiError',
+      refusal: { code: 'invalid_state', details: { current: 'ready', allowed: ['executing'] } },
+    };
+    for (const act of [
+      pauseBatch,
+      resumeBatch,
+      (...[parts, id, actor]: Parameters<typeof pauseBatch>) => cancelBatch(parts, id, actor, 'x'),
+    ])
+      await assert.rejects(
+        act(world.parts, ready.id, TEST_ACTOR),
+        (error: { refusal?: { code: string; details: unknown } }) => {
+          assert.deepEqual(
+            [error.refusal?.code, error.refusal?.details],
+            [refused.refusal.code, refused.refusal.details],
+          );
+          return true;
+        },
+      );
+    await assert.rejects(cancelBatch(world.parts, payer.id, TEST_ACTOR, 'x'), /does not exist/);
+    const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    await assert.rejects(cancelBatch(world.parts, batch.id, TEST_ACTOR, ' '), /reason/);
+    await world.pay(batch);
+  });
+});

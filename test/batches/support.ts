@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Caller } from '../../src/core/permissions.js';
+import { SCOPES } from '../../src/core/permissions.js';
+import { commandFingerprint } from '../../src/core/fingerprint.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Clock, systemClock } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
+import {
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchProblem,
+  type BonusBatchRow,
+} from '../../src/db/entities/bonuses.js';
+import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
+import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
+import { errorRows, resultRows } from '../../src/batches/reports.js';
+import { Batches } from '../../src/batches/service.js';
+import type { ByteSource } from '../../src/batches/files/byte-source.js';
+import type { Cell, SheetRow } from '../../src/batches/files/sheet.js';
+import { SheetProblem } from '../../src/batches/files/sheet.js';
+import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
+import type { UploadFile } from '../../src/batches/uploading.js';
+import { validateBatch, type Watch } from '../../src/batches/validation/run.js';
+import type { DeskOptions } from '../../src/ledger/desk/desk.js';
+import type { Answer } from '../../src/ledger/desk/types.js';
+import { type Bank, LEAST } from '../support/bank.js';
+import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../support/database.js';
+import {
+  makeAccount,
+  makeTenant,
+  openDesk,
+  TEST_ACTOR,
+  type TestTenant,
+  type WantedAccount,
+  type WatchedDesk,
+} from '../support/world.js';
+
+export const BASE_URL = 'https://api.example.test';
+
+/** A cell as a test writes it: text, or one of another kind. */
+export type WantedCell = string | null | Cell;
+
+/** A file of the tests' own kind: its rows as JSON, which `openTestSheet` reads back from the stored bytes. */
+export function fileOf(rows: readonly (readonly WantedCell[])[], firstNumber = 1): Buffer {
+  return Buffer.from(JSON.stringify(rows.map((cells, index) => ({ number: firstNumber + index, cells }))));
+}
+
+export const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+
+/** A file with the usual header. */
+export function payroll(rows: readonly (readonly WantedCell[])[]): Buffer {
+  return fileOf([HEADER, ...rows]);
+}
+
+/** Reads it in pieces of an odd size. A row of the one cell `!code` is where such a file breaks. */
+export async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.size; at += pieces.at(-1)!.length) pieces.push(await bytes.read(at, 700_001));
+  const rows = JSON.parse(Buffer.concat(pieces).toString()) as { number: number; cells: WantedCell[] }[];
+  for (const { number, cells } of rows) {
+    const [first] = cells;
+    if (typeof first === 'string' && first.startsWith('!'))
+      throw new SheetProblem(first.slice(1) as SheetProblem['code'], 'the file breaks here');
+    yield { number, cells: cells.map((cell) => (typeof cell === 'string' ? { kind: 'text', text: cell } : cell)) };
+  }
+}
+
+export function number(text: string): Cell {
+  return { kind: 'number', text };
+}
+
+/** Nobody listens, nobody cuts off. */
+export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
+
+export interface WorldOptions {
+  readonly clock?: Clock;
+  readonly desk?: Partial<DeskOptions>;
+  readonly approvals?: ApprovalThresholds;
+  /** Over a proxy, where connections shall break. */
+  readonly database?: Database;
+  readonly timeoutMs?: number;
+}
+
+/** A tenant whose payroll is paid: the service's own parts, without HTTP. */
+/** Nobody relays: the tests do themselves what a workflow would. */
+const NOBODY = { tell: () => undefined };
+
+/** A file as it comes out of a form. */
+export function uploadOf(file: Buffer): UploadFile {
+  const pieces = Array.from({ length: Math.ceil(file.length / CHUNK_BYTES) }, (_, number) =>
+    file.subarray(number * CHUNK_BYTES, (number + 1) * CHUNK_BYTES),
+  );
+  return { size: file.length, sha256: createHash('sha256').update(file).digest(), pieces };
+}
+
+export class BatchWorld {
+  readonly db: TestDatabase;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly watched: WatchedDesk;
+  readonly tenant: TestTenant;
+  readonly batches: Batches;
+  readonly execution: BatchExecution;
+
+  private constructor(db: TestDatabase, tenant: TestTenant, options: WorldOptions) {
+    this.db = db;
+    this.database = options.database ?? db.database;
+    this.tenant = tenant;
+    this.clock = options.clock ?? systemClock;
+    this.watched = openDesk(this.database, options.desk, this.clock);
+    const { desk } = this.watched;
+    const approvals = options.approvals ?? NO_APPROVALS;
+    const { database, clock } = this;
+    this.batches = new Batches({
+      database,
+      desk,
+      clock,
+      approvals,
+      nudge: NOBODY,
+      timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
+    });
+    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+  }
+
+  static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
+    return new BatchWorld(db, await makeTenant(db.database), options);
+  }
+
+  get parts() {
+    return { database: this.database, desk: this.watched.desk, clock: this.clock };
+  }
+
+  account(wanted: WantedAccount = {}, tenant = this.tenant): Promise<Account> {
+    return makeAccount(this.parts, tenant, wanted);
+  }
+
+  caller(member: Pick<Member, 'id'> = this.tenant.owner): Caller {
+    return { tenantId: this.tenant.tenant.id, memberId: member.id, tokenKeyId: 'test', scopes: SCOPES };
+  }
+
+  upload(source: Pick<Account, 'id'>, file: Buffer, key: string = randomUUID()): Promise<Answer<BonusBatch>> {
+    const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
+    const fingerprint = commandFingerprint([source.id, file.toString('base64')]);
+    return this.batches.upload(this.caller(), request, { key, fingerprint });
+  }
+
+  async uploaded(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    return resourceOf(await this.upload(source, file));
+  }
+
+  async validated(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    const { id } = await this.uploaded(source, file);
+    return this.validate(id);
+  }
+
+  async validate(id: Uuid, watch = UNWATCHED): Promise<BonusBatch> {
+    const { database, clock } = this;
+    const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+    const batch = await validateBatch(parts, id, watch);
+    assert(batch !== undefined);
+    return batch;
+  }
+
+  /** A batch that is ready; anything wrong in the file fails the test with what it is. */
+  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    const batch = await this.validated(source, file);
+    assert.equal(batch.status, 'ready', JSON.stringify(await this.problems(batch.id)));
+    return batch;
+  }
+
+  execute(
+    { id }: Pick<BonusBatch, 'id'>,
+    member: Pick<Member, 'id'> = this.tenant.owner,
+    key: string = randomUUID(),
+  ): Promise<Answer<BonusBatch>> {
+    const fingerprint = commandFingerprint(['execute', id, member.id]);
+    return this.batches.execute(this.caller(member), id, { key, fingerprint });
+  }
+
+  async executed(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    return resourceOf(await this.execute(await this.ready(source, file)));
+  }
+
+  pay({ id }: Pick<BonusBatch, 'id'>, watch = UNWATCHED): Promise<PaymentEnd> {
+    return this.execution.pay(id, watch);
+  }
+
+  /** From the file to the last row. */
+  async paid(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    const batch = await this.executed(source, file);
+    assert.equal(await this.pay(batch), 'over');
+    return this.batch(batch.id);
+  }
+
+  async batch(id: Uuid): Promise<BonusBatch> {
+    const batch = await this.database.reader.find(bonusBatches, { id });
+    assert(batch !== undefined);
+    return batch;
+  }
+
+  async rows(id: Uuid): Promise<BonusBatchRow[]> {
+    const rows: BonusBatchRow[] = [];
+    for await (const row of resultRows(this.database.reader, await this.batch(id))) rows.push(row);
+    return rows;
+  }
+
+  async problems(id: Uuid): Promise<BonusBatchProblem[]> {
+    const rows: BonusBatchProblem[] = [];
+    for await (const row of errorRows(this.database.reader, id)) rows.push(row);
+    return rows;
+  }
+
+  async events(): Promise<string[]> {
+    const rows = await this.db.sql(
+      `SELECT type FROM events WHERE tenant_id=X'${this.tenant.tenant.id.replaceAll('-', '')}' ORDER BY sequence`,
+    );
+    return rows.map(({ type }) => String(type));
+  }
+
+  async charge(account: Pick<Account, 'id'>, schedule: Partial<FeeScheduleRow>): Promise<void> {
+    const tenantId = this.tenant.tenant.id;
+    await setFeeAccount(this.database, systemClock, tenantId, account.id, TEST_ACTOR);
+    const free = { flatRaw: 0n, basisPoints: 0n, floorRaw: 0n, capRaw: null };
+    const wanted = { tenantId, operation: 'bonus', asset: 'COPM', ...free, ...schedule } as const;
+    await setFeeSchedule(this.database, systemClock, wanted, TEST_ACTOR);
+  }
+}
+
+export function resourceOf<Row>({ outcome }: Answer<Row>): Row {
+  assert(outcome.done, outcome.done ? '' : outcome.refusal.message);
+  return outcome.resource;
+}
+
+export function codeOf({ outcome }: Answer<unknown>): string | undefined {
+  return outcome.done ? undefined : outcome.refusal.code;
+}
+
+/** The batches of a bank whose API runs in this process: what the worker and the upload's route do for it. */
+export class ServedBatches {
+  lastKey = '';
+  private readonly bank: Pick<Bank, 'api' | 'tenant'>;
+  private readonly batches: Batches;
+
+  constructor(bank: Pick<Bank, 'api' | 'tenant'>) {
+    this.bank = bank;
+    const { database, desk, clock } = bank.api.core;
+    this.batches = new Batches({
+      database,
+      desk,
+      clock,
+      approvals: NO_APPROVALS,
+      nudge: NOBODY,
+      timeoutMs: STATEMENT_TIMEOUT_MS,
+    });
+  }
+
+  private get caller(): Caller {
+    const { tenant, owner } = this.bank.tenant;
+    return { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'test', scopes: SCOPES };
+  }
+
+  async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    this.lastKey = randomUUID();
+    const keyed = { key: this.lastKey, fingerprint: commandFingerprint(['upload']) };
+    const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
+    return resourceOf(await this.batches.upload(this.caller, request, keyed));
+  }
+
+  async validate(id: Uuid): Promise<BonusBatch> {
+    const { database, clock } = this.bank.api.core;
+    const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+    const batch = await validateBatch(parts, id, UNWATCHED);
+    assert(batch !== undefined);
+    return batch;
+  }
+
+  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+    const batch = await this.validate((await this.upload(source, file)).id);
+    assert.equal(batch.status, 'ready');
+    return batch;
+  }
+
+  async pay(id: Uuid): Promise<void> {
+    const { database, desk, clock } = this.bank.api.core;
+    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    assert.equal(await execution.pay(id, UNWATCHED), 'over');
+  }
+
+  async execute(id: Uuid): Promise<BonusBatch> {
+    const keyed = { key: randomUUID(), fingerprint: commandFingerprint(['execute']) };
+    return resourceOf(await this.batches.execute(this.caller, id, keyed));
+  }
+}
+
+/** A batch of one row from the one account to the other, paid. */
+export async function paidBatch(
+  bank: Pick<Bank, 'api' | 'tenant'>,
+  from: Pick<Account, 'id'>,
+  to: Pick<Account, 'id'>,
+): Promise<BonusBatch> {
+  const served = new ServedBatches(bank);
+  const { id } = await served.ready(from, payroll([[to.id, LEAST.toString(), 'COPM', null, null]]));
+  const batch = await served.execute(id);
+  await served.pay(id);
+  return batch;
+}

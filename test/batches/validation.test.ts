@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../src/db/entities/parties.js';
+import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
+import { validateBatch } from '../../src/batches/validation/run.js';
+import { idLiteral, LEAST, object } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import {
+  BASE_URL,
+  BatchWorld,
+  codeOf,
+  fileOf,
+  HEADER,
+  number,
+  openTestSheet,
+  payroll,
+  resourceOf,
+  UNWATCHED,
+  type WantedCell,
+} from './support.js';
+
+const MIN = LEAST.toString();
+
+describe('the validation of a batch', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let source: Account;
+  let ana: Account;
+  let phone = 3_101_000_000;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    source = await world.account({ alias: '$payroll' });
+    ana = await world.account({ alias: '$ana', phone: nextPhone() });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const nextPhone = (): string => `+57${(phone += 1)}`;
+
+  /** row, column, code of everything that is wrong. */
+  async function wrong(file: Buffer): Promise<readonly (readonly [number, string, string])[]> {
+    const batch = await world.validated(source, file);
+    assert.equal(batch.status, 'rejected');
+    return (await world.problems(batch.id)).map(({ number: row, field, code }) => [row, field, code]);
+  }
+
+  const one = (cells: readonly WantedCell[]): Promise<readonly (readonly [number, string, string])[]> =>
+    wrong(payroll([cells]));
+
+  describe('accepts', () => {
+    it('a row by alias, by id and by phone, and fixes whom they name', async () => {
+      const batch = await world.ready(
+        source,
+        payroll([
+          ['$ANA', MIN, 'COPM', 'One', 'r1'],
+          [ana.id.toUpperCase(), '100001', 'COPM', null, 'r2'],
+          [` ${ana.phone!} `, ' 100002 ', ' COPM ', '', null],
+          [number(ana.phone!.slice(3)), number('100003'), 'COPM'],
+        ]),
+      );
+      assert.deepEqual([batch.rowCount, batch.rowsRejected, batch.totalRaw, batch.asset], [4, 0, 400_006n, 'COPM']);
+      const rows = await world.rows(batch.id);
+      assert.deepEqual(
+        rows.map((row) => [row.number, row.recipientAccountId, row.raw, row.description, row.reference, row.status]),
+        [
+          [2, ana.id, 100_000n, 'One', 'r1', 'pending'],
+          [3, ana.id, 100_001n, null, 'r2', 'pending'],
+          [4, ana.id, 100_002n, null, null, 'pending'],
+          [5, ana.id, 100_003n, null, null, 'pending'],
+        ],
+      );
+      assert.deepEqual(await world.events(), ['bonus_batch.ready']);
+    });
+
+    it('columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
+      const file = fileOf([
+        ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
+        ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
+      ]);
+      assert.equal((await world.ready(source, file)).totalRaw, LEAST);
+    });
+
+    it('a sheet that does not begin in row 1, empty rows between, and rows with something in other columns alone', async () => {
+      const file = fileOf(
+        [
+          HEADER,
+          [null, '', ' '],
+          ['$ana', MIN, 'COPM'],
+          [],
+          [null, null, null, null, null, 'a note'],
+          ['$ana', MIN, 'COPM'],
+        ],
+        3,
+      );
+      const batch = await world.ready(source, file);
+      assert.equal(batch.rowCount, 2);
+      assert.deepEqual(
+        (await world.rows(batch.id)).map((row) => row.number),
+        [5, 8],
+      );
+    });
+
+    for (const [text, raw] of [
+      ['1E5', 100_000n],
+      ['1.5E+6', 1_500_000n],
+      ['150000.0', 150_000n],
+      ['9007199254740991', 9_007_199_254_740_991n],
+    ] as const)
+      it(`a number cell ${text} that holds a whole number exactly`, async () => {
+        await db.sql(
+          `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, 9223372036854775807, NULL)`,
+        );
+        const batch = await world.ready(source, payroll([['$ana', number(text), 'COPM']]));
+        assert.equal(batch.totalRaw, raw);
+      });
+
+    it('the largest amount as text, exactly', async () => {
+      const most = 9_223_372_036_854_775_807n;
+      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, NULL)`);
+      assert.equal((await world.ready(source, payroll([['$ana', most.toString(), 'COPM']]))).totalRaw, most);
+      assert.deepEqual(
+        await wrong(
+          payroll([
+            ['$ana', (most - LEAST + 1n).toString(), 'COPM'],
+            ['$ana', MIN, 'COPM'],
+          ]),
+        ),
+        [[3, 'amount', 'invalid_field']],
+      );
+    });
+  });
+
+  describe('finds', () => {
+    it('ten kinds of mistakes in one file, each in its row and column', async () => {
+      const stranger = await BatchWorld.open(db);
+      const foreign = await stranger.account();
+      const found = await wrong(
+        payroll([
+          ['$ana', MIN, 'COPM', 'right', 'r1'],
+          ['$nobody', MIN, 'COPM'],
+          ['ana', MIN, 'COPM'],
+          ['$ana', '99999', 'COPM'],
+          ['$ana', '120000000001', 'COPM'],
+          ['$ana', '1,000.50', 'COPM'],
+          ['$ana', MIN, 'EUR'],
+          ['$ana', MIN, 'DUSD'],
+          ['$ana', MIN, 'COPM', null, 'r1'],
+          ['$ana', { kind: 'formula', text: '=B2' }, 'COPM'],
+          ['$payroll', MIN, 'COPM'],
+          [foreign.id, MIN, 'COPM'],
+          [null, '', null],
+          ['', MIN, ''],
+          ['$ana', MIN, 'COPM', 'x'.repeat(141)],
+        ]),
+      );
+      assert.deepEqual(found, [
+        [3, 'recipient', 'not_found'],
+        [4, 'recipient', 'invalid_field'],
+        [5, 'amount', 'below_minimum'],
+        [6, 'amount', 'above_per_operation_limit'],
+        [7, 'amount', 'invalid_field'],
+        [8, 'asset', 'invalid_field'],
+        [9, 'asset', 'mixed_asset'],
+        [10, 'reference', 'duplicate_reference'],
+        [11, 'amount', 'formula_cell'],
+        [12, 'recipient', 'same_account'],
+        [13, 'recipient', 'not_found'],
+        [15, 'recipient', 'missing_field'],
+        [15, 'asset', 'missing_field'],
+        [16, 'description', 'invalid_field'],
+      ]);
+    });
+
+    it('every problem of a row, with the cell and words for the one who filled it in', async () => {
+      const batch = await world.validated(
+        source,
+        payroll([
+          ['Ana María', { kind: 'date', text: '2026-11-01' }, 'copm', { kind: 'error', text: '#REF!' }, 'x'.repeat(65)],
+        ]),
+      );
+      const problems = await world.problems(batch.id);
+      assert.deepEqual(
+        problems.map(({ field, code, value }) => [field, code, value]),
+        [
+          ['recipient', 'invalid_field', 'Ana María'],
+          ['amount', 'invalid_field', '2026-11-01'],
+          ['asset', 'invalid_field', 'copm'],
+          ['description', 'invalid_field', '#REF!'],
+          ['reference', 'invalid_field', 'x'.repeat(65)],
+        ],
+      );
+      assert.match(problems[0]!.message, /"Ana María" is neither an alias/);
+      assert.match(problems[1]!.message, /is a date/);
+      assert.deepEqual([batch.rowCount, batch.rowsRejected], [1, 1]);
+    });
+
+    for (const text of [
+      '-1',
+      '1.5',
+      '1e5',
+      '+100000',
+      '0100000',
+      '١٠٠٠٠٠',
+      '100 000',
+      '$100000',
+      '9223372036854775808',
+    ])
+      it(`an amount that is no whole number in text: ${text}`, async () => {
+        assert.deepEqual(await one(['$ana', text, 'COPM']), [[2, 'amount', 'invalid_field']]);
+      });
+
+    for (const text of ['100000.5', '1E-1', '9007199254740992', '-100000', '1E99', 'NaN'])
+      it(`a number cell that is none or is not exact: ${text}`, async () => {
+        assert.deepEqual(await one(['$ana', number(text), 'COPM']), [[2, 'amount', 'invalid_field']]);
+      });
+
+    it('an amount of zero as below_minimum, also where the account has no minimum', async () => {
+      assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
+      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`);
+      assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
+      assert.equal((await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status, 'ready');
+    });
+
+    it('a phone of several accounts of the network as ambiguous_recipient; the own one comes first', async () => {
+      const network = `net-${randomUUID()}`;
+      const shared = nextPhone();
+      await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(world.tenant.tenant.id)}`);
+      for (let count = 0; count < 2; count += 1) {
+        const other = await BatchWorld.open(db);
+        await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(other.tenant.tenant.id)}`);
+        await other.account({ phone: shared });
+      }
+      assert.deepEqual(await one([shared, MIN, 'COPM']), [[2, 'recipient', 'ambiguous_recipient']]);
+      await world.account({ phone: shared });
+      assert.equal((await world.validated(source, payroll([[shared, MIN, 'COPM']]))).status, 'ready');
+    });
+
+    it('assets that differ from the first valid row, not from one that is wrong itself', async () => {
+      assert.deepEqual(
+        await wrong(
+          payroll([
+            ['$nobody', MIN, 'DUSD'],
+            ['$ana', MIN, 'COPM'],
+            ['$ana', MIN, 'DUSD'],
+          ]),
+        ),
+        [
+          [2, 'recipient', 'not_found'],
+          [4, 'asset', 'mixed_asset'],
+        ],
+      );
+    });
+
+    it('missing and double columns in the header, and reads no further', async () => {
+      assert.deepEqual(
+        await wrong(
+          fileOf(
+            [
+              ['recipient', 'amount', 'Amount', 'Nombre'],
+              ['$nobody', 'x'],
+            ],
+            4,
+          ),
+        ),
+        [
+          [4, 'amount', 'duplicate_column'],
+          [4, 'asset', 'missing_column'],
+        ],
+      );
+    });
+
+    it('no rows, and nothing at all', async () => {
+      for (const file of [fileOf([HEADER]), fileOf([HEADER, [null], ['', ' ']]), fileOf([])])
+        assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
+    });
+
+    for (const code of ['unreadable_file', 'bad_encoding', 'too_large_inflated', 'too_many_columns'] as const)
+      it(`${code}, beside what is wrong before`, async () => {
+        assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
+          [0, '', code],
+          [2, 'recipient', 'not_found'],
+        ]);
+      });
+
+    it('rows that no spreadsheet numbers so', async () => {
+      const rows = [
+        { number: 1, cells: HEADER },
+        ...[2, 2].map((own) => ({ number: own, cells: ['$ana', MIN, 'COPM'] })),
+      ];
+      assert.deepEqual(await wrong(Buffer.from(JSON.stringify(rows))), [[0, '', 'unreadable_file']]);
+    });
+
+    it('more than 100,000 rows, and stops there', async () => {
+      const rows = Array.from({ length: 100_002 }, () => ['x', '', '']);
+      const batch = await world.validated(source, payroll(rows));
+      assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 100_000, 100_000]);
+      const [last] = (await world.problems(batch.id)).slice(-1);
+      assert.deepEqual([last?.number, last?.code], [100_002, 'too_many_rows']);
+    }).timeout(120_000);
+  });
+
+  it('rejects the whole file for one wrong row, keeps no row of it, and says so in an event', async () => {
+    const rows = Array.from({ length: 2_000 }, () => ['$ana', MIN, 'COPM']);
+    const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
+    assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 2_001, 1]);
+    assert.deepEqual(await world.database.reader.select(bonusBatchRows, { batchId: batch.id }), []);
+    assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
+    assert.equal(codeOf(await world.execute(batch)), 'invalid_state');
+  });
+
+  it('puts into its event the batch as GET shows it, without what is true only at a moment', async () => {
+    const { id } = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
+    const [event] = await db.sql(`SELECT body FROM events WHERE resource_id=${idLiteral(id)}`);
+    const shown = object(object((JSON.parse(String(event!.body)) as { data: unknown }).data).object);
+    assert.deepEqual(
+      [shown.id, shown.status, shown.rows, shown.total, shown.fees, shown.total_debit, 'funding' in shown],
+      [id, 'ready', 1, { raw: MIN, asset: 'COPM' }, { raw: '0', asset: 'COPM' }, { raw: MIN, asset: 'COPM' }, false],
+    );
+  });
+
+  it('fixes the fee of each row and where it goes', async () => {
+    const fees = await world.account();
+    await world.charge(fees, { basisPoints: 10n, floorRaw: 150n });
+    const batch = await world.ready(
+      source,
+      payroll([
+        ['$ana', MIN, 'COPM'],
+        ['$ana', '1000000', 'COPM'],
+      ]),
+    );
+    assert.deepEqual([batch.feesRaw, batch.feeAccountId], [1_150n, fees.id]);
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ feeRaw }) => feeRaw),
+      [150n, 1_000n],
+    );
+    const free = await world.ready(fees, payroll([['$ana', MIN, 'COPM']]));
+    assert.deepEqual([free.feesRaw, free.feeAccountId], [0n, null]);
+  });
+
+  it('names rows whose recipient an earlier row has, under whatever name, and the newest batch with the same bytes', async () => {
+    const file = payroll([
+      ['$ana', MIN, 'COPM'],
+      [ana.phone!, MIN, 'COPM'],
+      [ana.id, MIN, 'COPM'],
+    ]);
+    const first = await world.ready(source, file);
+    assert.deepEqual([first.duplicateCount, first.duplicateRows, first.sameFileBatchId], [2, [3, 4], null]);
+    const second = await world.ready(source, file);
+    const third = await world.ready(source, file);
+    assert.deepEqual([second.sameFileBatchId, third.sameFileBatchId], [first.id, second.id]);
+    await db.sql(
+      `UPDATE bonus_batches SET created_at=DATE_SUB(created_at, INTERVAL 91 DAY) WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}`,
+    );
+    assert.equal((await world.ready(source, file)).sameFileBatchId, null);
+  });
+
+  it('names the first hundred duplicates and counts all', async () => {
+    const batch = await world.ready(source, payroll(Array.from({ length: 300 }, () => ['$ana', MIN, 'COPM'])));
+    assert.deepEqual([batch.duplicateCount, batch.duplicateRows.length, batch.duplicateRows[0]], [299, 100, 3]);
+  });
+
+  it('reads the bytes that were stored, whatever their size', async () => {
+    const filler = 'x'.repeat(140);
+    const rows = Array.from({ length: 15_000 }, (_, index) => ['$ana', MIN, 'COPM', filler, `reference ${index}`]);
+    const file = payroll(rows);
+    assert(file.length > 2 * 1024 * 1024);
+    const batch = await world.ready(source, file);
+    assert.equal(batch.rowCount, 15_000);
+    const [chunks] = await db.sql(
+      `SELECT COUNT(*) AS n, MAX(LENGTH(content)) AS most FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`,
+    );
+    assert.deepEqual([Number(chunks!.n), Number(chunks!.most)], [Math.ceil(file.length / 1_048_576), 1_048_576]);
+  }).timeout(60_000);
+
+  describe('that is interrupted', () => {
+    const rows = Array.from({ length: 3_000 }, () => ['$ana', MIN, 'COPM']);
+
+    it('begins again from the first row and doubles nothing', async () => {
+      const { id } = await world.uploaded(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
+      for (const stopAt of [900, 1_800, 2_700]) {
+        const abort = new AbortController();
+        const heartbeat = (done: number): void => void (done >= stopAt && abort.abort(new Error('cut off')));
+        await assert.rejects(world.validate(id, { signal: abort.signal, heartbeat }), /cut off/);
+        assert.equal((await world.batch(id)).status, 'validating');
+      }
+      const batch = await world.validate(id);
+      assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 3_001, 1]);
+      assert.equal((await world.problems(id)).length, 1);
+    });
+
+    it('and runs twice at a time: the later run goes on, the earlier one writes no more', async () => {
+      const { id } = await world.uploaded(source, payroll(rows));
+      const [one, two, three] = await Promise.all([world.validate(id), world.validate(id), world.validate(id)]);
+      const batch = await world.batch(id);
+      assert.deepEqual([batch.status, batch.rowCount, batch.totalRaw], ['ready', 3_000, 3_000n * LEAST]);
+      assert.equal((await world.rows(id)).length, 3_000);
+      assert(one.id === id && two.id === id && three.id === id);
+      assert.deepEqual(await world.events(), ['bonus_batch.ready']);
+    });
+
+    it('and is called late does nothing', async () => {
+      const batch = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
+      assert.deepEqual(await world.validate(batch.id), batch);
+      const { database, clock } = world;
+      const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+      assert.equal(await validateBatch(parts, source.id, UNWATCHED), undefined);
+      assert.deepEqual(await world.events(), ['bonus_batch.ready']);
+    });
+
+    it('fails, and is tried again, when the bytes cannot be read; it rejects nothing for that', async () => {
+      const batch = resourceOf(await world.upload(source, payroll(rows)));
+      await db.sql(`DELETE FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`);
+      await assert.rejects(world.validate(batch.id), /are gone/);
+      assert.equal((await world.batch(batch.id)).status, 'validating');
+    });
+  });
+});

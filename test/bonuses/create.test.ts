@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { newId } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Caller } from '../../src/core/permissions.js';
+import { commandFingerprint } from '../../src/core/fingerprint.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { Bonuses } from '../../src/bonuses/service.js';
+import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  openBank,
+  setStatus,
+  text,
+  walk,
+} from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+describe('POST /v1/bonuses', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+  let receiver: Account;
+  let phone = 3_001_000_000;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  after(() => api.stop());
+
+  beforeEach(async () => {
+    bank = await openBank(api);
+    payer = await bank.account({ funds: { COPM: 100n * LEAST, DUSD: 100n * LEAST } });
+    receiver = await bank.account({ alias: '$ana', phone: nextPhone() });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const nextPhone = (): string => `+57${(phone += 1)}`;
+
+  const bodyOf = (recipient: Json, more: Json = {}, raw: bigint | string = LEAST): Json => ({
+    source_account: payer.id,
+    recipient,
+    amount: { raw: raw.toString(), asset: 'COPM' },
+    ...more,
+  });
+  const pay = (recipient: Json, more: Json = {}, options: RequestOptions = {}, raw?: bigint): Promise<TestAnswer> =>
+    bank.request('POST', '/v1/bonuses', { body: bodyOf(recipient, more, raw), ...options });
+
+  it('answers 201 with the paid bonus and its itemised fee, and moves exactly that', async () => {
+    const fees = await bank.account();
+    await charge(fees, 700n);
+    const answer = answered(
+      await pay({ account_id: receiver.id }, { description: 'Well done', reference: 'nov-1' }),
+      201,
+    );
+    const { id, created_at: at, ...rest } = answer.json;
+    assert.deepEqual(rest, {
+      status: 'completed',
+      source_account: payer.id,
+      recipient: { account_id: receiver.id },
+      amount: { raw: '100000', asset: 'COPM' },
+      fee: { raw: '700', asset: 'COPM' },
+      total_debited: { raw: '100700', asset: 'COPM' },
+      description: 'Well done',
+      reference: 'nov-1',
+    });
+    assert.deepEqual(
+      [await bank.available(payer), await bank.available(receiver), await bank.available(fees)],
+      [99n * LEAST - 700n, LEAST, 700n],
+    );
+    assert.deepEqual(answered(await bank.get(`/v1/bonuses/${text(id)}`), 200).json, answer.json);
+    assert.match(text(at), /Z$/);
+  });
+
+  it('is a bonus_out and a bonus_in, its fee a fee_out and an adjustment_in, all related to the bonus', async () => {
+    const fees = await bank.account();
+    await charge(fees, 700n);
+    const { id } = answered(await pay({ account_id: receiver.id }), 201).json;
+    const kinds = async (account: Account): Promise<unknown[]> =>
+      (await walk(bank, `/v1/accounts/${account.id}/movements`)).map(({ kind, related }) => [kind, related]);
+    const related = { type: 'bonus', id };
+    assert.deepEqual((await kinds(payer)).slice(0, 2), [
+      ['fee_out', related],
+      ['bonus_out', related],
+    ]);
+    assert.deepEqual(await kinds(receiver), [['bonus_in', related]]);
+    assert.deepEqual(await kinds(fees), [['adjustment_in', related]]);
+    assert.deepEqual(await walk(bank, '/v1/events'), []);
+  });
+
+  it('finds the recipient by alias and by phone, in any way of writing them', async () => {
+    const stored = text(receiver.phone);
+    for (const recipient of [{ alias: '$ana' }, { alias: '$ANA' }, { phone: stored }, { phone: stored.slice(3) }])
+      assert.deepEqual(answered(await pay(recipient), 201).json.recipient, { account_id: receiver.id });
+    assert.equal(await bank.available(receiver), 4n * LEAST);
+  });
+
+  it('takes exactly one of account_id, alias and phone', async () => {
+    for (const recipient of [{}, { alias: '$ana', account_id: receiver.id }, { alias: null }]) {
+      const refused = answered(await pay(recipient), 400, 'invalid_field');
+      assert.equal(refused.details?.field, 'recipient');
+    }
+    for (const [recipient, field] of [
+      [{ alias: 'ana' }, 'recipient.alias'],
+      [{ phone: 'x' }, 'recipient.phone'],
+      [{ account_id: 'x' }, 'recipient.account_id'],
+      [{ email: 'a@b.c' }, 'recipient.email'],
+    ] as const)
+      assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.field, field);
+  });
+
+  it('takes a reference of 1 to 64 characters and a description of up to 140', async () => {
+    const most = { reference: 'ñ'.repeat(64), description: 'é'.repeat(140) };
+    const { reference, description } = answered(await pay({ alias: '$ana' }, most), 201).json;
+    assert.deepEqual({ reference, description }, most);
+    for (const more of [
+      { reference: '' },
+      { reference: 'x'.repeat(65) },
+      { reference: 'a\nb' },
+      { description: 'x'.repeat(141) },
+    ])
+      answered(await pay({ alias: '$ana' }, more), 400, 'invalid_field');
+  });
+
+  it('answers 404 for nobody, for a closed account, for one of another tenant, and for an alias that was released', async () => {
+    const stranger = await openBank(api);
+    const foreign = await stranger.account({ alias: '$foreign', phone: nextPhone() });
+    const closed = await bank.account({ alias: '$closed' });
+    await setStatus(db, closed, 'closed');
+    const missing = answered(await pay({ account_id: randomUUID() }), 404, 'not_found').text;
+    for (const recipient of [
+      { account_id: foreign.id },
+      { alias: '$foreign' },
+      { phone: foreign.phone },
+      { account_id: closed.id },
+      { alias: '$closed' },
+      { alias: '$nobody' },
+      { phone: nextPhone() },
+    ])
+      assert.equal(answered(await pay(recipient), 404, 'not_found').text, missing);
+    answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
+    answered(await pay({ alias: '$ana' }), 404, 'not_found');
+  });
+
+  it('pays within a network by id and by a phone that only one account has; several are 404, the own one comes first', async () => {
+    const network = `net-${randomUUID()}`;
+    const [home, one, two] = [
+      await openBank(api, { network }),
+      await openBank(api, { network }),
+      await openBank(api, { network }),
+    ];
+    const from = await home.account({ funds: { COPM: 10n * LEAST } });
+    const [unique, shared] = [nextPhone(), nextPhone()];
+    const single = await one.account({ phone: unique, alias: '$single' });
+    await one.account({ phone: shared });
+    await two.account({ phone: shared });
+    const send = (recipient: Json): Promise<TestAnswer> =>
+      home.request('POST', '/v1/bonuses', { body: { ...bodyOf(recipient), source_account: from.id } });
+    for (const recipient of [{ account_id: single.id }, { phone: unique }])
+      assert.deepEqual(answered(await send(recipient), 201).json.recipient, { account_id: single.id });
+    answered(await send({ phone: shared }), 404, 'not_found');
+    answered(await send({ alias: '$single' }), 404, 'not_found');
+    const own = await home.account({ phone: shared });
+    assert.deepEqual(answered(await send({ phone: shared }), 201).json.recipient, { account_id: own.id });
+  });
+
+  it('refuses the source as recipient, however it is named', async () => {
+    await db.change(`UPDATE accounts SET alias='$payer' WHERE id=${idLiteral(payer.id)}`);
+    for (const recipient of [{ account_id: payer.id }, { alias: '$payer' }])
+      assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.reason, 'same_as_source');
+  });
+
+  it('refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
+    const person = await bank.account({ type: 'person', funds: { COPM: 2_000n * LEAST } });
+    const code = async (from: Account, raw: bigint): Promise<string | undefined> =>
+      (
+        await bank.request('POST', '/v1/bonuses', {
+          body: { ...bodyOf({ alias: '$ana' }, {}, raw), source_account: from.id },
+        })
+      ).code;
+    const over = 1_200_000_001n;
+    assert.equal(await code(person, LEAST - 1n), 'below_minimum');
+    assert.equal(await code(person, 0n), 'below_minimum');
+    assert.equal(await code(person, over), 'above_per_operation_limit');
+    assert.equal(await code(person, 1_200_000_000n), 'insufficient_funds');
+    await db.change(`INSERT INTO account_limits VALUES (${idLiteral(person.id)}, 'COPM', NULL, NULL, 150000)`);
+    assert.equal(await code(person, 1_200_000_000n), 'monthly_limit_exceeded');
+    assert.equal(await code(person, LEAST), undefined);
+    assert.equal(await code(person, LEAST), 'monthly_limit_exceeded');
+    await setStatus(db, person, 'frozen');
+    assert.equal(await code(person, 0n), 'capability_cannot_send');
+  });
+
+  it('counts in the month with transfers, the fee not', async () => {
+    await charge(await bank.account(), 700n);
+    answered(await pay({ alias: '$ana' }), 201);
+    await bank.sent({ from: payer, to: receiver, raw: LEAST });
+    const [copm] = list(answered(await bank.get(`/v1/accounts/${payer.id}/limits`), 200).json.limits);
+    assert.equal((copm?.month as Json).used, (2n * LEAST).toString());
+  });
+
+  it('needs funds for the fee too', async () => {
+    await charge(await bank.account(), 700n);
+    const answer = answered(await pay({ alias: '$ana' }, {}, {}, 100n * LEAST), 422, 'insufficient_funds');
+    assert.deepEqual(answer.details, { available: '10000000', requested: '10000700' });
+  });
+
+  it('charges the fee account itself nothing', async () => {
+    await charge(payer, 700n);
+    assert.deepEqual(answered(await pay({ alias: '$ana' }), 201).json.fee, { raw: '0', asset: 'COPM' });
+  });
+
+  it('replays 200 with the same bonus, also when the alias and the role are gone; another body is 409', async () => {
+    const key = randomUUID();
+    const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201);
+    answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
+    const again = answered(await pay({ alias: '$ana' }, {}, { key }), 200);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual(again.json, first.json);
+    answered(await pay({ account_id: receiver.id }, {}, { key }), 409, 'idempotency_key_reused');
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('binds a 422 to its key for ever, and no other refusal', async () => {
+    const key = randomUUID();
+    answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');
+    const poor = answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds');
+    await bank.fund(payer, { raw: 100n * LEAST, asset: 'COPM' });
+    assert.equal(
+      answered(await pay({ alias: '$ana' }, {}, { key }, 101n * LEAST), 422, 'insufficient_funds').text,
+      poor.text,
+    );
+  });
+
+  it('needs its key', async () => {
+    answered(await pay({ alias: '$ana' }, {}, { key: null }), 400, 'missing_idempotency_key');
+  });
+
+  it('acts once for many simultaneous requests of a key', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array<number>(19).fill(200), 201]);
+    assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
+    const bonuses = new Bonuses(api.core.desk, api.core.database.reader, { needs: () => [], of: () => 2n * LEAST });
+    const { tenant, owner } = bank.tenant;
+    const caller: Caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'x', scopes: [] };
+    const ask = async (raw: bigint): Promise<string> => {
+      const { outcome } = await bonuses.create(
+        caller,
+        {
+          sourceAccountId: payer.id,
+          recipient: { by: 'account_id', value: receiver.id },
+          amount: { raw, asset: 'COPM' },
+          description: null,
+          reference: null,
+        },
+        { key: newId(), fingerprint: commandFingerprint([raw.toString()]) },
+      );
+      return outcome.done ? 'paid' : outcome.refusal.code;
+    };
+    assert.deepEqual(
+      [await ask(2n * LEAST - 1n), await ask(2n * LEAST), await ask(3n * LEAST)],
+      ['paid', 'authority_insufficient', 'authority_insufficient'],
+    );
+  });
+
+  describe('and GET /v1/bonuses', () => {
+    it('lists newest first, by source, by time and by key; each is shown to who has a role at either end', async () => {
+      const key = randomUUID();
+      const made = [];
+      for (const more of [{ key }, {}, {}]) made.unshift(answered(await pay({ alias: '$ana' }, {}, more), 201).json);
+      const other = await bank.account({ funds: { COPM: 10n * LEAST } });
+      const last = answered(
+        await bank.request('POST', '/v1/bonuses', { body: { ...bodyOf({ alias: '$ana' }), source_account: other.id } }),
+        201,
+      ).json;
+      assert.deepEqual(await walk(bank, '/v1/bonuses?limit=1'), [last, ...made]);
+      assert.deepEqual(await walk(bank, `/v1/bonuses?source_account=${payer.id}&limit=2`), made);
+      assert.deepEqual(await walk(bank, `/v1/bonuses?idempotency_key=${key}`), [made[2]]);
+      assert.deepEqual(await walk(bank, `/v1/bonuses?idempotency_key=${key}&source_account=${other.id}`), []);
+      assert.deepEqual(await walk(bank, '/v1/bonuses?created_at[lte]=2020-01-01T00:00:00Z'), []);
+
+      const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'of the recipient', TEST_ACTOR);
+      const token = await bank.issue(member, ['bonuses']);
+      const seen = async (): Promise<unknown> => list((await bank.request('GET', '/v1/bonuses', { token })).json.items);
+      assert.deepEqual(await seen(), []);
+      answered(await bank.request('GET', `/v1/bonuses/${text(last.id)}`, { token }), 403, 'authority_insufficient');
+      await db.change(`INSERT INTO member_roles VALUES (${idLiteral(receiver.id)}, ${idLiteral(member.id)}, 'viewer')`);
+      assert.deepEqual(await seen(), [last, ...made]);
+      answered(await bank.request('GET', `/v1/bonuses/${text(last.id)}`, { token }), 200);
+    });
+  });
+
+  function charge(account: Account, flatRaw: bigint): Promise<void> {
+    const tenantId = bank.tenant.tenant.id;
+    const schedule = { tenantId, operation: 'bonus', asset: 'COPM', flatRaw, basisPoints: 0n, floorRaw: 0n } as const;
+    return setFeeAccount(db.database, systemClock, tenantId, account.id, TEST_ACTOR).then(() =>
+      setFeeSchedule(db.database, systemClock, { ...schedule, capRaw: null }, TEST_ACTOR),
+    );
+  }
+});

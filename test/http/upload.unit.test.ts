@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { FILE_PIECE_BYTES, MAX_FILE_BYTES } from '../../src/http/upload.js';
+import { A_KEY, asRequest, thingRoutes } from './routes.js';
+import {
+  type Answered,
+  bodyOfRaw,
+  call,
+  callerWith,
+  eventually,
+  opened,
+  OTHER_TENANT,
+  rawHead,
+  readAll,
+  startWorld,
+  TOKEN,
+  type World,
+} from './support.js';
+import { ACCOUNT, BOUNDARY, FILE, FORM_TYPE, formBody, type Part, SOURCE, uploadRoute } from './forms.js';
+
+const OTHER_TOKEN = 'svc_live_key2_secret';
+
+describe('uploads', () => {
+  let world: World;
+  let seen: unknown[] = [];
+  let hold: Promise<void> | null = null;
+
+  before(async () => {
+    world = await startWorld({
+      routes: (api) => {
+        thingRoutes()(api);
+        uploadRoute(async (request) => {
+          seen.push(request);
+          await hold;
+        })(api);
+      },
+      authenticate: (token) => {
+        if (token === OTHER_TOKEN) return Promise.resolve(callerWith({ tenantId: OTHER_TENANT, tokenKeyId: 'key2' }));
+        return Promise.resolve(token === TOKEN ? callerWith() : null);
+      },
+      bodyTimeouts: { jsonMs: 300, uploadMs: 700 },
+    });
+  });
+  beforeEach(() => {
+    seen = [];
+    hold = null;
+  });
+  after(() => world.server.stop(0));
+
+  function send(body: Buffer, headers: Record<string, string | null> = {}): Promise<Answered> {
+    return call(`${world.url}/v1/bonus_batches`, {
+      method: 'POST',
+      headers: { 'content-type': FORM_TYPE, 'idempotency-key': A_KEY, ...headers },
+      body,
+    });
+  }
+  const post = (...parts: Part[]): Promise<Answered> => send(formBody(parts));
+
+  function problemsOf(answer: Answered): string[] {
+    assert.equal(answer.status, 400, answer.text);
+    assert.equal(seen.length, 0, 'no handler ran');
+    return (answer.json().error.details?.errors ?? []).map(({ code, field, reason }) => `${code} ${field} ${reason}`);
+  }
+
+  function fileSeen(): { size: number; sha256: Buffer; bytes: Buffer; pieces: readonly Buffer[] } {
+    const { file } = asRequest(seen.at(-1));
+    assert.ok(file);
+    return { ...file, bytes: Buffer.concat(file.pieces) };
+  }
+
+  it('a form with its fields and one file reaches the handler whole', async () => {
+    const answer = await post(SOURCE, { name: 'description', value: 'Bonus de café ñ' }, FILE);
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual(asRequest(seen[0]).body, { source_account: ACCOUNT, description: 'Bonus de café ñ' });
+    assert.equal(fileSeen().bytes.toString(), FILE.value);
+    assert.deepEqual(fileSeen().sha256, createHash('sha256').update(FILE.value).digest());
+  });
+
+  it('the file comes first or last, and its part has any name or none', async () => {
+    for (const name of ['file', 'payroll', 'template', 'ñómina', '__proto__', ''])
+      assert.equal((await post({ ...FILE, name }, SOURCE)).status, 201, name);
+    const nameless = formBody([SOURCE, FILE]).toString().replace('name="file"; ', '');
+    assert.equal((await send(Buffer.from(nameless))).status, 201);
+    const typed = { name: 'file', value: 'a', headers: ['Content-Type: application/octet-stream'] };
+    assert.equal((await post(SOURCE, typed)).status, 201, 'without a file name, by its type');
+  });
+
+  it('what fetch sends by itself is taken', async () => {
+    const form = new FormData();
+    form.set('source_account', ACCOUNT);
+    form.set('file', new Blob([randomBytes(3_000)]), 'ñómina "1".xlsx');
+    const response = await fetch(`${world.url}/v1/bonus_batches`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'idempotency-key': A_KEY },
+      body: form,
+    });
+    assert.equal(response.status, 201, await response.text());
+    assert.equal(fileSeen().size, 3_000);
+  });
+
+  it('the pieces of the file are of one size but the last, to the byte', async () => {
+    for (const size of [0, 1, FILE_PIECE_BYTES - 1, FILE_PIECE_BYTES, 2 * FILE_PIECE_BYTES + 5]) {
+      const bytes = randomBytes(size);
+      assert.equal((await post(SOURCE, { ...FILE, value: bytes })).status, 201);
+      const file = fileSeen();
+      assert.equal(file.size, size);
+      assert.ok(file.bytes.equals(bytes));
+      assert.deepEqual(file.sha256, createHash('sha256').update(bytes).digest());
+      assert.deepEqual(
+        file.pieces.slice(0, -1).map(({ length }) => length),
+        Array.from({ length: Math.max(0, Math.ceil(size / FILE_PIECE_BYTES) - 1) }, () => FILE_PIECE_BYTES),
+      );
+    }
+  });
+
+  it('10 MiB are taken, one byte more is 413', async () => {
+    const most = Buffer.alloc(MAX_FILE_BYTES, 'a');
+    assert.equal((await post(SOURCE, { ...FILE, value: most })).status, 201);
+    assert.equal(fileSeen().size, MAX_FILE_BYTES);
+    seen = [];
+    for (const value of [Buffer.alloc(MAX_FILE_BYTES + 1, 'a'), Buffer.alloc(2 * MAX_FILE_BYTES, 'a')]) {
+      const answer = await post(SOURCE, { ...FILE, value });
+      assert.equal(answer.status, 413, answer.text);
+      assert.equal(answer.json().error.code, 'body_too_large');
+    }
+    assert.equal(seen.length, 0);
+  });
+
+  it('a file without an announced length is refused while it is being read', async () => {
+    const socket = await opened(world.port);
+    const received = readAll(socket);
+    socket.on('error', () => {});
+    socket.write(
+      rawHead(
+        'POST /v1/bonus_batches HTTP/1.1',
+        `Content-Type: ${FORM_TYPE}`,
+        `Idempotency-Key: ${A_KEY}`,
+        'Transfer-Encoding: chunked',
+      ),
+    );
+    const chunk = (bytes: Buffer): Buffer =>
+      Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+    socket.write(chunk(formBody([SOURCE, { ...FILE, value: '' }], '').subarray(0, -2)));
+    for (let sent = 0; sent < 11; sent += 1) socket.write(chunk(Buffer.alloc(1024 * 1024, 'a')));
+    assert.match(await received, /^HTTP\/1\.1 413 /, 'the end never came');
+    assert.equal(seen.length, 0);
+  });
+
+  it('long fields, many parts and endless part headers are refused', async () => {
+    assert.equal((await post(SOURCE, { name: 'description', value: 'a'.repeat(9_000) }, FILE)).status, 413);
+    const many = Array.from({ length: 100 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
+    assert.deepEqual(problemsOf(await post(...many, FILE)), ['invalid_field  malformed_multipart']);
+    const headers = Array.from({ length: 3_000 }, (_, index) => `X-A${index}: b`);
+    assert.deepEqual(problemsOf(await post({ ...FILE, headers })), ['invalid_field  malformed_multipart']);
+    assert.equal((await send(Buffer.alloc(12 * 1024 * 1024, '\r\n--'))).status, 413);
+  });
+
+  it('a second file is refused, whatever its name', async () => {
+    for (const name of ['file', 'other'])
+      assert.deepEqual(problemsOf(await post(SOURCE, FILE, { ...FILE, name })), ['invalid_field file repeated']);
+  });
+
+  it('without a file it is the file that is missing', async () => {
+    assert.deepEqual(problemsOf(await post(SOURCE)), ['missing_field file required']);
+    const text = { name: 'file', value: 'text' };
+    assert.deepEqual(problemsOf(await post(SOURCE, text)), ['missing_field file required']);
+  });
+
+  it('fields are checked like those of a JSON body, all problems at once', async () => {
+    assert.deepEqual(problemsOf(await post(FILE)), ['missing_field source_account required']);
+    const answer = await post(
+      { name: 'source_account', value: 'one' },
+      { name: 'description', value: 'a\u0000b' },
+      { name: 'more', value: '1' },
+      FILE,
+    );
+    assert.deepEqual(problemsOf(answer), [
+      'invalid_field source_account not_a_uuid',
+      'invalid_field description control_character',
+      'invalid_field more unknown',
+    ]);
+    assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: 'ñ'.repeat(141) }, FILE)), [
+      'invalid_field description too_long',
+    ]);
+    for (const name of ['__proto__', 'constructor'])
+      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: '1' }, FILE)), [
+        `invalid_field ${name} forbidden_name`,
+      ]);
+  });
+
+  it('a field given twice is refused, also when one of the two is the file', async () => {
+    assert.deepEqual(problemsOf(await post(SOURCE, SOURCE, FILE)), ['invalid_field source_account repeated']);
+    assert.deepEqual(problemsOf(await post(SOURCE, { ...FILE, name: 'source_account' })), [
+      'invalid_field source_account repeated',
+    ]);
+    assert.deepEqual(problemsOf(await post({ ...FILE, name: 'source_account' })), [
+      'missing_field source_account required',
+    ]);
+  });
+
+  it('a field that is no UTF-8 is refused', async () => {
+    const latin1 = Buffer.from('caf\xe9', 'latin1');
+    assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: latin1 }, FILE)), [
+      'invalid_field description not_utf8',
+    ]);
+    const unknown = { name: 'description', value: 'a', headers: ['Content-Type: text/plain; charset=klingon'] };
+    assert.deepEqual(problemsOf(await post(SOURCE, unknown, FILE)), ['invalid_field description not_utf8']);
+    const named = { name: 'description', value: 'café', headers: ['Content-Type: text/plain; charset=UTF-8'] };
+    assert.equal((await post(SOURCE, named, FILE)).status, 201);
+  });
+
+  for (const type of [
+    null,
+    'application/json',
+    'multipart/mixed; boundary=x',
+    'application/x-www-form-urlencoded',
+    'text/csv',
+  ])
+    it(`the content type ${type} is 415`, async () => {
+      assert.equal((await send(formBody([SOURCE, FILE]), { 'content-type': type })).status, 415);
+    });
+
+  it('a compressed form is 415', async () => {
+    assert.equal((await send(formBody([SOURCE, FILE]), { 'content-encoding': 'gzip' })).status, 415);
+  });
+
+  it('what is no form is 400', async () => {
+    const whole = formBody([SOURCE, FILE]);
+    const bad: readonly Buffer[] = [
+      Buffer.from(''),
+      Buffer.from('recipient,amount\n'),
+      whole.subarray(0, whole.length - 10),
+      whole.subarray(0, 60),
+      formBody([SOURCE, FILE], ''),
+      Buffer.from(whole.toString().replaceAll(BOUNDARY, 'another')),
+      Buffer.from(whole.toString().replace('Content-Disposition', 'Content\x01Disposition')),
+    ];
+    for (const body of bad)
+      assert.deepEqual(
+        problemsOf(await send(body)),
+        ['invalid_field  malformed_multipart'],
+        body.toString().slice(0, 80),
+      );
+    assert.equal((await send(whole, { 'content-type': 'multipart/form-data; charset=utf-8' })).status, 400);
+  });
+
+  it('a form cut at any byte is never taken for a whole one', async () => {
+    const whole = formBody([SOURCE, { ...FILE, value: 'abc' }]);
+    // Behind the last boundary's own end nothing is missing.
+    const last = whole.length - 2;
+    for (let cut = 0; cut < last; cut += 1) assert.equal((await send(whole.subarray(0, cut))).status, 400, `${cut}`);
+    assert.equal(seen.length, 0);
+  });
+
+  it('a client that goes away midway leaves nothing behind', async () => {
+    const socket = await opened(world.port);
+    const whole = formBody([SOURCE, FILE]);
+    socket.write(
+      rawHead(
+        'POST /v1/bonus_batches HTTP/1.1',
+        `Content-Type: ${FORM_TYPE}`,
+        `Idempotency-Key: ${A_KEY}`,
+        `Content-Length: ${whole.length}`,
+      ),
+    );
+    socket.write(whole.subarray(0, whole.length - 20));
+    await eventually('it is being read', () => world.server.inFlight() === 1);
+    socket.destroy();
+    await eventually('it is over', () => world.server.inFlight() === 0);
+    assert.equal(seen.length, 0);
+  });
+
+  it('a slow upload is ended by its own limit, a slow JSON body by its shorter one', async () => {
+    const dripped = async (path: string, type: string): Promise<{ raw: string; ms: number }> => {
+      const began = performance.now();
+      const socket = await opened(world.port);
+      let ms = 0;
+      socket.on('error', () => {}).once('data', () => (ms = performance.now() - began));
+      const head = [`Idempotency-Key: ${A_KEY}`, `Content-Type: ${type}`, 'Content-Length: 500'];
+      socket.write(rawHead(`POST ${path} HTTP/1.1`, ...head));
+      return { raw: await readAll(socket, 1_500), ms };
+    };
+    const form = await dripped('/v1/bonus_batches', FORM_TYPE);
+    const json = await dripped('/v1/transfers', 'application/json');
+    for (const { raw } of [form, json]) {
+      assert.match(raw, /^HTTP\/1\.1 400 /);
+      assert.equal(bodyOfRaw(raw).error.details?.reason, 'not_received_in_time');
+    }
+    assert.ok(form.ms > 650 && json.ms > 250 && json.ms < 650, `${form.ms} ${json.ms}`);
+    assert.equal(seen.length, 0);
+  });
+
+  it('a client that asks first is told to go on, or that the file is too large', async () => {
+    const ask = async (length: number): Promise<string> => {
+      const socket = await opened(world.port);
+      const text = readAll(socket, 400);
+      socket.write(
+        rawHead(
+          'POST /v1/bonus_batches HTTP/1.1',
+          `Content-Type: ${FORM_TYPE}`,
+          `Idempotency-Key: ${A_KEY}`,
+          `Content-Length: ${length}`,
+          'Expect: 100-continue',
+        ),
+      );
+      return text;
+    };
+    assert.match(await ask(1_000), /^HTTP\/1\.1 100 Continue/);
+    assert.match(await ask(11 * 1024 * 1024), /^HTTP\/1\.1 413 /);
+  });
+
+  it('the checks before the body come first', async () => {
+    const whole = formBody([SOURCE, FILE]);
+    assert.equal((await send(whole, { authorization: null })).status, 401);
+    assert.equal((await send(whole, { 'idempotency-key': null })).json().error.code, 'missing_idempotency_key');
+  });
+
+  describe('the fingerprint', () => {
+    async function fingerprintOf(...parts: Part[]): Promise<string> {
+      assert.equal((await post(...parts)).status, 201);
+      return asRequest(seen.at(-1)).idempotency?.fingerprint.digest.toString('hex') ?? '';
+    }
+
+    it('is the same for the same bytes and fields, whatever names and order', async () => {
+      const one = await fingerprintOf(SOURCE, { name: 'description', value: 'a' }, FILE);
+      const same = { ...FILE, name: 'other', filename: 'renamed.xlsx', headers: ['Content-Type: text/csv'] };
+      assert.equal(await fingerprintOf(same, { name: 'description', value: 'a' }, SOURCE), one);
+    });
+
+    it('is another for another byte or field', async () => {
+      const known = new Set<string>();
+      const forms: readonly (readonly Part[])[] = [
+        [SOURCE, FILE],
+        [SOURCE, { ...FILE, value: `${FILE.value.toString()} ` }],
+        [SOURCE, { ...FILE, value: '' }],
+        [SOURCE, { name: 'description', value: '' }, FILE],
+        [SOURCE, { name: 'description', value: 'a' }, FILE],
+        [{ ...SOURCE, value: ACCOUNT.replace('ff', 'fe') }, FILE],
+      ];
+      for (const form of forms) known.add(await fingerprintOf(...form));
+      assert.equal(known.size, forms.length);
+    });
+  });
+
+  it('one tenant holds at most four uploads at once, and takes no place of another', async () => {
+    let release = (): void => {};
+    hold = new Promise((resolve) => (release = resolve));
+    const running = Array.from({ length: 4 }, () => post(SOURCE, FILE));
+    await eventually('four are held', () => seen.length === 4);
+    const fifth = await post(SOURCE, FILE);
+    assert.equal(fifth.status, 429);
+    assert.equal(fifth.headers.get('retry-after'), '1');
+    const other = send(formBody([SOURCE, FILE]), { authorization: `Bearer ${OTHER_TOKEN}` });
+    await eventually('the other is held', () => seen.length === 5);
+    release();
+    for (const answer of [...(await Promise.all(running)), await other]) assert.equal(answer.status, 201);
+    hold = null;
+    assert.equal((await post(SOURCE, FILE)).status, 201);
+  });
+});
+
+describe('the rate of uploads', () => {
+  it('is their own', async () => {
+    const world = await startWorld({
+      routes: uploadRoute(() => {}),
+      rates: { uploads: { perSecond: 1 / 6, burst: 2 } },
+    });
+    const send = (): Promise<Answered> =>
+      call(`${world.url}/v1/bonus_batches`, {
+        method: 'POST',
+        headers: { 'content-type': FORM_TYPE, 'idempotency-key': A_KEY },
+        body: formBody([SOURCE, FILE]),
+      });
+    assert.equal((await send()).headers.get('ratelimit-limit'), '2');
+    assert.equal((await send()).status, 201);
+    const third = await send();
+    assert.equal(third.status, 429);
+    assert.equal(third.headers.get('retry-after'), '6');
+    await world.server.stop(0);
+  });
+});

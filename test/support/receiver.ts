@@ -1,0 +1,104 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { CheckedUrl } from '../../src/webhooks/address-guard/guard.js';
+import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
+import type { Sending } from '../../src/webhooks/sending.js';
+
+/** A request as it came in. */
+export interface Received {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a receiver does with a request: a status, a whole result, or what it waits for. */
+export type Reply = number | AttemptResult | Promise<number | AttemptResult>;
+
+type RefusedReason = Extract<CheckedUrl, { ok: false }>['reason'];
+
+/**
+ * What signs, checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
+ */
+export class FakeReceiver {
+  readonly received: Received[] = [];
+  /** What `newSecret` has given out. */
+  readonly secrets: string[] = [];
+  reply: (request: Received) => Reply = () => 200;
+  /** Hosts that do not resolve, and addresses that are refused. */
+  readonly refused = new Map<string, RefusedReason>([['nowhere.invalid', 'unresolvable']]);
+
+  readonly sending: Sending = {
+    sender: { send: (request, signal) => this.answer(request, signal) },
+    signing: {
+      newSecret: () => {
+        const secret = `whsec_${randomBytes(24).toString('base64')}`;
+        this.secrets.push(secret);
+        return secret;
+      },
+      signatureHeaders: ({ id, body, secret, previousSecret }) => ({
+        'webhook-id': id,
+        'Svc-Signature': sign(secret, body),
+        ...(previousSecret === null ? {} : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
+      }),
+    },
+    checkUrl: (text) => {
+      if (!URL.canParse(text)) return Promise.resolve({ ok: false, reason: 'malformed' });
+      const url = new URL(text);
+      const reason = url.protocol === 'https:' ? this.refused.get(url.hostname) : 'https_only';
+      const checked: CheckedUrl = reason === undefined ? { ok: true, url: url.href } : { ok: false, reason };
+      return Promise.resolve(checked);
+    },
+  };
+
+  /** Those for one address. */
+  at(url: string): Received[] {
+    return this.received.filter((request) => request.url === url);
+  }
+
+  private async answer(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
+    if (signal.aborted) return CANCELED;
+    const { url, body, headers } = request;
+    const received = { url, id: headers['webhook-id'] ?? '', body: body.toString('utf8'), headers };
+    this.received.push(received);
+    let cancel = (): void => undefined;
+    const canceled = new Promise<AttemptResult>((resolve) => {
+      cancel = () => resolve(CANCELED);
+    });
+    signal.addEventListener('abort', cancel);
+    const reply = await Promise.race([Promise.resolve(this.reply(received)), canceled]);
+    signal.removeEventListener('abort', cancel);
+    return typeof reply === 'number' ? answeredWith(reply) : reply;
+  }
+}
+
+const CANCELED: AttemptResult = { outcome: 'failed', reason: 'canceled', message: 'it was cut off', durationMs: 1 };
+
+export function answeredWith(
+  status: number,
+  changes: Partial<Extract<AttemptResult, { outcome: 'answered' }>> = {},
+): AttemptResult {
+  return { outcome: 'answered', status, durationMs: 1, responseHead: 'ok', retryAfterMs: null, ...changes };
+}
+
+export function failedWith(reason: Extract<AttemptResult, { outcome: 'failed' }>['reason']): AttemptResult {
+  return { outcome: 'failed', reason, message: `it failed: ${reason}`, durationMs: 1 };
+}
+
+export function sign(secret: string, body: Buffer | string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+/** Requests that hang until it is opened. */
+export class Gate {
+  private readonly waiting: ((reply: number | AttemptResult) => void)[] = [];
+
+  reply(): Promise<number | AttemptResult> {
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Answers all that hang. */
+  open(reply: number | AttemptResult): void {
+    for (const answer of this.waiting.splice(0)) answer(reply);
+  }
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import ts from 'typescript';
+import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
+import { closeAll, NEVER, senderWith } from './receivers.js';
+
+const READY_MS = 60_000;
+
+interface Language {
+  readonly fence: string;
+  readonly file: string;
+  readonly tool: string;
+  /** What runs the receiver. */
+  readonly command: (file: string, port: number) => readonly [string, ...string[]];
+  /** Made of the page's text before that. */
+  readonly prepare?: (source: string, folder: string) => void;
+}
+
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  'TypeScript, JavaScript (Node)': {
+    fence: 'ts',
+    file: 'receiver.ts',
+    tool: process.execPath,
+    prepare: (source, folder) => {
+      const compilerOptions = {
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2022,
+        verbatimModuleSyntax: true,
+      };
+      writeFileSync(join(folder, 'receiver.mjs'), ts.transpileModule(source, { compilerOptions }).outputText);
+    },
+    command: (file) => [process.execPath, file.replace(/ts$/, 'mjs')],
+  },
+  Python: { fence: 'python', file: 'receiver.py', tool: 'python3', command: (file) => ['python3', file] },
+  Go: {
+    fence: 'go',
+    file: 'receiver.go',
+    tool: 'go',
+    prepare: (_, folder) =>
+      void execFileSync('go', ['build', '-o', 'receiver', 'receiver.go'], {
+        cwd: folder,
+        env: { ...process.env, GOPROXY: 'off' },
+      }),
+    command: (file) => [file.replace(/\.go$/, '')],
+  },
+  PHP: {
+    fence: 'php',
+    file: 'receiver.php',
+    tool: 'php',
+    command: (file, port) => ['php', '-S', `127.0.0.1:${port}`, file],
+  },
+  Java: { fence: 'java', file: 'Receiver.java', tool: 'java', command: (file) => ['java', file] },
+};
+
+const BODIES: Readonly<Record<string, string>> = {
+  'an event':
+    '{"id":"0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10","type":"transfer.completed","sequence":1,"data":{"object":{}}}',
+  emoji: '{"id":"1","type":"t","d":"🦄👩‍👩‍👧🇨🇴"}',
+  'right-to-left and combining text': '{"id":"1","type":"t","d":"שלום \u202eمرحبا e\u0301 ﷽"}',
+  escapes: String.raw`{"id":"1","type":"t","d":"\"\\\/\b\f\n\r\t\u00e9\ud83e\udd84"}`,
+  'an escaped NUL': String.raw`{"id":"1","type":"t","d":"a\u0000b"}`,
+  'spaces and lines that a parser would drop': '{ "id" : "1",\r\n\t"type":"t" , "n": 1.0 }\n',
+  'a very long text': JSON.stringify({ id: '1', type: 't', d: 'ñ🦄'.repeat(150_000) }),
+};
+
+const page = readFileSync('docs/webhooks.md', 'utf8');
+
+function sourceOf({ fence }: Language): string {
+  const [, source] = page.split(`\`\`\`${fence}\n`);
+  assert.ok(source !== undefined, `docs/webhooks.md has no block of ${fence}`);
+  return source.slice(0, source.indexOf('```'));
+}
+
+function isHere(tool: string): boolean {
+  const folders = tool.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => {
+    try {
+      execFileSync(join(folder, tool), [tool === 'go' ? 'version' : '--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}
+
+class DocumentedReceiver {
+  readonly secret = newSecret();
+  private readonly folder = mkdtempSync(join(tmpdir(), 'receiver-'));
+  private child: ChildProcess | undefined;
+  private errors = '';
+  url = '';
+
+  async start(language: Language): Promise<void> {
+    const file = join(this.folder, language.file);
+    const source = sourceOf(language);
+    writeFileSync(file, source);
+    language.prepare?.(source, this.folder);
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}/`;
+    const [program, ...args] = language.command(file, port);
+    const env = { ...process.env, WEBHOOK_SECRET: this.secret, PORT: port.toString() };
+    this.child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child.stderr?.on('data', (data: Buffer) => (this.errors += data.toString()));
+    const until = performance.now() + READY_MS;
+    while (!(await answers(port))) {
+      assert.ok(this.child.exitCode === null && performance.now() < until, this.errors);
+      await sleep(50);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.child?.exitCode === null) {
+      this.child.kill('SIGKILL');
+      await once(this.child, 'close');
+    }
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function statusOf(
+  receiver: DocumentedReceiver,
+  text: string,
+  headers: Record<string, string>,
+): Promise<number | string> {
+  return senderWith({ timeoutMs: 10_000 })
+    .send({ url: receiver.url, body: Buffer.from(text), headers }, NEVER)
+    .then((result) => (result.outcome === 'answered' ? result.status : `${result.reason}: ${result.message}`));
+}
+
+function signed(text: string, secret: string, previousSecret: string | null = null): Record<string, string> {
+  return signatureHeaders({
+    id: randomUUID(),
+    body: Buffer.from(text),
+    secret,
+    previousSecret,
+    timestampS: Math.floor(Date.now() / 1_000),
+  });
+}
+
+for (const [name, language] of Object.entries(LANGUAGES)) {
+  const here = isHere(language.tool);
+  const title = `the receiver of docs/webhooks.md in ${name}`;
+  (here ? describe : describe.skip)(
+    here ? title : `${title} (there is no ${language.tool} on this machine)`,
+    function () {
+      this.timeout(2 * READY_MS);
+      const receiver = new DocumentedReceiver();
+
+      before(() => receiver.start(language));
+      after(async () => {
+        await receiver.stop();
+        await closeAll();
+      });
+
+      for (const [what, text] of Object.entries(BODIES))
+        it(`accepts ${what}`, async () =>
+          assert.equal(await statusOf(receiver, text, signed(text, receiver.secret)), 204));
+
+      it('accepts with the old secret what is signed with both', async () => {
+        const text = BODIES.emoji!;
+        assert.equal(await statusOf(receiver, text, signed(text, newSecret(), receiver.secret)), 204);
+        assert.equal(await statusOf(receiver, text, signed(text, receiver.secret, newSecret())), 204);
+      });
+
+      it('refuses what the secret did not sign', async () => {
+        const text = BODIES['an event']!;
+        const good = signed(text, receiver.secret);
+        const refused: Record<string, readonly [string, Record<string, string>]> = {
+          'another secret': [text, signed(text, newSecret())],
+          'a changed body': [text.replace('completed', 'rejected'), good],
+          'a body with a space more': [`${text} `, good],
+          'no signature': [text, {}],
+          'an empty signature': [text, { 'Svc-Signature': '' }],
+          'a signature in capitals': [text, { 'Svc-Signature': good['Svc-Signature']!.toUpperCase() }],
+          'half a signature': [text, { 'Svc-Signature': good['Svc-Signature']!.slice(0, 32) }],
+          'a signature that is no text of ASCII': [text, { 'Svc-Signature': 'é'.repeat(64) }],
+        };
+        for (const [what, [body, headers]] of Object.entries(refused))
+          assert.equal(await statusOf(receiver, body, headers), 401, what);
+        assert.equal(await statusOf(receiver, text, good), 204, 'and goes on');
+      });
+    },
+  );
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pause, resume } from '../../src/webhooks/operating.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral, openBank } from '../support/bank.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { TEST_ACTOR } from '../support/world.js';
+import {
+  deliveriesOf,
+  drained,
+  emit,
+  endpointOf,
+  eventIds,
+  hooked,
+  isSigned,
+  ownDatabase,
+  partsOf,
+  statesOf,
+  until,
+} from './support.js';
+
+describe('the drain of an endpoint', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+
+  before(async () => {
+    db = await ownDatabase('drain');
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver });
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+  });
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  it('sends every event since the registration once, as the log has it, signed with the secret', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 250);
+    const result = await drained(partsOf(api, receiver), own.id);
+    assert.deepEqual(result, { ended: 'idle', attempts: 250, nextDueAt: null });
+    const got = receiver.at(own.url);
+    assert.deepEqual(got.map(({ id }) => id).sort(), await eventIds(api, own.account.tenantId));
+    const bodies = new Map(
+      (await db.sql(`SELECT id, body FROM events WHERE tenant_id=X'${own.account.tenantId.replaceAll('-', '')}'`)).map(
+        (row) => [(row.id as Buffer).toString('hex'), String(row.body)],
+      ),
+    );
+    for (const { id, body, headers } of got) {
+      assert.equal(body, bodies.get(id.replaceAll('-', '')));
+      assert(isSigned(own, headers, body));
+    }
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 250 });
+    const { cursorSequence, leaseUntil, lastSuccessAt } = await endpointOf(api, own.id);
+    assert.deepEqual([cursorSequence, leaseUntil, lastSuccessAt === null], [250n, null, false]);
+  });
+
+  it('begins no more than eight attempts at a time', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 40);
+    let [now, most] = [0, 0];
+    receiver.reply = async () => {
+      most = Math.max(most, (now += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      return 200;
+    };
+    await drained(partsOf(api, receiver), own.id);
+    assert.equal(most, 8);
+  });
+
+  it('is not held up by an endpoint that hangs', async () => {
+    const [stuck, own] = [await hooked(api), await hooked(api)];
+    const gate = new Gate();
+    receiver.reply = ({ url }) => (url === stuck.url ? gate.reply() : 200);
+    await Promise.all([emit(api, stuck, 20), emit(api, own, 100)]);
+    const stop = new AbortController();
+    const hangs = drained(partsOf(api, receiver), stuck.id, { signal: stop.signal });
+    await until('it hangs', () => receiver.at(stuck.url).length === 8);
+    const { attempts } = await drained(partsOf(api, receiver), own.id);
+    assert.equal(attempts, 100);
+    stop.abort();
+    gate.open(failedWith('canceled'));
+    assert.deepEqual(await hangs, { ended: 'stopped', attempts: 0, nextDueAt: (await hangs).nextDueAt });
+    assert.deepEqual(await statesOf(api, stuck.id), { pending: 20 });
+  });
+
+  it('that is given up before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 30);
+    // Its connections break while it holds results that nobody has stored.
+    const dying = openDatabase(db.url);
+    const isDead = { now: false };
+    receiver.reply = async () => {
+      if (receiver.at(own.url).length >= 12 && !isDead.now) {
+        isDead.now = true;
+        await dying.close();
+      }
+      return 200;
+    };
+    await assert.rejects(drained(partsOf(api, receiver, { database: dying }), own.id));
+    const first = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
+    const { delivered = 0 } = await statesOf(api, own.id);
+    assert(delivered < first.length, `${delivered} of ${first.length} were stored`);
+    receiver.reply = () => 200;
+    await drained(partsOf(api, receiver), own.id);
+    const all = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
+    assert.equal(new Set(all).size, 30);
+    assert.deepEqual(
+      [...new Set(all)].map((one) => one.slice(0, 36)).sort(),
+      await eventIds(api, own.account.tenantId),
+    );
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 30 });
+    const attempts = await db.sql(`SELECT delivery_id FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`);
+    assert.equal(attempts.length, 30);
+  });
+
+  it('that was overtaken by another can write nothing', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 4);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const abandoned = drained(partsOf(api, receiver), own.id);
+    await until('the first sends', () => receiver.at(own.url).length === 4);
+    receiver.reply = () => 200;
+    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 4);
+    const before = [await endpointOf(api, own.id), await deliveriesOf(api, own.id)];
+    gate.open(500);
+    assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 0, nextDueAt: null });
+    assert.deepEqual([await endpointOf(api, own.id), await deliveriesOf(api, own.id)], before);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
+  });
+
+  it('cut off by a stop uses up no step: it is sent again at once', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    receiver.reply = () => failedWith('canceled');
+    const stop = new AbortController();
+    const first = drained(partsOf(api, receiver), own.id, { signal: stop.signal, maxMs: 200 });
+    await until('a send', () => receiver.at(own.url).length > 0);
+    stop.abort();
+    const { attempts, nextDueAt } = await first;
+    assert.equal(attempts, 0);
+    assert(nextDueAt !== null && Date.parse(nextDueAt) <= Date.now());
+    const [delivery] = await deliveriesOf(api, own.id);
+    assert.deepEqual([delivery?.state, delivery?.steps], ['pending', 0]);
+    receiver.reply = () => 200;
+    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 1);
+  });
+
+  it('begins no send after its time or a stop, and stores what was on its way', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 50);
+    receiver.reply = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return 200;
+    };
+    const result = await drained(partsOf(api, receiver), own.id, { maxMs: 100 });
+    assert.deepEqual([result.ended, result.attempts], ['time', 8]);
+    assert(result.nextDueAt !== null);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 8, pending: 42 });
+    assert.equal((await endpointOf(api, own.id)).leaseUntil, null);
+  });
+
+  it('tells that it lives every second, also while its receiver hangs', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    let beats = 0;
+    const stop = new AbortController();
+    const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal, heartbeat: () => (beats += 1) });
+    await until('two heartbeats', () => beats >= 2);
+    const { leaseUntil } = await endpointOf(api, own.id);
+    assert(leaseUntil !== null && leaseUntil > Date.now());
+    stop.abort();
+    gate.open(failedWith('canceled'));
+    await running;
+  });
+
+  it('sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 40);
+    const operating = api.core;
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const running = drained(partsOf(api, receiver), own.id);
+    await until('eight are on their way', () => receiver.at(own.url).length === 8);
+    assert.equal(await pause(operating, own.id, TEST_ACTOR), true);
+    await sleep(1_200);
+    gate.open(200);
+    const { ended, attempts, nextDueAt } = await running;
+    assert.deepEqual([ended, attempts, nextDueAt], ['held', 8, null]);
+    assert.deepEqual(await drained(partsOf(api, receiver), own.id), { ended: 'held', attempts: 0, nextDueAt: null });
+    assert.equal(receiver.at(own.url).length, 8);
+    receiver.reply = () => 200;
+    assert.equal(await resume(operating, own.id, TEST_ACTOR), true);
+    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 32);
+  });
+
+  it('claims at most a hundred ahead, whatever waits, and reads a bounded part of it', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 2_000);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const stop = new AbortController();
+    const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
+    await until('eight are on their way', () => receiver.at(own.url).length === 8);
+    await sleep(600);
+    const { pending = 0 } = await statesOf(api, own.id);
+    assert(pending <= 108, `${pending} rows`);
+    stop.abort();
+    gate.open(failedWith('canceled'));
+    await running;
+  });
+
+  it('goes over events that nobody subscribed to without a row, and starts at the head of the log', async () => {
+    const bank = await openBank(api);
+    const account = await bank.account();
+    await emit(api, { account }, 5);
+    const own = { ...(await hooked(api, ['payout.failed'], bank)), account };
+    await emit(api, own, 3_000, 'transfer.rejected');
+    await emit(api, own, 2, 'payout.failed');
+    await emit(api, own, 1, 'payout.completed');
+    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 2);
+    assert.equal((await deliveriesOf(api, own.id)).length, 2);
+    assert.equal((await endpointOf(api, own.id)).cursorSequence, 3_008n);
+  });
+
+  it('takes in what is emitted while it runs, and looks on before it ends', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const running = drained(partsOf(api, receiver), own.id, { lookOnMs: 2_000 });
+    for (let count = 2; count <= 6; count += 1) {
+      await until('the one before', () => receiver.at(own.url).length === count - 1);
+      await sleep(300);
+      await emit(api, own, 1);
+    }
+    assert.equal((await running).attempts, 6);
+  });
+});

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { systemClock } from '../../src/core/instant.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, list, object, openBank, text, walk } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { isCommit, Proxy } from '../support/proxy.js';
+import { FakeReceiver, Gate, sign } from '../support/receiver.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { newUrl, register, until } from './support.js';
+
+const PATH = '/v1/webhook_endpoints';
+const TYPES = [
+  'transfer.completed',
+  'payout.completed',
+  'payout.failed',
+  'payout.returned',
+  'bonus_batch.ready',
+  'bonus_batch.completed',
+  'account.verified',
+];
+
+describe('webhook endpoints', function () {
+  this.timeout(30_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+  let bank: Bank;
+
+  before(async () => {
+    db = await testDatabase();
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver });
+  });
+  beforeEach(async () => {
+    receiver.reply = () => 200;
+    bank = await openBank(api);
+    await bank.account();
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const post = (body: unknown, key?: string | null): Promise<TestAnswer> =>
+    bank.request('POST', PATH, { body, ...(key === undefined ? {} : { key }) });
+  const good = (): { url: string; events: string[] } => ({ url: newUrl(), events: ['transfer.completed'] });
+
+  it('show what was registered, and the secret this once', async () => {
+    const body = { url: newUrl(), events: ['payout.failed', 'transfer.completed', 'payout.failed'] };
+    const { secret, id, created_at: createdAt, ...others } = answered(await post(body), 201).json;
+    assert.match(text(secret), /^whsec_/);
+    const shown = {
+      url: body.url,
+      events: ['transfer.completed', 'payout.failed'],
+      status: 'enabled',
+      disabled_reason: null,
+      api_version: '2026-11-01',
+      last_success_at: null,
+      lost_events: null,
+    };
+    assert.deepEqual(others, shown);
+    const read = answered(await bank.get(`${PATH}/${text(id)}`), 200).json;
+    assert.deepEqual(read, { id, created_at: createdAt, ...shown });
+    assert.deepEqual(await walk(bank, `${PATH}?limit=1`), [read]);
+  });
+
+  it('take the seven types that are offered, and no other', async () => {
+    assert.deepEqual(answered(await post({ url: newUrl(), events: TYPES }), 201).json.events, TYPES);
+    for (const events of [[], ['transfer.rejected'], ['webhook.test'], 'transfer.completed', ['']]) {
+      const answer = answered(await post({ url: newUrl(), events }), 400, 'invalid_field');
+      assert.match(String(answer.details?.field), /^events/);
+    }
+    answered(await post({ url: newUrl() }), 400, 'missing_field');
+    answered(await post({ events: TYPES }), 400, 'missing_field');
+    answered(await post({ ...good(), colour: 'red' }), 400, 'invalid_field');
+    answered(await post(good(), null), 400, 'missing_idempotency_key');
+  });
+
+  it('are not registered at an address that may not be asked, nor moved to one; the reason is told', async () => {
+    const { id, url } = answered(await post(good()), 201).json;
+    for (const [wrong, reason] of [
+      ['http://example.com/hook', 'https_only'],
+      ['no url', 'malformed'],
+      ['https://nowhere.invalid/', 'unresolvable'],
+    ] as const)
+      for (const answer of [
+        await post({ ...good(), url: wrong }),
+        await bank.request('PATCH', `${PATH}/${text(id)}`, { body: { url: wrong } }),
+      ]) {
+        answered(answer, 400, 'invalid_field');
+        assert.deepEqual([answer.details?.field, answer.details?.reason], ['url', reason]);
+      }
+    assert.equal((await bank.get(`${PATH}/${text(id)}`)).json.url, url);
+  });
+
+  it('are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => post(good())));
+    assert.deepEqual(ids.map(({ status }) => status).sort(), [...Array(16).fill(201), ...Array(4).fill(422)]);
+    const [key, body] = [randomUUID(), good()];
+    answered(await post(body, key), 422, 'too_many_endpoints');
+    const made = ids.find(({ status }) => status === 201)!;
+    answered(await bank.request('DELETE', `${PATH}/${text(made.json.id)}`), 204);
+    const again = answered(await post(body, key), 422, 'too_many_endpoints');
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    answered(await post(good()), 201);
+  });
+
+  describe('by one key', () => {
+    it('are registered once; the replay shows the endpoint as it is now, without its secret', async () => {
+      const [key, body] = [randomUUID(), good()];
+      const { secret: _, ...first } = answered(await post(body, key), 201).json;
+      const path = `${PATH}/${text(first.id)}`;
+      answered(await bank.request('PATCH', path, { body: { status: 'disabled' } }), 200);
+      receiver.refused.set(new URL(body.url).hostname, 'unresolvable');
+      const replay = answered(await post(body, key.toUpperCase()), 200);
+      assert.equal(replay.headers.get('svc-idempotent-replayed'), 'true');
+      assert.deepEqual(replay.json, { ...first, status: 'disabled', disabled_reason: 'by_tenant' });
+      answered(await post({ ...body, events: ['payout.failed'] }, key), 400, 'invalid_field');
+      receiver.refused.delete(new URL(body.url).hostname);
+      answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
+      answered(await bank.request('DELETE', path), 204);
+      answered(await post(body, key), 404, 'not_found');
+      assert.deepEqual(await walk(bank, PATH), []);
+    });
+
+    it('and a hundred requests at the same time are one: one sees the secret, the others a replay', async () => {
+      const [key, body] = [randomUUID(), good()];
+      const answers = await Promise.all(Array.from({ length: 100 }, () => post(body, key)));
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(99).fill(200), 201]);
+      assert.equal(answers.filter(({ json }) => 'secret' in json).length, 1);
+      assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+    });
+
+    it('that a transfer has used are refused, and the other way round', async () => {
+      const [from, to] = [await bank.account({ funds: { COPM: 1_000_000n } }), await bank.account()];
+      const [used, own] = [randomUUID(), randomUUID()];
+      await bank.sent({ from, to, raw: 100_000n }, { key: used });
+      answered(await post(good(), used), 409, 'idempotency_key_reused');
+      answered(await post(good(), own), 201);
+      answered(await bank.send({ from, to, raw: 100_000n }, { key: own }), 409, 'idempotency_key_reused');
+    });
+
+    it('leave no key where nothing was registered', async () => {
+      const [key, body] = [randomUUID(), good()];
+      answered(await post({ ...body, url: 'http://x' }, key), 400, 'invalid_field');
+      const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'without a role', TEST_ACTOR);
+      const token = await bank.issue(nobody);
+      answered(await bank.request('POST', PATH, { token, body, key }), 403, 'authority_insufficient');
+      answered(await post(body, key), 201);
+      // What the key has made is shown to whoever has it, the body and the scope.
+      answered(await bank.request('POST', PATH, { token, body, key }), 200);
+    });
+  });
+
+  it('whose COMMIT is not answered are there or not, never twice: the key tells', async () => {
+    const proxy = await Proxy.open(db.url);
+    const cut = await startTestApi({ url: proxy.through(db.url) }, { COMMAND_TIMEOUT_MS: '1500' }, { receiver });
+    try {
+      for (let round = 0; round < 6; round += 1) {
+        const [key, body] = [randomUUID(), good()];
+        const fate = (['cut_before', 'cut_after', 'cut_racing'] as const)[round % 3]!;
+        let isArmed = true;
+        proxy.fateOf = (data) => {
+          if (!isArmed || !isCommit(data)) return 'pass';
+          isArmed = false;
+          return fate;
+        };
+        const first = await cut.request('POST', PATH, { token: bank.token, body, key });
+        assert([201, 503].includes(first.status), first.text);
+        // What has happened is found and told, with the secret.
+        if (fate === 'cut_after') assert.match(text(answered(first, 201).json.secret), /^whsec_/);
+        const again = await post(body, key);
+        assert([200, 201].includes(again.status), again.text);
+        if (first.status === 201) assert.deepEqual([again.status, again.json.id], [200, first.json.id]);
+        answered(await bank.request('DELETE', `${PATH}/${text(again.json.id)}`), 204);
+      }
+      assert.deepEqual(await walk(bank, PATH), []);
+    } finally {
+      await cut.stop();
+      await proxy.close();
+    }
+  });
+
+  it('that are deleted are gone, and deleting one again is no error', async () => {
+    const { id } = await register(bank, ['account.verified']);
+    const path = `${PATH}/${text(id)}`;
+    for (let times = 0; times < 2; times += 1) assert.equal(answered(await bank.request('DELETE', path), 204).text, '');
+    for (const [method, suffix, body] of [
+      ['GET', ''],
+      ['PATCH', '', {}],
+      ['POST', '/rotate_secret'],
+      ['POST', '/test'],
+      ['GET', '/deliveries'],
+      ['POST', '/recover', { since: new Date().toISOString() }],
+    ] as const)
+      answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
+  });
+
+  it('are changed as the body says, what it does not name stays', async () => {
+    const { id, secret: _, ...before } = await register(bank, ['account.verified', 'payout.failed']);
+    const patch = async (body: object) =>
+      answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 200).json;
+    assert.deepEqual(await patch({}), { id, ...before });
+    assert.deepEqual((await patch({ events: ['payout.failed', 'bonus_batch.ready'] })).events, [
+      'payout.failed',
+      'bonus_batch.ready',
+    ]);
+    assert.deepEqual((await patch({ status: 'disabled' })).disabled_reason, 'by_tenant');
+    const { status, disabled_reason: reason } = await patch({ status: 'enabled', url: 'https://other.example/x' });
+    assert.deepEqual([status, reason], ['enabled', null]);
+    for (const body of [{ status: 'deleted' }, { events: [] }, { secret: 'whsec_x' }, { url: '' }])
+      answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 400, 'invalid_field');
+    const acts = await db.sql(
+      `SELECT details FROM audit_log WHERE subject_id='${text(id)}' AND action='webhook.change' ORDER BY id`,
+    );
+    assert.deepEqual(
+      acts.map(({ details }) => object(JSON.parse(String(details))).changed),
+      ['events', 'disabled', 'url,enabled'],
+    );
+  });
+
+  describe('that are tested', () => {
+    it('get a signed body at once, also when they are disabled; what came of it is among the deliveries', async () => {
+      const { id, url, secret } = await register(bank, ['account.verified']);
+      const path = `${PATH}/${text(id)}`;
+      answered(await bank.request('PATCH', path, { body: { status: 'disabled' } }), 200);
+      const test = answered(await bank.request('POST', `${path}/test`), 202).json;
+      assert.deepEqual(Object.keys(test), ['type', 'id', 'created_at']);
+      await api.webhooks.tests.settled();
+      const [got] = receiver.at(text(url));
+      assert.deepEqual(JSON.parse(got!.body), test);
+      assert.equal(got!.id, test.id);
+      assert.equal(got!.headers['Svc-Signature'], sign(text(secret), got!.body));
+      const [delivery] = list((await bank.get(`${path}/deliveries`)).json.items);
+      const { event_id: eventId, event_type: type, cause, status, attempts } = delivery!;
+      assert.deepEqual([eventId, type, cause, status], [test.id, 'webhook.test', 'test', 'delivered']);
+      assert.equal(list(attempts)[0]?.status, 200);
+      assert.notEqual((await bank.get(path)).json.last_success_at, null);
+      assert.deepEqual(await walk(bank, '/v1/events'), []);
+    });
+
+    it('are asked once, and a failure is shown', async () => {
+      const { id, url } = await register(bank, ['account.verified']);
+      receiver.reply = () => 500;
+      answered(await bank.request('POST', `${PATH}/${text(id)}/test`), 202);
+      await api.webhooks.tests.settled();
+      assert.equal(receiver.at(text(url)).length, 1);
+      const [delivery] = list((await bank.get(`${PATH}/${text(id)}/deliveries`)).json.items);
+      assert.deepEqual([delivery?.status, delivery?.next_attempt_at], ['failed', null]);
+    });
+
+    it('hold up nobody when they hang: the request is answered, and eight of a tenant are the most', async () => {
+      const { id, url } = await register(bank, ['account.verified']);
+      const gate = new Gate();
+      receiver.reply = () => gate.reply();
+      const ask = (): Promise<TestAnswer> => bank.request('POST', `${PATH}/${text(id)}/test`);
+      for (let times = 0; times < 8; times += 1) answered(await ask(), 202);
+      await until('eight', () => receiver.at(text(url)).length === 8);
+      const limited = answered(await ask(), 429, 'rate_limited');
+      assert.match(limited.headers.get('retry-after') ?? '', /^\d+$/);
+      gate.open(200);
+      await api.webhooks.tests.settled();
+      answered(await ask(), 202);
+      gate.open(200);
+    });
+
+    it('and redeliveries have a rate of their own for each token: sixty a minute', async () => {
+      const limited = await startTestApi(db, { RATE_LIMIT_REDELIVER_PER_MIN: '60' });
+      const path = `/v1/events/${randomUUID()}/redeliver`;
+      const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
+      const first = await ask();
+      assert.deepEqual([first.status, first.headers.get('ratelimit-limit')], [404, '60']);
+      const statuses = (await Promise.all(Array.from({ length: 70 }, ask))).map(({ status }) => status);
+      const passed = statuses.filter((status) => status === 404).length;
+      assert(passed >= 59 && passed <= 61, `${passed} passed`);
+      answered(await limited.request('GET', '/v1/events', { token: bank.token }), 200);
+      await limited.stop();
+    });
+  });
+
+  it('keep their secrets sealed: none is in any table, answer or line of the log', async () => {
+    const lines: string[] = [];
+    const logged = await startTestApi(
+      db,
+      { LOG_LEVEL: 'debug' },
+      { receiver, log: { write: (line) => void lines.push(line) } },
+    );
+    const request = (...[method, path, options]: Parameters<Bank['request']>): Promise<TestAnswer> =>
+      logged.request(method, path, { token: bank.token, ...options });
+    const made = answered(await request('POST', PATH, { body: good() }), 201).json;
+    const rotated = answered(await request('POST', `${PATH}/${text(made.id)}/rotate_secret`), 200).json;
+    const secrets = [text(made.secret), text(rotated.secret)];
+    answered(await request('POST', `${PATH}/${text(made.id)}/test`), 202);
+    await logged.webhooks.tests.settled();
+    const said = [
+      lines.join('\n'),
+      (await request('GET', `${PATH}/${text(made.id)}`)).text,
+      (await request('GET', `${PATH}/${text(made.id)}/deliveries`)).text,
+      await (await fetch(`${logged.adminUrl}/metrics`)).text(),
+    ];
+    const tables = await db.sql(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
+    );
+    for (const { name } of tables)
+      for (const row of await db.sql(`SELECT * FROM ${String(name)}`))
+        said.push(
+          Object.values(row)
+            .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
+            .join('|'),
+        );
+    assert(lines.length > 3 && said.length > 50);
+    for (const secret of secrets)
+      for (const part of [secret.slice(6), Buffer.from(secret.slice(6), 'base64').toString('latin1')])
+        assert(said.every((one) => !one.includes(part)));
+    await logged.stop();
+  });
+
+  it('of a tenant are managed by whoever is admin or owner of any of its accounts', async () => {
+    const member = await addMember(db.database, systemClock, bank.tenant.tenant.id, 'admin of one', TEST_ACTOR);
+    const token = await bank.issue(member, ['webhooks']);
+    const ask = async (): Promise<number> => (await bank.request('GET', PATH, { token })).status;
+    assert.equal(await ask(), 403);
+    await bank.account({ roles: [{ memberId: member.id, role: 'operator' }] });
+    assert.equal(await ask(), 403);
+    await bank.account({ roles: [{ memberId: member.id, role: 'admin' }] });
+    assert.equal(await ask(), 200);
+    // A role in another tenant's account is none here.
+    const stranger = await openBank(api);
+    const account = await stranger.account();
+    await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
+    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(account.id)}, ${idLiteral(member.id)}, 'owner')`);
+    assert.equal(await ask(), 403);
+    await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
+  });
+});

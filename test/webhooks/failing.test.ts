@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, list, object, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/receiver.js';
+import { describe as describeEndpoint, retryNow } from '../../src/webhooks/operating.js';
+import { dueEndpoints } from '../../src/webhooks/sweeping.js';
+import { TEST_ACTOR } from '../support/world.js';
+import {
+  deliveriesOf,
+  drained,
+  emit,
+  endpointOf,
+  type Hooked,
+  hooked,
+  isSigned,
+  newUrl,
+  ownDatabase,
+  partsOf,
+  statesOf,
+  TestClock,
+} from './support.js';
+
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+
+describe('an endpoint that fails', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+  const clock = new TestClock();
+
+  before(async () => {
+    db = await ownDatabase('failing');
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver, clock: clock.now });
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+  });
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const failing = async (count: number, reply: () => Reply = () => 500): Promise<Hooked> => {
+    const own = await hooked(api);
+    await emit(api, own, count);
+    receiver.reply = reply;
+    await run(own.id);
+    return own;
+  };
+  const dueIn = async (own: Hooked): Promise<number[]> =>
+    (await deliveriesOf(api, own.id)).map(({ nextAttemptAt }) =>
+      Math.round(((nextAttemptAt ?? 0) - clock.now()) / SECOND),
+    );
+  const isDue = async ({ id }: Hooked): Promise<boolean> =>
+    (await dueEndpoints(api.core.database, clock.now(), 100)).includes(id);
+
+  it('gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const replies: Reply[] = [answeredWith(500, { responseHead: 'oh no', durationMs: 12 }), failedWith('timeout'), 204];
+    receiver.reply = () => replies.shift()!;
+    await run(own.id);
+    clock.pass(6 * SECOND);
+    await run(own.id);
+    clock.pass(330 * SECOND);
+    await run(own.id);
+    const got = receiver.at(own.url);
+    assert.deepEqual([got.length, new Set(got.map(({ id, body }) => `${id} ${body}`)).size], [3, 1]);
+    const path = `/v1/webhook_endpoints/${own.id}/deliveries`;
+    const [shown] = list(answered(await own.bank.get(path), 200).json.items);
+    assert.deepEqual(
+      [shown?.status, shown?.event_id, shown?.cause, shown?.next_attempt_at],
+      ['delivered', got[0]!.id, 'event', null],
+    );
+    assert.deepEqual(
+      list(shown?.attempts).map(({ at, ...others }) => ({ ...others, at: typeof at })),
+      [
+        { status: 500, failure: null, message: null, duration_ms: 12, response: 'oh no', at: 'string' },
+        {
+          status: null,
+          failure: 'timeout',
+          message: 'it failed: timeout',
+          duration_ms: 1,
+          response: null,
+          at: 'string',
+        },
+        { status: 204, failure: null, message: null, duration_ms: 1, response: 'ok', at: 'string' },
+      ],
+    );
+  });
+
+  it('is due again when its retry is, and not before; what it waits for is said in words', async () => {
+    const own = await failing(2);
+    assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
+    assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
+    assert.equal(await isDue(own), false);
+    const { text: words, nextAttemptAt } = await describeEndpoint(api.core.database.reader, own.id, clock.now());
+    assert.match(words, /^waiting until \d\d:\d\d UTC to retry 2 deliveries$/);
+    assert(nextAttemptAt !== null);
+    clock.pass(6 * SECOND);
+    assert.equal(await isDue(own), true);
+  });
+
+  it('does not hold up new deliveries with its retries', async () => {
+    let fails = 2;
+    const own = await failing(3, () => ((fails -= 1) >= 0 ? 503 : 200));
+    assert.deepEqual(await statesOf(api, own.id), { retrying: 2, delivered: 1 });
+    await emit(api, own, 5);
+    receiver.reply = () => 200;
+    assert.equal((await run(own.id)).attempts, 5);
+  });
+
+  it('is asked again no sooner than its Retry-After says', async () => {
+    const own = await failing(1, () => answeredWith(429, { retryAfterMs: 3_600 * SECOND }));
+    const [seconds] = await dueIn(own);
+    assert(seconds !== undefined && seconds > 3_590 && seconds <= 3_600);
+  });
+
+  it('is probed after five failures in a row: only the oldest is sent, the others wait without using up a step', async () => {
+    const own = await failing(20);
+    const tried = receiver.at(own.url).length;
+    assert(tried >= 5 && tried <= 12, `${tried} attempts`);
+    const { probeAt, probes } = await endpointOf(api, own.id);
+    assert(probeAt !== null && probes === 0);
+    assert.equal(await isDue(own), false);
+    const untried = (await deliveriesOf(api, own.id)).filter(({ steps }) => steps === 0).length;
+    clock.pass(6 * SECOND);
+    assert.equal(await isDue(own), true);
+    await run(own.id);
+    assert.equal(receiver.at(own.url).length, tried + 1);
+    assert.equal((await endpointOf(api, own.id)).probes, 1);
+    const left = (await deliveriesOf(api, own.id)).filter(({ steps }) => steps === 0).length;
+    assert(left >= untried - 1);
+    const { text: words } = await describeEndpoint(api.core.database.reader, own.id, clock.now());
+    assert.match(words, /probing$/);
+    receiver.reply = () => 200;
+    clock.pass(11 * SECOND);
+    await run(own.id);
+    assert.equal((await endpointOf(api, own.id)).probeAt, null);
+    clock.pass(400 * SECOND);
+    await run(own.id);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 20 });
+  });
+
+  it('is tried at once where an operator says so', async () => {
+    const own = await failing(6);
+    receiver.reply = () => 200;
+    assert.equal((await run(own.id)).attempts, 0);
+    await retryNow(api.core, own.id, TEST_ACTOR);
+    assert.equal(await isDue(own), true);
+    await run(own.id);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
+  });
+
+  it('by 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
+    const own = await failing(3, () => 410);
+    const path = `/v1/webhook_endpoints/${own.id}`;
+    const shown = answered(await own.bank.get(path), 200).json;
+    assert.deepEqual([shown.status, shown.disabled_reason], ['disabled', 'answered_410']);
+    receiver.reply = () => 200;
+    await emit(api, own, 2);
+    assert.deepEqual(await run(own.id), { ended: 'held', attempts: 0, nextDueAt: null });
+    assert.equal(await isDue(own), false);
+    const body = { status: 'enabled' };
+    const enabled = answered(await own.bank.request('PATCH', path, { body }), 200).json;
+    assert.deepEqual([enabled.status, enabled.disabled_reason], ['enabled', null]);
+    assert.equal(await isDue(own), true);
+    await run(own.id);
+    assert.deepEqual(new Set(receiver.at(own.url).map(({ id }) => id)).size, 5);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 5 });
+  });
+
+  it('for five days is disabled with the reason; enabled, it gets what it missed since five days before', async () => {
+    const own = await failing(1);
+    for (const seconds of [6, 331, 2_000, 8_000, 20_000, 40_000, 40_000, 96_000, 96_000]) {
+      clock.pass(seconds * SECOND);
+      await run(own.id);
+    }
+    assert.deepEqual(await statesOf(api, own.id), { failed: 1 });
+    assert.equal((await endpointOf(api, own.id)).status, 'enabled');
+    clock.pass(DAY + 60_000 * SECOND);
+    await emit(api, own, 1);
+    await run(own.id);
+    const { status, disabledReason } = await endpointOf(api, own.id);
+    assert.deepEqual([status, disabledReason], ['disabled', 'failing_for_5_days']);
+    receiver.reply = () => 200;
+    const path = `/v1/webhook_endpoints/${own.id}`;
+    answered(await own.bank.request('PATCH', path, { body: { status: 'enabled' } }), 200);
+    await run(own.id);
+    const states = (await deliveriesOf(api, own.id)).map(({ cause, state }) => `${cause} ${state}`).sort();
+    // The first event is more than five days old by then.
+    assert.deepEqual(states, ['event delivered', 'event failed']);
+  });
+
+  it('is tried at its new address, with the same bytes', async () => {
+    const own = await failing(1);
+    const url = newUrl();
+    const path = `/v1/webhook_endpoints/${own.id}`;
+    answered(await own.bank.request('PATCH', path, { body: { url } }), 200);
+    receiver.reply = () => 200;
+    clock.pass(6 * SECOND);
+    await run(own.id);
+    assert.deepEqual(
+      receiver.at(url).map(({ id, body }) => [id, body]),
+      receiver.at(own.url).map(({ id, body }) => [id, body]),
+    );
+  });
+
+  it('gets nothing more of a type that is removed, and of one that is added only what comes then', async () => {
+    const own = await failing(2);
+    const path = `/v1/webhook_endpoints/${own.id}`;
+    await emit(api, own, 3, 'payout.failed');
+    answered(await own.bank.request('PATCH', path, { body: { events: ['payout.failed'] } }), 200);
+    assert.deepEqual(await statesOf(api, own.id), { ended: 2 });
+    await emit(api, own, 1, 'payout.failed');
+    await emit(api, own, 1);
+    receiver.reply = () => 200;
+    clock.pass(400 * SECOND);
+    assert.equal((await run(own.id)).attempts, 1);
+    assert.equal((await endpointOf(api, own.id)).cursorSequence, 7n);
+  });
+
+  it('is signed with the new secret after a rotation, and for 24 hours with the one before too', async () => {
+    const own = await hooked(api);
+    const path = `/v1/webhook_endpoints/${own.id}/rotate_secret`;
+    const rotated = answered(await own.bank.request('POST', path), 200).json;
+    const secret = text(rotated.secret);
+    assert.notEqual(secret, own.secret);
+    const next = async (): Promise<{ isNew: boolean; previous: boolean | undefined }> => {
+      await emit(api, own, 1);
+      await run(own.id);
+      const { headers, body } = receiver.at(own.url).at(-1)!;
+      const before = headers['Svc-Signature-Previous'];
+      const previous = before === undefined ? undefined : isSigned(own, { 'Svc-Signature': before }, body);
+      return { isNew: isSigned({ secret }, headers, body), previous };
+    };
+    assert.deepEqual(await next(), { isNew: true, previous: true });
+    clock.pass(DAY + SECOND);
+    assert.deepEqual(await next(), { isNew: true, previous: undefined });
+    assert.equal('secret' in object(answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}`), 200).json), false);
+  });
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+import { closeAll, guardWith, listening, type Listener, send, senderWith, tcpReceiver } from './receivers.js';
+
+const DRIP_MS = 20;
+/** What a busy machine may add to a time limit. */
+const SLACK_MS = 2_000;
+
+/** Writes the pieces one by one, the last one for ever. */
+function drip(socket: Socket, pieces: readonly string[]): void {
+  let next = 0;
+  const timer = setInterval(() => socket.write(pieces[Math.min(next++, pieces.length - 1)] ?? ''), DRIP_MS);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** Writes as fast as it is read, until the other side has enough. */
+function flood(socket: Socket, piece: Buffer): void {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+/** Hangs until the attempt's time is over. */
+const HANGING: Record<string, (socket: Socket) => void> = {
+  'hangs after it has read the request': () => undefined,
+  'drips a status line': (socket) =>
+    drip(socket, ['H', 'T', 'T', 'P', '/', '1', '.', '1', ' ', '2', '0', '0', ' ', 'O']),
+  'drips headers': (socket) => drip(socket, ['HTTP/1.1 200 OK\r\n', 'x-a: b\r\n']),
+  'drips one header': (socket) => drip(socket, ['HTTP/1.1 200 OK\r\nx-a: ', 'b']),
+  'sends 100 Continue for ever': (socket) => drip(socket, ['HTTP/1.1 100 Continue\r\n\r\n']),
+  'sends 103 Early Hints for ever': (socket) => drip(socket, ['HTTP/1.1 103 Early Hints\r\n\r\n']),
+};
+
+async function timed(attempt: Promise<AttemptResult>): Promise<AttemptResult & { tookMs: number }> {
+  const startedAt = performance.now();
+  return { ...(await attempt), tookMs: performance.now() - startedAt };
+}
+
+function assertFailed(result: AttemptResult, reason: string): void {
+  assert.deepEqual([result.outcome, 'reason' in result && result.reason], ['failed', reason], JSON.stringify(result));
+}
+
+describe('an attempt ends in time at a receiver that', () => {
+  afterEach(closeAll);
+
+  for (const [what, speak] of Object.entries(HANGING))
+    it(what, async () => {
+      const receiver = await tcpReceiver(speak);
+      for (const timeoutMs of [200, 800]) {
+        const result = await timed(send(senderWith({ timeoutMs }), receiver.url));
+        assertFailed(result, 'timeout');
+        assert.ok(result.tookMs >= timeoutMs - 5 && result.tookMs < timeoutMs + SLACK_MS, `${result.tookMs} ms`);
+        assert.ok(result.durationMs >= timeoutMs - 5);
+      }
+    });
+
+  it('never accepts the connection', async () => {
+    // A thread that listens and then stands still, with a backlog that others have filled.
+    const thread = new Worker(
+      `const { parentPort } = require('node:worker_threads');
+       const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+         parentPort.postMessage(server.address().port);
+         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 50);
+       });`,
+      { eval: true },
+    );
+    const [port] = (await once(thread, 'message')) as [number];
+    await sleep(200);
+    const filling = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    try {
+      await sleep(200);
+      const result = await timed(send(senderWith({ timeoutMs: 300 }), `http://127.0.0.1:${port}/`));
+      assertFailed(result, 'timeout');
+      assert.ok(result.tookMs < 300 + SLACK_MS);
+    } finally {
+      filling.forEach((socket) => socket.destroy());
+      await thread.terminate();
+    }
+  });
+
+  it('takes the connection and no byte of a long request', async () => {
+    const receiver = await listening(createServer((socket) => socket.pause()));
+    const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)));
+    assertFailed(result, 'timeout');
+    assert.ok(result.tookMs < 300 + SLACK_MS);
+  });
+
+  it('begins a TLS handshake and does not go on', async () => {
+    const receiver = await tcpReceiver(() => undefined);
+    const result = await timed(send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')));
+    assertFailed(result, 'timeout');
+    assert.ok(result.tookMs < 300 + SLACK_MS);
+  });
+
+  it('has name servers that do not answer', async () => {
+    const guard = guardWith({ resolve: () => new Promise(() => undefined) });
+    const result = await timed(send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'));
+    assertFailed(result, 'timeout');
+    assert.ok(result.tookMs < 300 + SLACK_MS);
+  });
+
+  it('drips its answer: the status counts, with what came of the body', async () => {
+    const receiver = await tcpReceiver((socket) =>
+      drip(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'drop ']),
+    );
+    const result = await timed(send(senderWith({ timeoutMs: 400 }), receiver.url));
+    assert.ok(result.outcome === 'answered' && result.status === 200);
+    assert.match(result.responseHead, /^(drop )+$/);
+    assert.ok(result.tookMs >= 395 && result.tookMs < 400 + SLACK_MS);
+  });
+
+  it('breaks off its answer: the status counts', async () => {
+    const receiver = await tcpReceiver((socket) => {
+      socket.write('HTTP/1.1 503 Busy\r\nretry-after: 9\r\ncontent-length: 9999\r\n\r\nhalf');
+      setTimeout(() => socket.resetAndDestroy(), 100);
+    });
+    const result = await send(senderWith(), receiver.url);
+    assert.deepEqual(
+      { ...result, durationMs: 0 },
+      { outcome: 'answered', status: 503, durationMs: 0, responseHead: 'half', retryAfterMs: 9_000 },
+    );
+  });
+
+  for (const [what, head] of [
+    ['announces 4 GB', 'HTTP/1.1 200 OK\r\ncontent-length: 4294967296\r\n\r\n'],
+    ['sends chunks without an end', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+    ['sends until it closes', 'HTTP/1.1 200 OK\r\n\r\n'],
+  ] as const)
+    it(`${what}: at most 64 KiB are read, and the connection is closed`, async () => {
+      const piece = Buffer.alloc(65_536, 'x');
+      const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
+      let socket: Socket | undefined;
+      const receiver = await tcpReceiver((one) => {
+        socket = one;
+        one.write(head);
+        flood(one, head.includes('chunked') ? chunk : piece);
+      });
+      const result = await timed(send(senderWith({ timeoutMs: 20_000 }), receiver.url));
+      assert.ok(result.outcome === 'answered' && result.status === 200 && result.responseHead === 'x'.repeat(1_024));
+      assert.ok(result.tookMs < SLACK_MS, 'long before its time is over');
+      while (socket?.destroyed === false) await sleep(5);
+      // The rest is what the kernel's buffers took.
+      assert.ok((socket?.bytesWritten ?? Infinity) < 32_000_000);
+    });
+
+  it('sends headers without an end', async () => {
+    const receiver = await tcpReceiver((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      flood(socket, Buffer.from(`x-a: ${'b'.repeat(1_000)}\r\n`));
+    });
+    assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
+  });
+
+  for (const [what, answer] of [
+    ['garbage', '\u0000\u0001garbage\r\n\r\n'],
+    ['another protocol', '220 mail.acme.example ESMTP\r\n'],
+    ['a status that is no number', 'HTTP/1.1 abc OK\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx'],
+    ['a header with a NUL', 'HTTP/1.1 200 OK\r\nx: a\u0000b\r\n\r\n'],
+  ] as const)
+    it(`answers ${what}`, async () => {
+      const receiver = await tcpReceiver((socket) => socket.write(answer));
+      assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
+    });
+
+  it('answers garbage in a chunk: the status counts', async () => {
+    const receiver = await tcpReceiver((socket) =>
+      socket.write('HTTP/1.1 202 OK\r\ntransfer-encoding: chunked\r\n\r\nzzzz\r\n'),
+    );
+    const result = await send(senderWith(), receiver.url);
+    assert.ok(result.outcome === 'answered' && result.status === 202, JSON.stringify(result));
+  });
+
+  it('answers 101: it is no success, and no other protocol is spoken', async () => {
+    const receiver = await tcpReceiver((socket) =>
+      socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
+    );
+    const result = await send(senderWith(), receiver.url);
+    assert.ok(result.outcome === 'answered' && result.status === 101, JSON.stringify(result));
+  });
+
+  const ENDINGS: Record<string, (socket: Socket) => void> = {
+    'closes without an answer': (socket) => socket.end(),
+    resets: (socket) => socket.resetAndDestroy(),
+    'closes in the middle of the headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'),
+  };
+  for (const [what, speak] of Object.entries(ENDINGS))
+    it(what, async () => {
+      const receiver: Listener = await tcpReceiver(speak);
+      assertFailed(await send(senderWith(), receiver.url), 'connection');
+    });
+
+  it('answers before it has read the request, and closes', async () => {
+    const receiver = await tcpReceiver((socket) => socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'));
+    const result = await send(senderWith(), receiver.url, 'x'.repeat(100_000));
+    // Whether the answer or the reset is seen first is for the network to say.
+    assert.ok(result.outcome === 'answered' ? result.status === 413 : result.reason === 'connection');
+  });
+
+  it('leaves no connection behind, whatever it did', async () => {
+    const sender = senderWith({ timeoutMs: 200 });
+    const receivers = await Promise.all(Object.values(HANGING).map((speak) => tcpReceiver(speak)));
+    await Promise.all(receivers.map(({ url }) => send(sender, url)));
+    await sleep(100);
+    assert.deepEqual(
+      receivers.map(({ open }) => open()),
+      receivers.map(() => 0),
+    );
+  });
+});

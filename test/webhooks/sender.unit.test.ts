@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+import { headText, retryAfterMs } from '../../src/webhooks/attempt/answer.js';
+import { newSecret, signatureHeaders, verifySignatures } from '../../src/webhooks/signing.js';
+import { allow, closeAll, guardWith, httpReceiver, NEVER, send, senderWith, tcpReceiver } from './receivers.js';
+
+const answered = (result: AttemptResult): Extract<AttemptResult, { outcome: 'answered' }> => {
+  assert.ok(result.outcome === 'answered', JSON.stringify(result));
+  return result;
+};
+
+const BODIES = {
+  'emoji and right-to-left text': '{"d":"🦄👩‍👩‍👧 שלום \u202eمرحبا"}',
+  escapes: String.raw`{"d":"\"\\\/\b\f\n\r\t\u00e9\ud83e\udd84"}`,
+  'an escaped NUL': String.raw`{"d":"a\u0000b"}`,
+  'a very long text': JSON.stringify({ d: 'ñ'.repeat(500_000) }),
+};
+
+describe('a delivery to a receiver', () => {
+  afterEach(closeAll);
+
+  it('is a signed POST of exactly these bytes', async () => {
+    const receiver = await httpReceiver((response) => void response.writeHead(200, { 'x-any': 'y' }).end('thanks'));
+    const sender = senderWith();
+    const secret = newSecret();
+    for (const text of Object.values(BODIES)) {
+      const body = Buffer.from(text);
+      const signable = {
+        id: randomUUID(),
+        body,
+        secret,
+        previousSecret: null,
+        timestampS: Math.floor(Date.now() / 1_000),
+      };
+      const result = await sender.send(
+        { url: `${receiver.url}?a=b%20c`, body, headers: signatureHeaders(signable) },
+        NEVER,
+      );
+      assert.deepEqual(
+        { ...answered(result), durationMs: 0 },
+        { outcome: 'answered', status: 200, durationMs: 0, responseHead: 'thanks', retryAfterMs: null },
+      );
+      const got = receiver.requests.at(-1)!;
+      assert.deepEqual([got.method, got.url], ['POST', '/hook?a=b%20c']);
+      assert.ok(got.body.equals(body));
+      assert.equal(got.headers['content-type'], 'application/json');
+      assert.equal(got.headers['content-length'], body.length.toString());
+      assert.equal(got.headers.host, `127.0.0.1:${receiver.port}`);
+      assert.match(got.headers['user-agent'] ?? '', /^money-movement-webhooks\//);
+      const headers = Object.fromEntries(Object.entries(got.headers).map(([name, value]) => [name, String(value)]));
+      for (const { problem } of verifySignatures({ body: got.body, headers }, secret, signable.timestampS))
+        assert.equal(problem, null);
+    }
+  });
+
+  for (const status of [200, 204, 299, 300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503])
+    it(`is answered by ${status}, and no redirect is followed`, async () => {
+      const elsewhere = await httpReceiver();
+      const receiver = await httpReceiver(
+        (response) => void response.writeHead(status, { location: elsewhere.url }).end(),
+      );
+      assert.equal(answered(await send(senderWith(), receiver.url)).status, status);
+      assert.equal(elsewhere.connections(), 0);
+    });
+
+  it('shows the first KiB of the answer as printable text', async () => {
+    const receiver = await httpReceiver((response) => void response.end(Buffer.from(`\u001b[31m${'é'.repeat(2_000)}`)));
+    const { responseHead } = answered(await send(senderWith(), receiver.url));
+    assert.equal(responseHead, `\uFFFD[31m${'é'.repeat(509)}`);
+  });
+
+  it('gets nothing unpacked: a compressed answer stays compressed', async () => {
+    const receiver = await httpReceiver(
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip'),
+    );
+    assert.equal(answered(await send(senderWith(), receiver.url)).responseHead, 'no gzip');
+    assert.equal(receiver.requests[0]!.headers['accept-encoding'], undefined);
+  });
+
+  it('says how long a receiver asks us to wait', async () => {
+    const receiver = await httpReceiver((response) => void response.writeHead(429, { 'retry-after': '7' }).end());
+    assert.equal(answered(await send(senderWith(), receiver.url)).retryAfterMs, 7_000);
+  });
+
+  it('is canceled at once by its signal', async () => {
+    const receiver = await httpReceiver(() => undefined);
+    const stop = new AbortController();
+    const sending = send(senderWith({ timeoutMs: 60_000 }), receiver.url, '{}', stop.signal);
+    while (receiver.requests.length === 0) await sleep(5);
+    stop.abort();
+    const result = await sending;
+    assert.ok(result.outcome === 'failed' && result.reason === 'canceled');
+    const late = await send(senderWith(), receiver.url, '{}', stop.signal);
+    assert.ok(late.outcome === 'failed' && late.reason === 'canceled');
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  it('counts as answered when it is canceled after the status came', async () => {
+    const receiver = await tcpReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'));
+    const stop = new AbortController();
+    const sending = send(senderWith({ timeoutMs: 60_000 }), receiver.url, '{}', stop.signal);
+    await sleep(100);
+    stop.abort();
+    assert.deepEqual([answered(await sending).status, answered(await sending).responseHead], [200, 'half']);
+  });
+
+  it('is canceled when the sender closes, and afterwards none begins', async () => {
+    const receiver = await httpReceiver(() => undefined);
+    const sender = senderWith({ timeoutMs: 60_000 });
+    const sending = [send(sender, receiver.url), send(sender, receiver.url)];
+    while (receiver.requests.length < 2) await sleep(5);
+    await sender.close();
+    for (const result of [...(await Promise.all(sending)), await send(sender, receiver.url)])
+      assert.ok(result.outcome === 'failed' && result.reason === 'canceled');
+    assert.equal(receiver.requests.length, 2);
+  });
+
+  it('says nothing of the address or the URL when it fails', async () => {
+    const closed = await httpReceiver();
+    await closeAll();
+    const result = await send(senderWith(), `http://127.0.0.1:${closed.port}/secret-path?token=secret`);
+    assert.deepEqual(
+      { ...result, durationMs: 0 },
+      { outcome: 'failed', reason: 'connection', message: 'the connection failed (ECONNREFUSED)', durationMs: 0 },
+    );
+  });
+});
+
+describe('a connection', () => {
+  afterEach(closeAll);
+
+  const NAME = 'receiver.internal';
+  /** A sender for which a name has these addresses, one answer for each attempt. */
+  const withAnswers = (
+    answers: readonly (readonly string[])[],
+  ): { sender: ReturnType<typeof senderWith>; asked: () => number } => {
+    let asked = 0;
+    const guard = guardWith({ allowedHosts: allow(`http://${NAME}:*`) });
+    guard.resolve = async () => {
+      const [first, ...rest] = answers[Math.min(asked++, answers.length - 1)]!.map((address) => ({
+        address,
+        family: 4 as const,
+      }));
+      return first === undefined ? { ok: false, reason: 'unresolvable' } : { ok: true, addresses: [first, ...rest] };
+    };
+    return { sender: senderWith({ guard }), asked: () => asked };
+  };
+
+  it('is used again for the next delivery to the same host, whose addresses are asked for at each attempt', async () => {
+    const receiver = await httpReceiver(undefined, '0.0.0.0');
+    const { sender, asked } = withAnswers([['127.0.0.1']]);
+    for (let i = 0; i < 5; i++) answered(await send(sender, `http://${NAME}:${receiver.port}/`));
+    assert.deepEqual([receiver.requests.length, receiver.connections(), asked()], [5, 1, 5]);
+    assert.equal(receiver.requests[0]!.headers.host, `${NAME}:${receiver.port}`);
+  });
+
+  it('is not used again when the host has other addresses by then', async () => {
+    const receiver = await httpReceiver(undefined, '0.0.0.0');
+    const { sender } = withAnswers([
+      ['127.0.0.1'],
+      ['127.0.0.2'],
+      ['127.0.0.2', '127.0.0.1'],
+      ['127.0.0.1', '127.0.0.2'],
+    ]);
+    for (let i = 0; i < 4; i++) answered(await send(sender, `http://${NAME}:${receiver.port}/`));
+    assert.equal(receiver.connections(), 3);
+  });
+
+  it('is refused an address that a name has changed to since its last attempt', async () => {
+    const receiver = await httpReceiver(undefined, '0.0.0.0');
+    const { sender } = withAnswers([['127.0.0.1'], []]);
+    answered(await send(sender, `http://${NAME}:${receiver.port}/`));
+    const result = await send(sender, `http://${NAME}:${receiver.port}/`);
+    assert.ok(result.outcome === 'failed' && result.reason === 'unresolvable');
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  it('goes to the address that was checked, though the name changes its answer between check and connect', async () => {
+    const [checked, canary] = [await httpReceiver(undefined, '127.0.0.2'), await httpReceiver()];
+    assert.notEqual(checked.port, canary.port);
+    // A name that the machine itself resolves to 127.0.0.1, and the guard once to 127.0.0.2.
+    const guard = guardWith({ allowedHosts: allow('http://localhost:*') });
+    let asked = 0;
+    guard.resolve = async () => ({
+      ok: true,
+      addresses: [{ address: asked++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }],
+    });
+    const sender = senderWith({ guard });
+    answered(await send(sender, `http://localhost:${checked.port}/`));
+    assert.deepEqual([asked, checked.requests.length, canary.connections()], [1, 1, 0]);
+  });
+
+  it('is tried with the next address when the first does not take it', async () => {
+    const receiver = await httpReceiver(undefined, '127.0.0.2');
+    const { sender } = withAnswers([['127.0.0.3', '127.0.0.2']]);
+    answered(await send(sender, `http://${NAME}:${receiver.port}/`));
+  });
+
+  it('that the receiver closed while it was idle costs the delivery nothing', async () => {
+    let served = 0;
+    // Answers once, and resets the connection when it is used again.
+    const receiver = await tcpReceiver((socket) => {
+      served++;
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      socket.on('data', () => socket.resetAndDestroy());
+    });
+    const sender = senderWith();
+    for (let i = 0; i < 3; i++) answered(await send(sender, receiver.url));
+    assert.equal(served, 3);
+  });
+
+  it('is given up by a receiver for good as a failure', async () => {
+    const receiver = await tcpReceiver((socket) => socket.resetAndDestroy());
+    const result = await send(senderWith(), receiver.url);
+    assert.ok(result.outcome === 'failed' && result.reason === 'connection');
+    assert.equal(receiver.connections(), 1);
+  });
+
+  it('is no limit: a hundred that hang hold up no other', async () => {
+    const hanging = await httpReceiver(() => undefined);
+    const receiver = await httpReceiver();
+    const sender = senderWith({ timeoutMs: 3_000 });
+    const stop = new AbortController();
+    const held = Array.from({ length: 100 }, () => send(sender, hanging.url, '{}', stop.signal));
+    while (hanging.requests.length < 100) await sleep(5);
+    const results = await Promise.all(Array.from({ length: 50 }, () => send(sender, receiver.url)));
+    assert.ok(results.every((result) => answered(result).status === 204));
+    assert.equal(hanging.open(), 100);
+    stop.abort();
+    await Promise.all(held);
+  });
+});
+
+describe('Retry-After', () => {
+  const NOW = Date.parse('2026-11-21T12:00:00Z');
+  for (const [given, waitMs] of [
+    ['0', 0],
+    ['120', 120_000],
+    ['86400', 86_400_000],
+    ['86401', 86_400_000],
+    ['999999999', 86_400_000],
+    ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
+    ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+    ['Mon, 21 Nov 2033 12:00:00 GMT', 86_400_000],
+    ['', null],
+    ['-1', null],
+    ['1.5', null],
+    ['1e3', null],
+    ['soon', null],
+    ['2026-11-21T12:00:30Z', null],
+    ['Xxx, 99 Xxx 2026 12:00:00 GMT', null],
+  ] as const)
+    it(`${JSON.stringify(given)} is ${waitMs} ms`, () => {
+      for (const status of [429, 503]) assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), waitMs);
+      for (const status of [200, 302, 500]) assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), null);
+    });
+
+  it('may be absent', () => assert.equal(retryAfterMs(503, {}, NOW), null));
+});
+
+describe('the head of an answer', () => {
+  for (const [what, bytes, shown] of [
+    ['text', Buffer.from('Hola ñ 🦄\n\tdone\r\n'), 'Hola ñ 🦄\n\tdone\n'],
+    ['bytes that are no UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28]), 'a\uFFFD\uFFFD('],
+    [
+      'control characters',
+      Buffer.from('a\u0000b\u0007c\u001b[2Jd\u009be\u007f'),
+      'a\uFFFDb\uFFFDc\uFFFD[2Jd\uFFFDe\uFFFD',
+    ],
+    ['changes of direction', Buffer.from('a\u202eb\u2066c\u2028d'), 'a\uFFFDb\uFFFDc\uFFFDd'],
+    ['a character cut in two', Buffer.from(`${'x'.repeat(1_022)}🦄`), 'x'.repeat(1_022)],
+    ['exactly a KiB', Buffer.from('x'.repeat(1_024)), 'x'.repeat(1_024)],
+    ['nothing', Buffer.alloc(0), ''],
+  ] as const)
+    it(`keeps ${what} printable`, () => assert.equal(headText(bytes), shown));
+});

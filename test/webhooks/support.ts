@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import type { Instant } from '../../src/core/instant.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { EventType } from '../../src/db/entities/events.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import {
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../../src/db/entities/webhooks.js';
+import { appendEvents } from '../../src/ledger/event-log.js';
+import { drain } from '../../src/webhooks/drain/drain.js';
+import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
+import type { WebhookParts } from '../../src/webhooks/parts.js';
+import type { TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { type FakeReceiver, sign } from '../support/receiver.js';
+
+/** A database of the file's own: the events here are of no operation, which the auditor would tell. */
+export function ownDatabase(name: string): Promise<TestDatabase> {
+  const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+  assert(adminUrl !== undefined, 'TEST_MYSQL_ADMIN_URL is not set');
+  return freshDatabase(adminUrl, `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+}
+
+const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
+const CHUNK = 400;
+
+/** What a drain of a test stands on: the API's own database, and the receiver. */
+export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookParts> = {}): WebhookParts {
+  const { database, clock } = api.core;
+  const { sending } = receiver;
+  return { database, clock, encryptionKeys: KEYS, sending, onDue: () => undefined, ...changes };
+}
+
+/** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */
+export interface Hooked {
+  readonly bank: Bank;
+  readonly account: Account;
+  readonly id: Uuid;
+  readonly url: string;
+  readonly secret: string;
+}
+
+let made = 0;
+
+export function newUrl(): string {
+  made += 1;
+  return `https://receiver-${process.pid}-${made}.example/hook`;
+}
+
+export async function register(bank: Bank, events: readonly string[], url = newUrl()): Promise<Json> {
+  return answered(await bank.request('POST', '/v1/webhook_endpoints', { body: { url, events } }), 201).json;
+}
+
+export async function hooked(
+  api: TestApi,
+  events: readonly string[] = ['account.verified'],
+  bank?: Bank,
+): Promise<Hooked> {
+  const own = bank ?? (await openBank(api));
+  const account = await own.account();
+  const endpoint = await register(own, events);
+  return {
+    bank: own,
+    account,
+    id: asUuid(text(endpoint.id)),
+    url: text(endpoint.url),
+    secret: text(endpoint.secret),
+  };
+}
+
+/** Events of a type about an account, as its transaction would write them, without the change itself. */
+export async function emit(
+  api: TestApi,
+  { account }: Pick<Hooked, 'account'>,
+  count: number,
+  type: EventType = 'account.verified',
+): Promise<void> {
+  const { database, clock } = api.core;
+  for (let from = 0; from < count; from += CHUNK)
+    await database.withTransaction((transaction) =>
+      appendEvents(
+        transaction,
+        Array.from({ length: Math.min(CHUNK, count - from) }, () => ({
+          tenantId: account.tenantId,
+          type,
+          resourceId: account.id,
+          object: { account_id: account.id, note: 'ünï → 💸  "quoted"' },
+        })),
+        clock(),
+      ),
+    );
+}
+
+export async function drained(
+  parts: WebhookParts,
+  id: Uuid,
+  options: Partial<DrainOptions> = {},
+): Promise<DrainResult> {
+  const { signal } = new AbortController();
+  return drain(parts, id, { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, ...options }, () => 0.5);
+}
+
+export async function endpointOf({ core }: TestApi, id: Uuid): Promise<WebhookEndpoint> {
+  const found = await core.database.reader.find(webhookEndpoints, { id });
+  assert(found !== undefined);
+  return found;
+}
+
+/** All deliveries of the endpoint, the oldest first. */
+export function deliveriesOf({ core }: TestApi, endpointId: Uuid): Promise<WebhookDelivery[]> {
+  return core.database.reader.select(webhookDeliveries, { endpointId }, { orderBy: ['id'] });
+}
+
+/** How many are in each state. */
+export async function statesOf(api: TestApi, endpointId: Uuid): Promise<Record<string, number>> {
+  const counted: Record<string, number> = {};
+  for (const { state } of await deliveriesOf(api, endpointId)) counted[state] = (counted[state] ?? 0) + 1;
+  return counted;
+}
+
+/** The ids of the tenant's events, the oldest first. */
+export async function eventIds(api: TestApi, tenantId: Uuid): Promise<string[]> {
+  const rows = await api.core.database.reader.query(
+    `SELECT LOWER(HEX(id)) AS id FROM events WHERE tenant_id=X'${tenantId.replaceAll('-', '')}' ORDER BY sequence`,
+  );
+  return rows.map((row) => String(row.id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
+}
+
+export function isSigned(
+  { secret }: Pick<Hooked, 'secret'>,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): boolean {
+  return headers['Svc-Signature'] === sign(secret, body);
+}
+
+/** Resolves when it is so; fails when it never is. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (!(await isSo())) {
+    assert(performance.now() < end, `it never happened: ${what}`);
+    await sleep(10);
+  }
+}
+
+/** A clock that tests move. It begins at the present, so that it is never behind what was written. */
+export class TestClock {
+  private offsetMs = 0;
+  readonly now = (): Instant => (systemClock() + this.offsetMs) as Instant;
+
+  pass(ms: number): void {
+    this.offsetMs += ms;
+  }
+}

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { countByDocumentKey } from '../../src/accounts/document-keys.js';
+import { ApiError } from '../../src/core/errors.js';
+import type { SecretKey } from '../../src/core/fingerprint.js';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { webhookDeliveries } from '../../src/db/entities/webhooks.js';
+import { insertSql } from '../../src/db/statements.js';
+import { removeOldEvents, setRetention } from '../../src/events/retention.js';
+import { audit } from '../../src/ledger/auditor/audit.js';
+import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../src/webhooks/secret-keys.js';
+import { advanceIdleCursors, dueEndpoints, removeOldAttempts } from '../../src/webhooks/sweeping.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, list, openBank, text, withQuery } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { FakeReceiver, Gate } from '../support/receiver.js';
+import { TEST_ACTOR } from '../support/world.js';
+import {
+  deliveriesOf,
+  drained,
+  emit,
+  endpointOf,
+  eventIds,
+  type Hooked,
+  hooked,
+  isSigned,
+  ownDatabase,
+  partsOf,
+  statesOf,
+  TestClock,
+  until,
+} from './support.js';
+
+const DAY = 86_400_000;
+
+describe('webhooks', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+  const clock = new TestClock();
+  const told: string[] = [];
+
+  before(async () => {
+    db = await ownDatabase('sweeping');
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver, clock: clock.now, onDue: (id) => void told.push(id) });
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+    told.length = 0;
+  });
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const due = async ({ id }: Hooked): Promise<boolean> =>
+    (await dueEndpoints(api.core.database, clock.now(), 1_000)).includes(id);
+  const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
+  const recover = (own: Hooked, agoMs: number) =>
+    own.bank.request('POST', `${path(own)}/recover`, {
+      body: { since: new Date(clock.now() - agoMs).toISOString() },
+    });
+
+  describe('that are due', () => {
+    it('are those with an event of their types ahead, without a live drain, and no others', async () => {
+      const [own, other] = [await hooked(api), await hooked(api, ['payout.failed'])];
+      assert.deepEqual([await due(own), await due(other)], [false, false]);
+      await emit(api, own, 1);
+      await emit(api, other, 1);
+      assert.deepEqual([await due(own), await due(other)], [true, false]);
+      const gate = new Gate();
+      receiver.reply = () => gate.reply();
+      const stop = new AbortController();
+      const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
+      await until('it is at work', () => receiver.at(own.url).length === 1);
+      assert.equal(await due(own), false);
+      // A drain that has died without a word leaves its lease behind: when that is over, the endpoint is due.
+      clock.pass(16_000);
+      await db.change(`UPDATE webhook_endpoints SET fence=fence+1 WHERE id=${idLiteral(own.id)}`);
+      assert.equal(await due(own), true);
+      gate.open(200);
+      assert.equal((await running).ended, 'taken_over');
+      receiver.reply = () => 200;
+      await run(own.id);
+      assert.equal(await due(own), false);
+    });
+
+    it('are no more those whose cursors were moved over what they do not want', async () => {
+      const own = await hooked(api, ['payout.failed']);
+      await emit(api, own, 1_500);
+      assert.equal((await endpointOf(api, own.id)).cursorSequence, 0n);
+      await advanceIdleCursors(api.core.database, clock.now());
+      assert.equal((await endpointOf(api, own.id)).cursorSequence, 1_500n);
+      await emit(api, own, 1, 'payout.failed');
+      await emit(api, own, 5);
+      await advanceIdleCursors(api.core.database, clock.now());
+      assert.equal((await endpointOf(api, own.id)).cursorSequence, 1_500n);
+      assert.equal((await run(own.id)).attempts, 1);
+    });
+  });
+
+  describe('recover', () => {
+    it('sends again what since then has no 2xx, and nothing else', async () => {
+      const own = await hooked(api);
+      await emit(api, own, 1);
+      clock.pass(10 * 60_000);
+      await emit(api, own, 200);
+      await run(own.id);
+      receiver.received.length = 0;
+      // As if a part of them had failed for good, and some had never been looked at.
+      const lost = (await deliveriesOf(api, own.id)).slice(101, 151);
+      const ids = lost.map(({ id }) => idLiteral(id)).join(',');
+      await db.change(`UPDATE webhook_deliveries SET state='failed' WHERE id IN (${ids})`);
+      await db.change(
+        `DELETE FROM webhook_deliveries WHERE id=${idLiteral((await deliveriesOf(api, own.id))[199]!.id)}`,
+      );
+      assert.equal(await due(own), false);
+      const answer = answered(await recover(own, 60_000), 202).json;
+      assert.deepEqual([answer.from_sequence, answer.to_sequence], [2, 201]);
+      assert.deepEqual(told, [own.id]);
+      assert.equal(await due(own), true);
+      assert.equal((await run(own.id)).attempts, 51);
+      const states = await deliveriesOf(api, own.id);
+      assert.deepEqual(
+        states.filter(({ cause }) => cause === 'recover').map(({ state }) => state),
+        Array(51).fill('delivered'),
+      );
+      assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
+      answered(await recover(own, 60_000), 202);
+      assert.equal((await run(own.id)).attempts, 0);
+    });
+
+    it('goes back behind the registration, and makes due what waits for its retry', async () => {
+      const bank = await openBank(api);
+      const account = await bank.account();
+      await emit(api, { account }, 3);
+      const own = { ...(await hooked(api, ['account.verified'], bank)), account };
+      receiver.reply = () => 500;
+      await emit(api, own, 1);
+      await run(own.id);
+      receiver.reply = () => 200;
+      answered(await recover(own, 3_600_000), 202);
+      assert.equal((await run(own.id)).attempts, 4);
+      assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
+    });
+
+    it('goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
+      const own = await hooked(api);
+      answered(await recover(own, 30 * DAY - 60_000), 202);
+      for (const ago of [30 * DAY + 60_000, -60_000]) {
+        const answer = answered(await recover(own, ago), 400, 'invalid_field');
+        assert.deepEqual([answer.details?.field, answer.details?.reason], ['since', 'out_of_range']);
+      }
+      answered(await own.bank.request('PATCH', path(own), { body: { status: 'disabled' } }), 200);
+      const refused = answered(await recover(own, 1_000), 409, 'invalid_state');
+      assert.deepEqual(refused.details, { current: 'disabled', allowed: ['enabled'] });
+    });
+  });
+
+  describe('redeliver', () => {
+    const redeliver = (own: Hooked, id: string) => own.bank.request('POST', `/v1/events/${id}/redeliver`);
+
+    it('sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
+      const own = await hooked(api);
+      const second = await hooked(api, ['account.verified', 'payout.failed'], own.bank);
+      const other = await hooked(api, ['payout.failed'], own.bank);
+      await emit(api, own, 3);
+      await run(own.id);
+      await run(second.id);
+      const [id] = await eventIds(api, own.account.tenantId);
+      const event = answered(await own.bank.get(`/v1/events/${id}`), 200).json;
+      assert.deepEqual(answered(await redeliver(own, id!), 200).json, event);
+      assert.deepEqual([...told].sort(), [own.id, second.id].sort());
+      for (const one of [own, second, other]) await run(one.id);
+      for (const one of [own, second]) {
+        const got = receiver.at(one.url).filter((request) => request.id === id);
+        assert.deepEqual([got.length, new Set(got.map(({ body }) => body)).size], [2, 1]);
+        assert(isSigned(one, got[1]!.headers, got[1]!.body));
+      }
+      assert.equal(receiver.at(other.url).length, 0);
+      // A later one is a delivery of its own; one that still waits is not doubled.
+      for (let times = 0; times < 3; times += 1) answered(await redeliver(own, id!), 200);
+      await run(own.id);
+      const rounds = (await deliveriesOf(api, own.id)).filter(({ cause }) => cause === 'redeliver');
+      assert.deepEqual(
+        rounds.map(({ round }) => round),
+        [1, 2],
+      );
+    });
+
+    it('leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
+      const own = await hooked(api);
+      const off = await hooked(api, ['account.verified'], own.bank);
+      answered(await own.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
+      await emit(api, own, 1);
+      const [id] = await eventIds(api, own.account.tenantId);
+      answered(await redeliver(own, id!), 200);
+      assert.deepEqual([await deliveriesOf(api, own.id), await deliveriesOf(api, off.id), told], [[], [], []]);
+      assert.equal((await run(own.id)).attempts, 1);
+    });
+  });
+
+  it('keep attempts and deliveries for thirty days; what a disabled endpoint has not got stays', async () => {
+    const [own, off] = [await hooked(api), await hooked(api)];
+    await emit(api, own, 3);
+    await run(own.id);
+    const old = instant(clock.now() - 31 * DAY);
+    const oldId = (): ReturnType<typeof newId> => {
+      const hex = old.toString(16).padStart(12, '0');
+      return `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}` as ReturnType<typeof newId>;
+    };
+    const [like] = await deliveriesOf(api, own.id);
+    const row = (endpointId: Hooked['id'], isFailed: boolean) => ({
+      ...like!,
+      endpointId,
+      id: oldId(),
+      eventId: newId(),
+      state: isFailed ? ('failed' as const) : ('delivered' as const),
+      createdAt: old,
+      finishedAt: old,
+    });
+    await db.change(
+      insertSql(webhookDeliveries, [row(own.id, true), row(own.id, false), row(off.id, true), row(off.id, false)]),
+    );
+    const kept = (await deliveriesOf(api, own.id)).find(({ createdAt }) => createdAt === old)!;
+    await db.change(
+      `INSERT INTO webhook_attempts SELECT endpoint_id, ${idLiteral(kept.id)}, id, '2020-01-01', status, failure, message, duration_ms, response
+       FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)} LIMIT 1`,
+    );
+    answered(await off.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
+    const seen: string[] = [];
+    for (let after: Hooked['id'] | null = null; ;) {
+      const done = await removeOldAttempts(api.core.database, clock.now(), after);
+      if (done === null) break;
+      assert(done.isDone);
+      seen.push((after = done.endpointId));
+    }
+    assert(seen.includes(own.id) && seen.includes(off.id));
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
+    assert.deepEqual(await statesOf(api, off.id), { failed: 1 });
+    assert.equal((await db.sql(`SELECT 1 FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`)).length, 3);
+  });
+
+  it('have their secrets sealed anew under the first key, and sign as before; a key that lacks is told', async () => {
+    const own = await hooked(api);
+    answered(await own.bank.request('POST', `${path(own)}/rotate_secret`), 200);
+    const old: SecretKey = { id: 'test', secret: Buffer.alloc(32, 7) };
+    const next: SecretKey = { id: 'next', secret: randomBytes(32) };
+    const parts = { database: api.core.database, clock: clock.now, onProgress: () => undefined };
+    await assert.rejects(
+      assertSecretKeys(api.core.database.reader, [next]),
+      (failure) => failure instanceof ApiError && /lacks: test$/.test(failure.refusal.message),
+    );
+    const sealed = (await countBySecretKey(api.core.database.reader)).get('test');
+    assert((await rotateSecretKeys({ ...parts, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
+    assert.deepEqual([...(await countBySecretKey(api.core.database.reader))], [['next', sealed]]);
+    await emit(api, own, 1);
+    await drained(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
+    const { headers, body } = receiver.at(own.url)[0]!;
+    assert(isSigned(own, { 'Svc-Signature': headers['Svc-Signature-Previous']! }, body));
+    await rotateSecretKeys({ ...parts, encryptionKeys: [old, next] }, TEST_ACTOR);
+    assert.deepEqual([...(await countByDocumentKey(api.core.database.reader))], []);
+  });
+
+  describe('retention', () => {
+    const remove = async (): Promise<number> => {
+      let removed = 0;
+      for (let after: Hooked['id'] | null = null; ;) {
+        const done = await removeOldEvents(api.core.database, clock.now(), after);
+        if (done === null) return removed;
+        removed += done.removed;
+        if (done.isDone) after = done.tenantId;
+      }
+    };
+
+    it('is for ever unless an operator sets it, to thirty days at least', async () => {
+      const own = await hooked(api);
+      await emit(api, own, 2);
+      clock.pass(1_000 * DAY);
+      assert.equal(await remove(), 0);
+      await assert.rejects(
+        setRetention(api.core.database, clock.now, 29, TEST_ACTOR),
+        (failure) => failure instanceof ApiError && failure.refusal.code === 'invalid_field',
+      );
+    });
+
+    it('removes only the oldest: lists begin later, a cursor before it has expired, and who was left behind goes on', async () => {
+      const bank = await openBank(api);
+      const account = await bank.account();
+      const behind = await hooked(api, ['account.verified'], bank);
+      await emit(api, { account }, 700);
+      const cursor = async (query: string): Promise<string> =>
+        text(answered(await bank.get(`/v1/events?${query}`), 200).json.next_cursor);
+      const upward = await cursor('order=asc&limit=5');
+      clock.pass(31 * DAY);
+      await emit(api, { account }, 3);
+      const downward = await cursor('limit=2');
+      await setRetention(api.core.database, clock.now, 30, TEST_ACTOR);
+      assert((await remove()) >= 700);
+      assert.equal(await remove(), 0);
+      await setRetention(api.core.database, clock.now, null, TEST_ACTOR);
+      const page = answered(await bank.get('/v1/events'), 200).json;
+      assert.deepEqual([list(page.items).map(({ sequence }) => sequence), page.first_sequence], [[703, 702, 701], 701]);
+      const expired = answered(
+        await bank.get(withQuery('/v1/events?order=asc', `cursor=${upward}`)),
+        400,
+        'invalid_field',
+      );
+      assert.deepEqual([expired.details?.field, expired.details?.reason], ['cursor', 'expired']);
+      const rest = answered(await bank.get(`/v1/events?cursor=${downward}`), 200).json;
+      assert.deepEqual(
+        list(rest.items).map(({ sequence }) => sequence),
+        [701],
+      );
+      await run(behind.id);
+      assert.equal(receiver.at(behind.url).length, 3);
+      assert.deepEqual(answered(await bank.get(path(behind)), 200).json.lost_events, { from: 1, to: 700 });
+      const found = (await audit(api.core.database, { tenantId: account.tenantId })).findings;
+      assert.deepEqual(
+        found.filter(({ check }) => check.startsWith('event')),
+        [],
+      );
+    });
+
+    it('ends a delivery whose event is gone, without an attempt', async () => {
+      const own = await hooked(api);
+      await emit(api, own, 1);
+      receiver.reply = () => 500;
+      await run(own.id);
+      answered(await own.bank.request('PATCH', path(own), { body: { status: 'disabled' } }), 200);
+      clock.pass(31 * DAY);
+      await setRetention(api.core.database, clock.now, 30, TEST_ACTOR);
+      await remove();
+      await setRetention(api.core.database, clock.now, null, TEST_ACTOR);
+      answered(await own.bank.request('PATCH', path(own), { body: { status: 'enabled' } }), 200);
+      assert.equal((await run(own.id)).attempts, 0);
+      assert.deepEqual(await statesOf(api, own.id), { ended: 1 });
+    });
+  });
+});

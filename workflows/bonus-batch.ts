@@ -1,0 +1,131 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { BatchActivities } from '../activities/batches.js';
+import {
+  BATCH_SIGNALS,
+  type BatchAct,
+  type BatchState,
+  type BatchWorkflowInput,
+  QUERIES,
+  SIGNALS,
+} from '../src/temporal/contracts.js';
+import { ATTEMPT, BUSINESS_STATUS, clockTime, readAct } from './common.js';
+
+/** They beat with every chunk of rows; one that is silent for 30 s is lost, and begun again where the rows stand. */
+const LONG_WORK = {
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+} as const;
+
+const { validateBatch, payBatch } = proxyActivities<BatchActivities>(LONG_WORK);
+const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
+
+/** MySQL told nothing of the rows that are left: a little later each time. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * A batch of bonuses, from its upload to its end: validated, executed when somebody says so, paid row after row in file
+ * order. Its id: `bonus-batch/{id}`. What happened stands in MySQL; this only goes on with it.
+ */
+export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
+  const { batchId } = input;
+  const inbox = { isChanged: true };
+  const isChanged = (): boolean => inbox.isChanged;
+  const view = new View();
+  setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
+    description: 'It changed elsewhere: look again.',
+  });
+  setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, { description: 'Where it stands.' });
+  for (const action of BATCH_SIGNALS)
+    setHandler(
+      defineSignal<[unknown]>(action),
+      async (given) => {
+        const act: BatchAct = { batchId, action, ...readAct(given), actId: uuid4() };
+        view.acted(act, await actOnBatch(act));
+        inbox.isChanged = true;
+      },
+      {
+        description: `${action} the batch while it is paid. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
+      },
+    );
+
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let state = await readBatch(batchId); ;) {
+    view.found(state);
+    // Forgotten only before the row is read: what changes after is looked at again.
+    if (state.status === 'validating') {
+      inbox.isChanged = false;
+      state = await validateBatch(batchId);
+    } else if (state.status === 'executing' && !state.isPaused) {
+      inbox.isChanged = false;
+      const payment = await payBatch(batchId);
+      state = payment.state;
+      view.found(state);
+      if (payment.end === 'unavailable') await condition(isChanged, pauseMs);
+      pauseMs = payment.end === 'unavailable' ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+    } else {
+      await condition(allHandlersFinished);
+      if (state.status !== 'ready' && state.status !== 'executing') return state;
+      await condition(isChanged);
+      inbox.isChanged = false;
+      state = await readBatch(batchId);
+    }
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof bonusBatch>(input);
+    }
+  }
+}
+
+/** What people see of the workflow. */
+class View {
+  state: BatchState | null = null;
+  private lastRefusal: string | null = null;
+
+  found(state: BatchState): void {
+    this.state = state;
+    if (workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS) !== state.status)
+      upsertSearchAttributes([{ key: BUSINESS_STATUS, value: state.status }]);
+    this.show();
+  }
+
+  acted({ action, actor }: BatchAct, refused: string | null): void {
+    if (refused === null) return;
+    this.lastRefusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${refused}.`;
+    this.show();
+  }
+
+  private show(): void {
+    const words = this.state === null ? '' : wordsOf(this.state);
+    setCurrentDetails(this.lastRefusal === null ? words : `${words}\n\n${this.lastRefusal}`);
+  }
+}
+
+function wordsOf({ status, rows, rejected, paid, failed, isPaused }: BatchState): string {
+  const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
+  switch (status) {
+    case 'validating':
+      return 'Reading the file.';
+    case 'ready':
+      return `Waiting for somebody to execute it: ${rows} rows.`;
+    case 'executing':
+      return isPaused ? `Paused: ${progress}. Waiting to be resumed or canceled.` : `Paying: ${progress}.`;
+    case 'rejected':
+      return `Rejected: ${rejected} of ${rows} rows have problems. Nothing is waited for.`;
+    default:
+      return `The batch is ${status}: ${progress}. Nothing is waited for.`;
+  }
+}

@@ -1,0 +1,32 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES } from '../src/temporal/contracts.js';
+
+/** What several workflows have in common. */
+
+export const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
+
+/**
+ * One attempt that takes 15 s is lost: a command has 4 s in MySQL. They are tried for as long as it takes, at most a minute
+ * apart, since what they settle must be settled.
+ */
+export const ATTEMPT = {
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+} as const;
+
+/** No name and no reason is longer; what is, is not worth keeping in the history of an activity. */
+const LONGEST_TEXT = 300;
+
+/** Who acts and why, from whatever a signal brought; what is no text, or too long, is null. */
+export function readAct(given: unknown): { readonly actor: string | null; readonly reason: string | null } {
+  const { actor, reason } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  return { actor: textOf(actor), reason: textOf(reason) };
+}
+
+function textOf(given: unknown): string | null {
+  return typeof given === 'string' && given.length <= LONGEST_TEXT ? given : null;
+}
+
+export function clockTime(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
