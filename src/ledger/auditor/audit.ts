@@ -1,6 +1,7 @@
 import { bigint, string } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
 import { accountChecks } from './checks/accounts.js';
+import { approvalChecks } from './checks/approvals.js';
 import { batchChecks } from './checks/batches.js';
 import { entryChecks } from './checks/entries.js';
 import { eventChecks, eventCounterChecks } from './checks/events.js';
@@ -20,6 +21,7 @@ const CHECKS: readonly Check[] = [
   transactionChecks,
   operationChecks,
   holdChecks,
+  approvalChecks,
   batchChecks,
   monthChecks,
   eventChecks,
