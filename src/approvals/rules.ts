@@ -1,6 +1,6 @@
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
 import type { Approval, Staff, StaffRight } from '../db/entities/approvals.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
@@ -28,6 +28,38 @@ export interface Waiting {
   readonly expiresAt: Instant;
 }
 
+/** The columns that everything which may wait for approval has; null where none was needed. */
+export interface ApprovalColumns {
+  readonly status: string;
+  readonly createdBy: Uuid;
+  readonly approvalsRequired: number | null;
+  readonly approvalsReceived: number | null;
+  readonly approvalExpiresAt: Instant | null;
+}
+
+/** What of a resource the rules look at; null for one that needed no approval. */
+export function waitingOf(row: ApprovalColumns): Waiting | null {
+  const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
+  if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null) return null;
+  return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
+}
+
+/** What approvals a new resource waits for. */
+export interface WantedApprovals {
+  readonly required: number;
+  readonly expiresAt: Instant;
+}
+
+/** Null where the policy asks for none: it goes on at once. */
+export function approvalsWanted(
+  policy: { readonly threshold: bigint; readonly approvals: number; readonly expiresInS: number } | undefined,
+  raw: bigint,
+  at: Instant,
+): WantedApprovals | null {
+  if (policy === undefined || !needsApproval(policy, raw)) return null;
+  return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
+}
+
 /** What is known of who acts. */
 export interface Standing {
   /** The member's role in the source account. */
@@ -41,6 +73,8 @@ export interface ApprovalOperations {
   /** Approve and reject. */
   readonly approve: Operation;
   readonly cancel: Operation;
+  /** In which statuses it can still be canceled, beside pending approval. */
+  readonly alsoCanceledIn?: readonly string[];
 }
 
 export const PENDING_APPROVAL = 'pending_approval';
@@ -96,12 +130,14 @@ function staffRefusal(action: ApprovalAction, name: string, staff: Staff | undef
 }
 
 /** (decisions.md, Conventions: `allowed` lists the statuses in which the operation is possible) */
-export function stateRefusal(current: string): Refusal {
-  return {
-    code: 'invalid_state',
-    message: `it is ${current}, and waits for no approval`,
-    details: { current, allowed: [PENDING_APPROVAL] },
-  };
+export function stateRefusal(current: string, allowed: readonly string[] = [PENDING_APPROVAL]): Refusal {
+  const what = allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
+  return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
+}
+
+/** The statuses in which the action is possible. */
+export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
+  return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
 
 /** What an act comes to, before the feature says what that does to its resource. */
@@ -128,8 +164,9 @@ export function judge(
 ): Verdict {
   const refusal = authorityRefusal(action, acting, given.standing, waiting, given.operations);
   if (refusal !== null) return { comes: 'to_nothing', refusal };
-  if (waiting.status !== PENDING_APPROVAL) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status) };
-  if (isExpired(waiting, given.at)) return { comes: 'too_late' };
+  const allowed = allowedFor(action, given.operations);
+  if (!allowed.includes(waiting.status)) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };
+  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at)) return { comes: 'too_late' };
   if (action !== 'approve') return { comes: 'to_an_end' };
   if (given.approvals.some(({ approver }) => approver === approverOf(acting))) return { comes: 'to_the_same' };
   const received = waiting.received + 1;

@@ -1,9 +1,9 @@
 import { monthOf } from '../core/calendar.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
-import { type Instant, instant } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
-import { type ApprovalPolicy, approvalPolicies } from '../db/entities/approvals.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
@@ -11,11 +11,11 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
-import { needsApproval } from '../approvals/rules.js';
+import { approvalsWanted } from '../approvals/rules.js';
 import { type Decision, insertRow, type LockedAccount, refuse, type View, type Writes } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
-import { type CreateTransfer, newTransfer, transferPosting, type WantedApprovals } from './rules.js';
+import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 
 /**
  * 404, then 403, then the rules in their order; then the transfer is complete, or waits for approval with its money held.
@@ -46,7 +46,7 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
   if (overflow !== null) return refuse(overflow, false);
 
   const policy = view.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
-  const transfer = newTransfer(command, fee, month.name, view.at, approvalsWanted(policy, amount, view.at));
+  const transfer = newTransfer(command, fee, month.name, view.at, approvalsWanted(policy, amount.raw, view.at));
   const effect = transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, view.at);
   return {
     outcome: { done: true, resource: transfer },
@@ -57,11 +57,6 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
     },
     bindsKey: true,
   };
-}
-
-function approvalsWanted(policy: ApprovalPolicy | undefined, amount: Amount, at: Instant): WantedApprovals | null {
-  if (policy === undefined || !needsApproval(policy, amount.raw)) return null;
-  return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
 /** The money moves, and the log says so. */

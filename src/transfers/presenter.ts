@@ -1,7 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
-import { waitingOf } from './rules.js';
+import { waitingOf } from '../approvals/rules.js';
 
 /** The Transfer as answers and events show it. (interface.md, Transfer) */
 export function presentTransfer(transfer: Transfer): Readonly<Record<string, unknown>> {

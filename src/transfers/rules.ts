@@ -4,7 +4,7 @@ import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
-import type { Waiting } from '../approvals/rules.js';
+import type { WantedApprovals } from '../approvals/rules.js';
 
 /** What a member asks for. Source and destination differ: the body's schema sees to it. */
 export interface CreateTransfer extends Command {
@@ -16,12 +16,6 @@ export interface CreateTransfer extends Command {
   readonly description: string | null;
   /** Of the entry that tells the workflow, should it have to wait. */
   readonly outboxId: Uuid;
-}
-
-/** What approvals a new transfer waits for; null: none, and it completes at once. */
-export interface WantedApprovals {
-  readonly required: number;
-  readonly expiresAt: Instant;
 }
 
 /** The row of a new transfer. */
@@ -52,13 +46,6 @@ export function newTransfer(
     rejectionCode: null,
     rejectionReason: null,
   };
-}
-
-/** What the shared rules of approval look at; null for a transfer that needed none. */
-export function waitingOf(transfer: Transfer): Waiting | null {
-  const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = transfer;
-  if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null) return null;
-  return { status, createdBy, required: approvalsRequired, received: approvalsReceived, expiresAt: approvalExpiresAt };
 }
 
 /** The amount to the destination and, as a movement of its own, the fee to the fee account. */

@@ -8,9 +8,8 @@ import { type Account, accounts, members, tenants } from '../../db/entities/part
 import { columnList, literal } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { displayName } from '../../accounts/display-name.js';
-import { approverOf, isExpired } from '../../approvals/rules.js';
+import { approverOf, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
-import { waitingOf } from '../../transfers/rules.js';
 
 /** The operators' view of transfers: any tenant's, without roles, the parties by the names that others see. */
 

@@ -1,0 +1,59 @@
+import { approvals, staff } from '../db/entities/approvals.js';
+import { holds, monthTotals } from '../db/entities/ledger.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { type CommandKind, need, type Need } from '../ledger/desk/types.js';
+import {
+  type ActOnWaiting,
+  type Approvable,
+  type ApprovalFeature,
+  decideAct,
+  decideExpiry,
+  type ExpireWaiting,
+} from './decide.js';
+
+export interface ApprovalCommands<Row extends Approvable> {
+  /** Approve, reject and cancel, by whomever. */
+  readonly act: CommandKind<ActOnWaiting<Row>, Row>;
+  /** The end of what nobody approved in time. */
+  readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
+}
+
+/** What may be done with a feature's resources that wait, as the posting desk does it. */
+export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
+  const { resourceType, table } = feature;
+  const accountsOf = (commands: readonly ExpireWaiting<Row>[]): ReturnType<CommandKind<never, Row>['accounts']> =>
+    Promise.resolve(commands.map(({ facts }) => (facts === null ? [] : feature.accountsOf(facts))));
+  return {
+    act: {
+      name: `act on ${resourceType}`,
+      resourceType,
+      table,
+      accounts: accountsOf,
+      needs({ facts, acting }) {
+        if (facts === null) return [];
+        const authority =
+          acting.by === 'member'
+            ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: acting.memberId })
+            : need(staff, { name: acting.name });
+        return [...endingNeeds(feature, facts), need(approvals, { resourceId: facts.id }), authority];
+      },
+      decide: (command, view) => decideAct(feature, command, view),
+    },
+    expire: {
+      name: `expire ${resourceType}`,
+      resourceType,
+      table,
+      accounts: accountsOf,
+      needs: ({ facts }) => (facts === null ? [] : endingNeeds(feature, facts)),
+      decide: (command, view) => decideExpiry(feature, command, view),
+    },
+  };
+}
+
+/** What every end reads: the row as it is now, its hold, and the month that it counts in. */
+export function endingNeeds<Row extends Approvable>({ table }: Pick<ApprovalFeature<Row>, 'table'>, row: Row): Need[] {
+  const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
+  // Every Row has an id: the type parameter alone hides it.
+  const own = need(table, { id } as Partial<Row>);
+  return [own, need(holds, { resourceId: id }), need(monthTotals, { accountId, asset, month })];
+}

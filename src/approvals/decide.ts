@@ -1,0 +1,260 @@
+import { type Act, type Actor, auditRow } from '../access/audit-log.js';
+import type { Asset } from '../core/amount.js';
+import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { type Approval, approvals, staff } from '../db/entities/approvals.js';
+import { auditLog } from '../db/entities/identity.js';
+import { memberRoles } from '../db/entities/parties.js';
+import type { Table } from '../db/table.js';
+import {
+  changeRow,
+  type Command,
+  type Decision,
+  insertRow,
+  refuse,
+  type RowWrite,
+  type View,
+  type Writes,
+} from '../ledger/desk/types.js';
+import { outboxWrite } from '../temporal/outbox-entry.js';
+import {
+  type Acting,
+  allowedFor,
+  type ApprovalAction,
+  type ApprovalColumns,
+  type ApprovalOperations,
+  approverOf,
+  claimedName,
+  isExpired,
+  judge,
+  malformedRefusal,
+  PENDING_APPROVAL,
+  stateRefusal,
+  type Verdict,
+  waitingOf,
+} from './rules.js';
+
+/**
+ * How anything that waits for approval ends: one mechanism for transfers and payouts. Pure. Whoever decides first ends it.
+ * What an end does to the money is the feature's; who may, what counts and what is recorded is decided here.
+ * (decisions.md, Transfers and Operators)
+ */
+
+/** What every resource has that can wait for approval. */
+export interface Approvable extends ApprovalColumns {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly sourceAccountId: Uuid;
+  readonly asset: Asset;
+  readonly limitMonth: string;
+  readonly createdAt: Instant;
+}
+
+/** How the resource is after an act, and what that writes beside its row. */
+export interface Ending<Row> {
+  readonly settled: Row;
+  readonly writes: Writes;
+}
+
+/** All in which features differ. */
+export interface ApprovalFeature<Row extends Approvable> {
+  readonly resourceType: 'transfer' | 'payout';
+  /** With an index `expiring` over status and approval_expires_at. */
+  readonly table: Table<Row>;
+  readonly operations: ApprovalOperations;
+  /** Every account that an end may post to. They never change. */
+  accountsOf(row: Row): readonly Uuid[];
+  /** The last approval is there: `approved` counts it already. */
+  granted(approved: Row, view: View): Ending<Row>;
+  /** Somebody rejected or canceled it. */
+  ended(row: Row, action: 'reject' | 'cancel', reason: string | null, view: View): Ending<Row>;
+  /** Nobody approved it in time. */
+  expired(row: Row, view: View): Ending<Row>;
+}
+
+export interface ExpireWaiting<Row> extends Command {
+  /** As it was read before the lock, for what never changes of it; null where the tenant has none such. */
+  readonly facts: Row | null;
+  /** Of the entry that tells the workflow; null where the workflow itself asks. */
+  readonly outboxId: Uuid | null;
+}
+
+export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
+  readonly action: ApprovalAction;
+  readonly acting: Acting;
+  /** 1 to 140 characters; null for a member's approve and cancel, and where a signal brought none. */
+  readonly reason: string | null;
+  /** Of the rows that this makes. */
+  readonly auditId: Uuid;
+  readonly approvalId: Uuid;
+}
+
+/** Approve, reject, cancel. */
+export function decideAct<Row extends Approvable>(
+  feature: ApprovalFeature<Row>,
+  command: ActOnWaiting<Row>,
+  view: View,
+): Decision<Row> {
+  const row = rowOf(feature, command, view);
+  if (row === undefined) return refuse(NOT_FOUND, false);
+  const { action, acting, reason } = command;
+  const malformed = malformedRefusal(acting, reason);
+  if (malformed !== null) return refusedAct(feature, command, row, malformed, {}, view);
+  const verdict = verdictOn(feature, command, row, view);
+  switch (verdict.comes) {
+    case 'to_nothing':
+      return refusedAct(feature, command, row, verdict.refusal, {}, view);
+    case 'too_late': {
+      const { settled, writes } = written(feature, command, feature.expired(row, view), view);
+      const refusal = stateRefusal(settled.status, allowedFor(action, feature.operations));
+      return refusedAct(feature, command, settled, refusal, writes, view);
+    }
+    case 'to_the_same':
+      return done(row, {});
+    case 'to_an_end':
+      // An approval never comes to an end of this kind.
+      return decided(feature, command, feature.ended(row, action === 'cancel' ? action : 'reject', reason, view), view);
+    case 'to_an_approval': {
+      const approved: Row = { ...row, approvalsReceived: verdict.received };
+      const ending = verdict.isLast ? feature.granted(approved, view) : { settled: approved, writes: {} };
+      return decided(feature, command, ending, view);
+    }
+  }
+}
+
+/** The timer's, and the sweeper's. Before its time, or after another end, it does nothing and leaves no key. */
+export function decideExpiry<Row extends Approvable>(
+  feature: ApprovalFeature<Row>,
+  command: ExpireWaiting<Row>,
+  view: View,
+): Decision<Row> {
+  const row = rowOf(feature, command, view);
+  if (row === undefined) return refuse(NOT_FOUND, false);
+  const waiting = waitingOf(row);
+  if (waiting?.status !== PENDING_APPROVAL || !isExpired(waiting, view.at))
+    return { outcome: { done: true, resource: row }, writes: {}, bindsKey: false };
+  const { settled, writes } = written(feature, command, feature.expired(row, view), view);
+  return done(settled, writes);
+}
+
+function rowOf<Row extends Approvable>(
+  { table }: ApprovalFeature<Row>,
+  { tenantId, facts }: ExpireWaiting<Row>,
+  view: View,
+): Row | undefined {
+  // Every Row has an id: the type parameter alone hides it.
+  const row = facts === null ? undefined : view.row(table, { id: facts.id } as Partial<Row>);
+  return row?.tenantId === tenantId ? row : undefined;
+}
+
+function verdictOn<Row extends Approvable>(
+  { operations }: ApprovalFeature<Row>,
+  { action, acting }: ActOnWaiting<Row>,
+  row: Row,
+  view: View,
+): Verdict {
+  const { id, sourceAccountId: accountId, status } = row;
+  const isMember = acting.by === 'member';
+  const standing = {
+    role: isMember ? view.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
+    staff: isMember ? undefined : view.row(staff, { name: acting.name }),
+  };
+  // One that needed none is as good as settled; who may not act on it is told that first.
+  const waiting = waitingOf(row) ?? {
+    status,
+    createdBy: row.createdBy,
+    required: 0,
+    received: 0,
+    expiresAt: row.createdAt,
+  };
+  const given = view.rows(approvals, { resourceId: id });
+  return judge(action, acting, waiting, { standing, approvals: given, operations, at: view.at });
+}
+
+/** The ending with the changed row and the entry that tells the workflow. */
+function written<Row extends Approvable>(
+  { table, resourceType }: ApprovalFeature<Row>,
+  { outboxId }: ExpireWaiting<Row>,
+  { settled, writes }: Ending<Row>,
+  { at }: View,
+): Ending<Row> {
+  const { id: resourceId, tenantId } = settled;
+  const told = outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
+  return { settled, writes: { ...writes, rows: [changeRow(table, settled), ...(writes.rows ?? []), ...told] } };
+}
+
+function done<Row>(resource: Row, writes: Writes): Decision<Row> {
+  return { outcome: { done: true, resource }, writes, bindsKey: true };
+}
+
+/** The act did what it was asked: it is recorded, and an approval is kept. */
+function decided<Row extends Approvable>(
+  feature: ApprovalFeature<Row>,
+  command: ActOnWaiting<Row>,
+  ending: Ending<Row>,
+  view: View,
+): Decision<Row> {
+  const { settled, writes } = written(feature, command, ending, view);
+  const { action, acting, approvalId, reason } = command;
+  const { resourceType } = feature;
+  const details = { status: settled.status, received: settled.approvalsReceived, reason };
+  const rows = [...(writes.rows ?? []), audited(feature, command, settled, `${resourceType}.${action}`, details, view)];
+  if (action === 'approve')
+    rows.push(insertRow(approvals, approvalRow(approvalId, acting, resourceType, settled.id, view)));
+  return done(settled, { ...writes, rows });
+}
+
+/**
+ * The act changed nothing, but may have found the resource past its expiry. What the staff tried is recorded, and its key
+ * bound: asked twice, it is recorded once.
+ */
+function refusedAct<Row extends Approvable>(
+  feature: ApprovalFeature<Row>,
+  command: ActOnWaiting<Row>,
+  row: Row,
+  refusal: Refusal,
+  writes: Writes,
+  view: View,
+): Decision<Row> {
+  const { action, acting, reason } = command;
+  if (acting.by === 'member') return { ...refuse(refusal, false), writes };
+  const details = { status: row.status, refused: refusal.message, reason };
+  const act = audited(feature, command, row, `${feature.resourceType}.${action}_refused`, details, view);
+  return { ...refuse(refusal, true), writes: { ...writes, rows: [...(writes.rows ?? []), act] } };
+}
+
+function audited<Row extends Approvable>(
+  { resourceType: subjectType }: ApprovalFeature<Row>,
+  { auditId, acting }: ActOnWaiting<Row>,
+  { id: subjectId, tenantId }: Row,
+  action: string,
+  details: NonNullable<Act['details']>,
+  { at }: View,
+): RowWrite {
+  const act: Act = { tenantId, action, subjectType, subjectId, details };
+  return insertRow(auditLog, auditRow(auditId, actorOf(acting), at, act));
+}
+
+function actorOf(acting: Acting): Actor {
+  return { channel: acting.by === 'member' ? 'api' : acting.channel, name: claimedName(acting) };
+}
+
+function approvalRow(
+  id: Uuid,
+  acting: Acting,
+  resourceType: Approval['resourceType'],
+  resourceId: Uuid,
+  { at }: View,
+): Approval {
+  return {
+    id,
+    resourceType,
+    resourceId,
+    approver: approverOf(acting),
+    memberId: acting.by === 'member' ? acting.memberId : null,
+    actorClaimed: claimedName(acting),
+    channel: actorOf(acting).channel,
+    createdAt: at,
+  };
+}

@@ -1,0 +1,194 @@
+import { cleanText } from '../core/checked-text.js';
+import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { type Clock, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import { string, time } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { columnList } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer, Outcome } from '../ledger/desk/types.js';
+import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
+import type { Nudge } from '../temporal/nudge.js';
+import { type ApprovalCommands, approvalCommands } from './commands.js';
+import type { Approvable, ApprovalFeature } from './decide.js';
+import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
+
+export const MAX_REASON = 140;
+const MAX_ACTOR = 80;
+
+/** Who acts on what, and under which key a repetition is known. */
+interface WantedAct {
+  readonly tenantId: Uuid;
+  readonly resourceId: Uuid;
+  readonly action: ApprovalAction;
+  readonly acting: Acting;
+  readonly reason: string | null;
+  readonly key: string;
+  readonly fingerprint: Fingerprint;
+  /** False where the workflow itself asks, and learns of the result by its activity. */
+  readonly tellWorkflow: boolean;
+}
+
+/** What may be done with a feature's resources that wait for approval: by members, by the staff, by time. */
+export class Approvals<Row extends Approvable> {
+  private readonly feature: ApprovalFeature<Row>;
+  private readonly commands: ApprovalCommands<Row>;
+  private readonly desk: PostingDesk;
+  private readonly reader: Reader;
+  private readonly clock: Clock;
+  private readonly nudge: Pick<Nudge, 'tell'>;
+
+  constructor(
+    feature: ApprovalFeature<Row>,
+    desk: PostingDesk,
+    reader: Reader,
+    clock: Clock,
+    nudge: Pick<Nudge, 'tell'>,
+  ) {
+    this.feature = feature;
+    this.commands = approvalCommands(feature);
+    this.desk = desk;
+    this.reader = reader;
+    this.clock = clock;
+    this.nudge = nudge;
+  }
+
+  /** POST …/approve. The key binds the approval, for this member. */
+  approve(
+    { tenantId, memberId }: Caller,
+    resourceId: Uuid,
+    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  ): Promise<Answer<Row>> {
+    const acting: Acting = { by: 'member', memberId };
+    const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
+    return this.act({ ...what, ...idempotency, tellWorkflow: true });
+  }
+
+  /** POST …/reject and …/cancel: asked again, they find it settled. */
+  end(
+    { tenantId, memberId }: Caller,
+    resourceId: Uuid,
+    action: 'reject' | 'cancel',
+    reason: string | null,
+  ): Promise<Answer<Row>> {
+    const acting: Acting = { by: 'member', memberId };
+    const what = { tenantId, resourceId, action, acting, reason };
+    return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
+  }
+
+  /** An operator's command, which decides in MySQL and tells the workflow then. */
+  actByOperator(
+    { id: resourceId, tenantId }: Row,
+    action: ApprovalAction,
+    actor: string,
+    reason: string,
+  ): Promise<Answer<Row>> {
+    const acting: Acting = { by: 'staff', name: actor, channel: 'ops' };
+    const what = { tenantId, resourceId, action, acting, reason };
+    return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
+  }
+
+  /**
+   * A signal's act. What is malformed, or claimed by nobody who may, changes nothing and is recorded as refused. Throws
+   * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
+   */
+  async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
+    const row = await this.find(resourceId as Uuid);
+    const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
+    const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
+    const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
+    if (outcome.done) return { state: stateOf(outcome.resource), refused: null };
+    if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
+    return { state: await this.state(resourceId), refused: outcome.refusal.message };
+  }
+
+  /** Where it stands. Throws ApiError not_found. */
+  async state(resourceId: string): Promise<ApprovalState> {
+    return stateOf(await this.find(resourceId as Uuid));
+  }
+
+  /** Ends it if its time is over; otherwise nothing happens. Throws ApiError not_found, ledger_unavailable. */
+  async expire(resourceId: string): Promise<ApprovalState> {
+    const outcome = await this.submitExpiry(await this.find(resourceId as Uuid), null);
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+    return stateOf(outcome.resource);
+  }
+
+  /** Ends those whose time is over, at most `limit`. Answers how many were found. */
+  async expireDue(limit: number): Promise<number> {
+    const { table } = this.feature;
+    const due = await this.reader.query(
+      `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (expiring)
+       WHERE status=${string.literal(PENDING_APPROVAL)} AND approval_expires_at<=${time.literal(this.clock())}
+       ORDER BY approval_expires_at LIMIT ${Math.trunc(limit)}`,
+    );
+    await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));
+    return due.length;
+  }
+
+  private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {
+    const { id, tenantId } = row;
+    const answer = await this.desk.submit(this.commands.expire, {
+      tenantId,
+      key: `${this.feature.resourceType}/${id}/expire`,
+      fingerprint: commandFingerprint(['expire', id]),
+      facts: row,
+      outboxId,
+    });
+    this.tell(answer, outboxId, id);
+    return answer.outcome;
+  }
+
+  private async act({ tellWorkflow, resourceId, ...wanted }: WantedAct): Promise<Answer<Row>> {
+    const facts = await this.read(resourceId);
+    const outboxId = tellWorkflow ? newId() : null;
+    const ids = { auditId: newId(), approvalId: newId() };
+    // A stranger's is none: not even its accounts are locked for it.
+    const own = facts?.tenantId === wanted.tenantId ? facts : null;
+    const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own, outboxId });
+    this.tell(answer, outboxId, resourceId);
+    return answer;
+  }
+
+  private tell({ outcome, replayed }: Answer<Row>, outboxId: Uuid | null, resourceId: Uuid): void {
+    const mayHaveWritten = outcome.done || outcome.refusal.code === 'invalid_state';
+    if (outboxId === null || replayed || !mayHaveWritten) return;
+    this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId });
+  }
+
+  private async find(id: Uuid): Promise<Row> {
+    const row = await this.read(id);
+    if (row === undefined) throw new ApiError(NOT_FOUND);
+    return row;
+  }
+
+  private read(id: Uuid): Promise<Row | undefined> {
+    // Every Row has an id: the type parameter alone hides it.
+    return this.reader.find(this.feature.table, { id } as Partial<Row>);
+  }
+
+  /** The key of an act that no client's key stands for. */
+  private actKey(id: Uuid, actId: string): { key: string; fingerprint: Fingerprint } {
+    const key = `${this.feature.resourceType}/${id}/act/${actId}`;
+    return { key, fingerprint: commandFingerprint(['act', id, actId]) };
+  }
+}
+
+/** What a signal brought, as it may be stored; null when it is no text that may. */
+function cleaned(text: string | null, max: number): string | null {
+  const result = cleanText(text ?? '', max);
+  return 'clean' in result ? result.clean : null;
+}
+
+function stateOf(row: Approvable): ApprovalState {
+  const waiting = waitingOf(row);
+  return {
+    status: row.status,
+    required: waiting?.required ?? 0,
+    received: waiting?.received ?? 0,
+    expiresAt: toRfc3339(waiting?.expiresAt ?? row.createdAt),
+  };
+}
