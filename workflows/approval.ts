@@ -36,71 +36,76 @@ interface Inbox {
   isChanged: boolean;
 }
 
-function hasMail({ acts, isChanged }: Inbox): boolean {
-  return acts.length > 0 || isChanged;
-}
-
-/**
- * Waits until the resource is settled: by signals of the staff, by what was decided elsewhere, by time. The activities
- * decide, in MySQL; asked about what is settled already they only say so. `again` continues as new.
- */
-export async function waitForApproval(
-  what: string,
-  { resourceId }: ApprovalWorkflowInput,
-  activities: ApprovalActivities,
-  again: () => Promise<never>,
-): Promise<ApprovalState> {
-  const inbox: Inbox = { acts: [], isChanged: true };
-  const view = new View(what);
-  for (const action of STAFF_SIGNALS)
-    setHandler(
-      defineSignal<[unknown]>(SIGNALS[action]),
-      (given) => void inbox.acts.push({ resourceId, action, ...readAct(given), actId: uuid4() }),
-      { description: `${action} the ${what}. Input: {"actor": "<your name as staff>", "reason": "<why>"}` },
-    );
-  setHandler(changedSignal, () => void (inbox.isChanged = true), { description: 'It changed elsewhere: look again.' });
-  setHandler(stateQuery, () => view.state, { description: 'Where it stands, and what it waits for.' });
-
-  const next = async (): Promise<WaitingState> => {
-    const act = inbox.acts.shift();
-    if (act !== undefined) return view.acted(act, await activities.act(act));
-    if (!inbox.isChanged) return view.found(await activities.expire(resourceId));
-    inbox.isChanged = false;
-    return view.found(await activities.read(resourceId));
-  };
-  for (;;) {
-    const state = await next();
-    if (hasMail(inbox)) continue;
-    if (state.status !== PENDING) return state;
-    if (workflowInfo().continueAsNewSuggested) await again();
-    const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
-    await condition(() => hasMail(inbox), Math.max(untilDueMs, AFTER_THE_SWEEPER_MS));
-  }
-}
-
-/** What people see of the workflow: its state, in words too, and the search attribute. */
-class View {
+/** The side of a workflow that people see: the signals that it takes, its state in words, and the search attribute. */
+export class Front {
   state: WaitingState | null = null;
   private readonly what: string;
+  private readonly inbox: Inbox = { acts: [], isChanged: true };
+  private readonly waitsFor: (state: ApprovalState) => string | null;
   private lastRefusal: string | null = null;
 
-  constructor(what: string) {
+  /** `waitsFor` says in words what a state that is no end and waits for no approval waits for. */
+  constructor(what: string, { resourceId }: ApprovalWorkflowInput, waitsFor: Front['waitsFor'] = () => null) {
     this.what = what;
+    this.waitsFor = waitsFor;
+    for (const action of STAFF_SIGNALS)
+      setHandler(
+        defineSignal<[unknown]>(SIGNALS[action]),
+        (given) => void this.inbox.acts.push({ resourceId, action, ...readAct(given), actId: uuid4() }),
+        { description: `${action} the ${what}. Input: {"actor": "<your name as staff>", "reason": "<why>"}` },
+      );
+    setHandler(changedSignal, () => void (this.inbox.isChanged = true), {
+      description: 'It changed elsewhere: look again.',
+    });
+    setHandler(stateQuery, () => this.state, { description: 'Where it stands, and what it waits for.' });
+  }
+
+  get hasMail(): boolean {
+    return this.inbox.acts.length > 0 || this.inbox.isChanged;
+  }
+
+  /** Looks at the oldest of what came; null when there is nothing. */
+  async readMail(activities: ApprovalActivities, resourceId: string): Promise<WaitingState | null> {
+    const act = this.inbox.acts.shift();
+    if (act !== undefined) return this.acted(act, await activities.act(act));
+    if (!this.inbox.isChanged) return null;
+    this.inbox.isChanged = false;
+    return this.found(await activities.read(resourceId));
   }
 
   found(found: ApprovalState): WaitingState {
     const before = workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS);
-    const waitingFor = waitingForOf(this.what, found);
+    const waitingFor = this.waitsFor(found) ?? waitingForOf(this.what, found);
     this.state = { ...found, waitingFor, lastRefusal: this.lastRefusal };
     if (before !== found.status) upsertSearchAttributes([{ key: BUSINESS_STATUS, value: found.status }]);
     setCurrentDetails(this.lastRefusal === null ? waitingFor : `${waitingFor}\n\n${this.lastRefusal}`);
     return this.state;
   }
 
-  acted({ action, actor }: StaffAct, { state, refused }: ActResult): WaitingState {
+  private acted({ action, actor }: StaffAct, { state, refused }: ActResult): WaitingState {
     if (refused !== null)
       this.lastRefusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${refused}.`;
     return this.found(state);
+  }
+}
+
+/**
+ * Waits until the resource no longer waits for approval: by signals of the staff, by what was decided elsewhere, by time. The
+ * activities decide, in MySQL; asked about what is settled already they only say so. `again` continues as new.
+ */
+export async function waitForApproval(
+  front: Front,
+  { resourceId }: ApprovalWorkflowInput,
+  activities: ApprovalActivities,
+  again: () => Promise<never>,
+): Promise<WaitingState> {
+  for (;;) {
+    const state = (await front.readMail(activities, resourceId)) ?? front.found(await activities.expire(resourceId));
+    if (front.hasMail) continue;
+    if (state.status !== PENDING) return state;
+    if (workflowInfo().continueAsNewSuggested) await again();
+    const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
+    await condition(() => front.hasMail, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS));
   }
 }
 

@@ -1,14 +1,13 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { TransferActivities } from '../activities/transfers.js';
 import type { ApprovalState, ApprovalWorkflowInput } from '../src/temporal/contracts.js';
-import { waitForApproval } from './approval.js';
+import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT } from './common.js';
 
 const { readTransfer, actOnTransfer, expireTransfer } = proxyActivities<TransferActivities>(ATTEMPT);
 
 /** A transfer that waits for approval, until it is settled. Its id: `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
-  return waitForApproval('transfer', input, { read: readTransfer, act: actOnTransfer, expire: expireTransfer }, () =>
-    continueAsNew<typeof transfer>(input),
-  );
+  const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
+  return waitForApproval(new Front('transfer', input), input, activities, () => continueAsNew<typeof transfer>(input));
 }

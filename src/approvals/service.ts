@@ -100,21 +100,32 @@ export class Approvals<Row extends Approvable> {
     const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
     const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
     const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
-    if (outcome.done) return { state: stateOf(outcome.resource), refused: null };
+    if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
   }
 
   /** Where it stands. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
-    return stateOf(await this.find(resourceId as Uuid));
+    return this.stateOf(await this.find(resourceId as Uuid));
+  }
+
+  /** The same of a row that was read. */
+  stateOf(row: Row): ApprovalState {
+    const waiting = waitingOf(row);
+    return {
+      status: row.status,
+      required: waiting?.required ?? 0,
+      received: waiting?.received ?? 0,
+      expiresAt: toRfc3339(waiting?.expiresAt ?? row.createdAt),
+    };
   }
 
   /** Ends it if its time is over; otherwise nothing happens. Throws ApiError not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
     const outcome = await this.submitExpiry(await this.find(resourceId as Uuid), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
-    return stateOf(outcome.resource);
+    return this.stateOf(outcome.resource);
   }
 
   /** Ends those whose time is over, at most `limit`. Answers how many were found. */
@@ -181,14 +192,4 @@ export class Approvals<Row extends Approvable> {
 function cleaned(text: string | null, max: number): string | null {
   const result = cleanText(text ?? '', max);
   return 'clean' in result ? result.clean : null;
-}
-
-function stateOf(row: Approvable): ApprovalState {
-  const waiting = waitingOf(row);
-  return {
-    status: row.status,
-    required: waiting?.required ?? 0,
-    received: waiting?.received ?? 0,
-    expiresAt: toRfc3339(waiting?.expiresAt ?? row.createdAt),
-  };
 }
