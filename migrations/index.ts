@@ -4,6 +4,7 @@ import { Approvals1763700000000 } from './1763700000000-approvals.js';
 import { Webhooks1763710000000 } from './1763710000000-webhooks.js';
 import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
+import { Payouts1763730000000 } from './1763730000000-payouts.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Webhooks1763710000000,
   Bonuses1763720000000,
   BonusBatches1763720100000,
+  Payouts1763730000000,
 ];

@@ -1,12 +1,20 @@
 import type { WorkerConfig } from './config.js';
 import { createActivities } from '../activities/index.js';
-import { type Bridge, type Core, temporalOptions } from './app.js';
+import { type Bridge, buildCallbacks, type Core, temporalOptions } from './app.js';
 import { uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
+import { PayoutApprovals } from './payouts/approvals.js';
+import { railMetrics, stuckMetrics } from './payouts/metrics.js';
+import { HttpRail } from './payouts/rails/http.js';
+import { SIMULATED } from './payouts/rails/rules.js';
+import { SimulatedRail } from './payouts/rails/simulated.js';
+import type { Rail } from './payouts/rails/types.js';
+import { Submissions } from './payouts/submission.js';
+import { simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
 import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
@@ -40,7 +48,17 @@ export async function openWorker(
   const stopping = new AbortController();
   const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
-  const activities = createActivities({ transferApprovals, batches, webhooks, stopping: stopping.signal });
+  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
+  const { submissions, simulated } = buildRails(config, core, logger);
+  const callbacks = buildCallbacks(config, core, bridge);
+  const activities = createActivities({
+    transferApprovals,
+    payoutApprovals,
+    submissions,
+    batches,
+    webhooks,
+    stopping: stopping.signal,
+  });
   const workers = new TemporalWorkers(
     {
       temporal: temporalOptions(config),
@@ -61,6 +79,9 @@ export async function openWorker(
   const sweeper = new Sweeper(
     [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
+      expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
+      stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
+      simulatedReports(simulated, callbacks),
       outboxSweep(outbox, relay),
       webhookSweep(core, waker),
       attemptsSweep(core),
@@ -73,6 +94,7 @@ export async function openWorker(
     ),
   );
   outboxMetrics(registry, outbox, clock);
+  stuckMetrics(registry, database.reader, clock);
   const isReady = async (): Promise<boolean> =>
     workers.isPolling && (await database.reader.query('SELECT 1')).length === 1;
   const errors = new ErrorWriter(config.DOCS_URL);
@@ -85,6 +107,24 @@ export async function openWorker(
     await Promise.all([sweeper.stop(), workers.stop(), waker.stop(), nudge.stop()]);
   };
   return { admin: server, sweeper, workers, stop };
+}
+
+/** The way to every rail that a payout may have, whatever new ones take. */
+function buildRails(
+  config: WorkerConfig,
+  { database, desk, clock, failpoints, registry }: Core,
+  logger: Logger,
+): { readonly submissions: Submissions; readonly simulated: SimulatedRail } {
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
+  for (const [name, url] of config.PAYOUT_RAIL_URLS) {
+    const keys = config.PAYOUT_RAIL_KEYS.get(name);
+    if (keys !== undefined) rails.set(`http:${name}`, new HttpRail(name, url, keys, clock));
+  }
+  const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
+  const { ENCRYPTION_KEYS: encryptionKeys } = config;
+  const parts = { database, desk, clock, rails, encryptionKeys, failpoints, observer };
+  return { submissions: new Submissions(parts), simulated };
 }
 
 const EXPIRY_EVERY_MS = 500;

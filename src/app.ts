@@ -26,6 +26,12 @@ import { listen, type RunningServer } from './http/node-server.js';
 import { RateLimiter } from './http/rate-limit.js';
 import { createService } from './http/service.js';
 import { deskMetrics } from './ledger/desk/metrics.js';
+import { PayoutApprovals } from './payouts/approvals.js';
+import { RailCallbacks } from './payouts/callbacks.js';
+import { callbackMetrics } from './payouts/metrics.js';
+import { railCallbackRoute } from './payouts/routes-callbacks.js';
+import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
+import { Payouts } from './payouts/service.js';
 import { TemporalClient, type TemporalOptions } from './temporal/client.js';
 import { relayMetrics } from './temporal/metrics.js';
 import { Nudge } from './temporal/nudge.js';
@@ -97,6 +103,16 @@ export function buildConfiguredSending(config: ServiceConfig): ReturnType<typeof
   return buildSending({ allowedHosts, timeoutMs, proxyUrl: proxy === undefined ? null : new URL(proxy) });
 }
 
+/** What rails tell: over HTTP to the API, and the simulated rail within the worker. */
+export function buildCallbacks(
+  config: ServiceConfig,
+  { database, desk, clock, registry }: Core,
+  { nudge }: Bridge,
+): RailCallbacks {
+  const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [`http:${name}`, ring]));
+  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback: callbackMetrics(registry) });
+}
+
 /** Where Temporal is, for the client and the worker. */
 export function temporalOptions(config: ServiceConfig): TemporalOptions {
   const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: serverRoot } = config;
@@ -124,6 +140,7 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
+    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
       {
@@ -157,6 +174,10 @@ function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Br
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
   transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, nudge));
+  const parts = { desk, reader: database.reader, nudge };
+  const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
+  payoutRoutes(api, new Payouts({ ...parts, encryptionKeys, routes }), cursors);
+  payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, nudge));
   approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
   const approvals = APPROVAL_THRESHOLDS;
   bonusRoutes(api, new Bonuses(desk, database.reader, approvals), cursors);

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { normaliseRange } from './core/address-ranges.js';
+import { isCountry } from './core/countries.js';
 import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
 import type { Keyring, SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
+import { type RailRoute, SIMULATED } from './payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
@@ -44,6 +46,53 @@ const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyr
   });
 export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
 export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
+
+/** Pairs of a name and a value with commas between; the value may hold `=`. */
+function pairs(text: string): (readonly [name: string, value: string])[] {
+  return text.split(',').map((part) => {
+    const [name = '', value = ''] = part.split(/=(.*)/s);
+    return [name.trim(), value.trim()];
+  });
+}
+
+const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
+
+/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: which rail a tenant's payouts to a country take. */
+export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
+  pairs(text).map(([whose, rail]) => {
+    const at = whose.lastIndexOf('/');
+    const [tenant, country] = at < 0 ? [whose, '*'] : [whose.slice(0, at), whose.slice(at + 1)];
+    if (tenant === '' || (country !== '*' && !isCountry(country)))
+      context.addIssue(`${whose} must be *, tenant/COUNTRY, tenant/* or */COUNTRY`);
+    if (rail !== SIMULATED && !(rail.startsWith('http:') && RAIL_NAME.test(rail.slice(5))))
+      context.addIssue(`${rail} is no rail: there are ${SIMULATED} and http:<name>`);
+    return { tenant, country, rail };
+  }),
+);
+
+/** `bank-a=https://gateway.example/v1`: where each gateway is. */
+export const railUrls = z.string().transform((text, context): ReadonlyMap<string, string> => {
+  const found = new Map(pairs(text));
+  for (const [name, url] of found)
+    if (!RAIL_NAME.test(name) || !webUrl.safeParse(url).success)
+      context.addIssue(
+        `${name} must be a name of small letters, digits and dashes, with = and an http or https address`,
+      );
+  return found;
+});
+
+/** `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of them verify. */
+export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
+  const byName = new Map<string, string[]>();
+  for (const [name, key] of pairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
+  const rings = Array.from(byName, ([name, keys]): [string, Keyring] => {
+    const ring = signingKeys.safeParse(keys.join(','));
+    if (!RAIL_NAME.test(name) || !ring.success)
+      context.addIssue('must be name=id:base64 with commas between, at least 16 bytes each');
+    return [name, ring.success ? ring.data : [{ id: '', secret: Buffer.alloc(0) }]];
+  });
+  return new Map(rings);
+});
 
 export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
   const [name = '', passing = '1'] = text.split(':');

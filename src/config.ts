@@ -11,6 +11,9 @@ import {
   mysqlUrl,
   pem,
   port,
+  railKeys,
+  railRoutes,
+  railUrls,
   signingKeys,
   TASK_QUEUE_NAMES,
   taskQueues,
@@ -44,7 +47,7 @@ const SERVICE_VARIABLES = {
     .default('http://127.0.0.1:8080/docs')
     .describe('where the docs pages are; doc_url of errors begins with it'),
   ENCRYPTION_KEYS: encryptionKeys.describe(
-    'secret: keys that seal document numbers and webhook secrets at rest, id:base64 with commas between',
+    'secret: keys that seal document and account numbers and webhook secrets at rest, id:base64 with commas between',
   ),
   WEBHOOK_ALLOWED_HOSTS: allowedHosts
     .default([])
@@ -62,6 +65,13 @@ const SERVICE_VARIABLES = {
   TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
   TEMPORAL_TLS_CA: pem.optional().describe('certificate authority of the server, PEM; else those of the system'),
   TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
+  PAYOUT_RAILS: railRoutes
+    .default([])
+    .describe('which rail payouts take: acme/CO=http:bank-a,*=simulated; what no entry fits is refused'),
+  PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are: bank-a=https://gateway.example'),
+  PAYOUT_RAIL_KEYS: railKeys
+    .default(new Map())
+    .describe('secret: keys shared with gateways: bank-a=k1:base64; the first of each signs, all verify'),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
 } as const;
 
@@ -101,6 +111,9 @@ export const WORKER_VARIABLES = {
     .default(1_000)
     .describe('webhook endpoints that are sent to at a time; they mostly wait'),
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, for each queue'),
+  PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
+    .default(900)
+    .describe('after how long without a word from its rail a payout is raised to operators'),
   SDK_METRICS_PORT: port
     .default(9091)
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
@@ -121,6 +134,7 @@ export const OPS_VARIABLES = {
   DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
+  PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 
@@ -142,12 +156,12 @@ export class ConfigError extends Error {
 
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
-  return read(configSchema, environment);
+  return withWholeRails(read(configSchema, environment));
 }
 
 /** The same of the worker. */
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return read(workerSchema, environment);
+  return withWholeRails(read(workerSchema, environment));
 }
 
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
@@ -158,6 +172,19 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
   return read(migrationSchema, environment);
+}
+
+/** Every gateway that a payout may take has an address and keys. */
+function withWholeRails<C extends ServiceConfig>(config: C): C {
+  const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
+  const named = routes.flatMap(({ rail }) => (rail.startsWith('http:') ? [rail.slice('http:'.length)] : []));
+  const faults = [...new Set([...named, ...urls.keys()])].flatMap((name) => [
+    ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
+    ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
+  ]);
+  if (faults.length > 0)
+    throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
+  return config;
 }
 
 function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {

@@ -1,4 +1,5 @@
 /** Every workflow: what is exported here is registered under its name. */
 export { bonusBatch } from './bonus-batch.js';
+export { payout } from './payout.js';
 export { transfer } from './transfer.js';
 export { webhookEndpoint } from './webhook-endpoint.js';

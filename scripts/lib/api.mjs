@@ -22,6 +22,8 @@ export function sharedSettings({ addresses, urls, secrets }) {
     FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
     CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
     ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
+    // No bank is told of what is tried out here.
+    PAYOUT_RAILS: process.env.PAYOUT_RAILS || '*=simulated',
   };
 }
 

@@ -6,7 +6,6 @@ import type { Database, Transaction } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
 import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
-import { transfers } from '../db/entities/operations.js';
 import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
@@ -53,13 +52,17 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
   return (await isAwaited(transaction, account.id)) ? inTheWay('fee_account', 'a pending fee goes into it') : null;
 }
 
-/** True when the fee of something that waits for approval was fixed to go into this account. */
+/** Nobody knows more: what may still charge its fee, by an index over the status. */
+const AWAITING = [
+  `SELECT 1 FROM transfers FORCE INDEX (expiring) WHERE status='pending_approval'`,
+  `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
+];
+
+/** True when the fee of something that is not settled yet was fixed to go into this account. */
 async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
-  const pending = await transaction.query(
-    `SELECT 1 FROM transfers FORCE INDEX (expiring) WHERE status=${literal(transfers, 'status', 'pending_approval')}
-     AND fee_account_id=${literal(transfers, 'feeAccountId', accountId)} LIMIT 1`,
-  );
-  return pending.length > 0;
+  const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
+  const found = await transaction.all(AWAITING.map((sql) => sql + into));
+  return found.some((rows) => rows.length > 0);
 }
 
 function inTheWay(current: string, why: string): Refusal {

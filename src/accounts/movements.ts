@@ -5,6 +5,7 @@ import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { entries, ledgerTransactions, type MovementKind } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
+import { payouts } from '../db/entities/payouts.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { displayName } from './display-name.js';
@@ -44,8 +45,9 @@ export async function readMovements(
   const rows = await reader.query(pageSql(accountId, filter, first, newest, limit + 1));
   const shown = rows.slice(0, limit);
   const oldest = shown.at(-1);
+  const holders = await readHolders(reader, shown);
   return {
-    items: shown.map(presentMovement),
+    items: shown.map((row) => presentMovement(row, holders)),
     nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }
@@ -89,13 +91,23 @@ function pageSql(accountId: Uuid, filter: MovementFilter, first: bigint, newest:
     ORDER BY e.seq DESC`;
 }
 
-function presentMovement(row: StoredRow): Readonly<Record<string, unknown>> {
+type Holders = ReadonlyMap<Uuid, string>;
+
+/** Who is behind the bank accounts of the page's payouts, by payout. Most pages have none, and cost nothing. */
+async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
+  const ids = rows.flatMap((row) => (row.related_type === 'payout' ? column.uuid.parse(row.related_id) : []));
+  if (ids.length === 0) return new Map();
+  const found = await reader.select(payouts, { id: [...new Set(ids)] });
+  return new Map(found.map(({ id, holderName }) => [id, holderName]));
+}
+
+function presentMovement(row: StoredRow, holders: Holders): Readonly<Record<string, unknown>> {
   const entry = parseRow(entries, row);
   return {
     id: entry.id,
     kind: entry.kind,
     amount: amountJson({ raw: entry.raw < 0n ? -entry.raw : entry.raw, asset: entry.asset }),
-    counterparty: presentCounterparty(row),
+    counterparty: presentCounterparty(row, holders.get(column.uuid.parse(row.related_id))),
     description: ledgerTransactions.column('description').column.parse(row.description),
     related: {
       type: ledgerTransactions.column('relatedType').column.parse(row.related_type),
@@ -108,8 +120,10 @@ function presentMovement(row: StoredRow): Readonly<Record<string, unknown>> {
 const nullableText = column.nullable(column.string);
 
 /** Always an object: for what has no account of a tenant's the ids are null. (decisions.md, Movements) */
-function presentCounterparty(row: StoredRow): Readonly<Record<string, unknown>> {
+function presentCounterparty(row: StoredRow, holder: string | undefined): Readonly<Record<string, unknown>> {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
+  if (type === 'system' && holder !== undefined)
+    return { account_id: null, tenant: null, alias: null, display_name: holder, type: 'bank_account' };
   if (type === 'system') return { account_id: null, tenant: null, alias: null, display_name: 'System', type };
   return {
     account_id: column.uuid.parse(row.c_id),

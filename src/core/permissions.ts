@@ -48,6 +48,10 @@ export const PERMISSIONS = {
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
   /** Where a policy says so, not the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
+  createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
+  readPayouts: { scopes: ['read', 'payouts'], roles: EVERY, roleIn: 'source' },
+  approvePayout: { scopes: ['payouts'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
+  cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 

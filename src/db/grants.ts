@@ -19,6 +19,12 @@ export const GRANTS: Readonly<Record<string, string>> = {
   month_totals: READ_WRITE,
   idempotency_keys: APPEND_ONLY,
   transfers: READ_WRITE,
+  payouts: READ_WRITE,
+  payout_secrets: READ_WRITE,
+  payout_rail_events: APPEND_ONLY,
+  payout_resolutions: READ_WRITE,
+  simulated_rail_payments: READ_WRITE,
+  simulated_rail_actions: APPEND_ONLY,
   pay_ins: APPEND_ONLY,
   adjustments: READ_WRITE,
   // Retention removes the oldest; none is ever changed.

@@ -8,6 +8,7 @@ import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
 import { type ErrorWriter, methodNotAllowed, toldError } from './errors.js';
 import { Exchange } from './exchange.js';
+import { type InboundRoute, receiveInbound } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
@@ -22,6 +23,8 @@ import { UploadPlaces } from './upload.js';
 /** What the API's port is made of. */
 export interface ServiceOptions {
   readonly api: Api;
+  /** What others than tenants send; none unless said. */
+  readonly inbound?: readonly InboundRoute[];
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
@@ -38,6 +41,7 @@ export interface ServiceOptions {
 }
 
 interface ServiceParts extends PipelineParts {
+  readonly inbound: readonly InboundRoute[];
   readonly docs: DocsSite;
   readonly errors: ErrorWriter;
   readonly logger: Logger;
@@ -58,6 +62,7 @@ export function createService(options: ServiceOptions): Koa {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
+    inbound: options.inbound ?? [],
     router: new Router(api.routes),
     addresses: new ClientAddresses(options.trustedProxies),
     docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
@@ -88,7 +93,8 @@ function application(parts: ServiceParts): Koa {
 async function answer(parts: ServiceParts, exchange: Exchange): Promise<number> {
   try {
     if (parts.docs.has(exchange.path)) throw methodNotAllowed(PAGE_METHODS);
-    const { status, body, file, headers } = await answerRequest(parts, exchange);
+    const inbound = receiveInbound(parts.inbound, exchange);
+    const { status, body, file, headers } = await (inbound ?? answerRequest(parts, exchange));
     if (file !== undefined) await sendFile(exchange, status, file, headers ?? {});
     else sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
     return status;

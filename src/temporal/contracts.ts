@@ -10,6 +10,7 @@ export type TaskQueue = keyof typeof TASK_QUEUES;
 
 export const WORKFLOW_TYPES = {
   transfer: 'transfer',
+  payout: 'payout',
   bonusBatch: 'bonusBatch',
   webhookEndpoint: 'webhookEndpoint',
 } as const;
@@ -28,6 +29,11 @@ export function batchWorkflowId(batchId: string): string {
 /** One workflow for each webhook endpoint that has something to do. */
 export function webhookWorkflowId(endpointId: string): string {
   return `webhook/${endpointId}`;
+}
+
+/** One workflow for each payout, until it has come to an end. */
+export function payoutWorkflowId(payoutId: string): string {
+  return `payout/${payoutId}`;
 }
 
 /** By these every workflow is found in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
@@ -56,6 +62,14 @@ export const QUERIES = {
 export interface ApprovalWorkflowInput {
   readonly resourceId: string;
   readonly tenantId: string;
+}
+
+/** The same for a payout, which then waits for its rail. */
+export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
+  /** How long the rail is left alone before it is asked again: the first pause, each twice the last, up to the longest. */
+  readonly polling: { readonly firstMs: number; readonly longestMs: number };
+  /** How often it has been asked, where the workflow goes on from an earlier run. */
+  readonly asked?: number;
 }
 
 /** An act of the staff as a signal brought it; what is no text, or too long, came as null. */

@@ -5,6 +5,7 @@ import { type Operation, type Role, ROLES, type Scope } from '../../src/core/per
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { paidBatch } from '../batches/support.js';
+import { payoutBody } from '../payouts/support.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
 
@@ -19,6 +20,8 @@ export interface Target {
   readonly bonusId: string;
   /** A batch of `account` that is completed. */
   readonly batchId: string;
+  /** A payout of `account` that was canceled. */
+  readonly payoutId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
@@ -62,6 +65,7 @@ const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } a
 const ofTransfers = { operation: 'readTransfers', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofBonuses = { operation: 'readBonuses', scopes: ['read', 'bonuses'], roles: EVERY } as const;
 const ofBatches = { operation: 'readBatches', scopes: ['read', 'bonuses'], roles: EVERY } as const;
+const ofPayouts = { operation: 'readPayouts', scopes: ['read', 'payouts'], roles: EVERY } as const;
 const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
 const ofLimits = { operation: 'readLimits', scopes: ['read', 'transfers'], roles: EVERY } as const;
 const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
@@ -225,6 +229,37 @@ export const ENDPOINTS: readonly Endpoint[] = [
     code: 'invalid_state',
     ask: ({ batchId }) => ({ path: `/v1/bonus_batches/${batchId}/execute` }),
   },
+  {
+    route: 'POST /v1/payouts',
+    operation: 'createPayout',
+    scopes: ['payouts'],
+    roles: ['operator', 'admin', 'owner'],
+    status: 201,
+    ask: ({ account }) => ({ path: '/v1/payouts', body: payoutBody({ from: account }) }),
+  },
+  { ...read('/v1/payouts', () => '/v1/payouts'), ...ofPayouts, isList: true },
+  { ...read('/v1/payouts/{id}', ({ payoutId }) => `/v1/payouts/${payoutId}`), ...ofPayouts },
+  ...(['approve', 'reject'] as const).map((action): Endpoint => ({
+    route: `POST /v1/payouts/{id}/${action}`,
+    operation: 'approvePayout',
+    scopes: ['payouts'],
+    roles: ['approver', 'admin', 'owner'],
+    status: 409,
+    code: 'invalid_state',
+    ask: ({ payoutId }) => ({
+      path: `/v1/payouts/${payoutId}/${action}`,
+      ...(action === 'reject' ? { body: { reason: 'no' } } : {}),
+    }),
+  })),
+  {
+    route: 'POST /v1/payouts/{id}/cancel',
+    operation: 'cancelPayout',
+    scopes: ['payouts'],
+    roles: MANAGERS,
+    status: 409,
+    code: 'invalid_state',
+    ask: ({ payoutId }) => ({ path: `/v1/payouts/${payoutId}/cancel` }),
+  },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
   {
@@ -268,7 +303,7 @@ export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
   return route.split(' ')[0]!;
 }
 
-/** A tenant's accounts with money, an alias, a policy, a transfer, one that waits, a bonus that a batch paid, and an event. */
+/** A tenant's accounts with all that an endpoint may name: each made as the service makes it. */
 export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>[0] = {}): Promise<Target> {
   const { database } = bank.api.core;
   const { id: tenantId } = bank.tenant.tenant;
@@ -288,6 +323,8 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
     return { pendingId: text(answered(pending, 202).json.id) };
   };
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
+  const payout = answered(await bank.request('POST', '/v1/payouts', { body: payoutBody({ from: account }) }), 201).json;
+  answered(await bank.request('POST', `/v1/payouts/${text(payout.id)}/cancel`), 200);
   const batchId = (await paidBatch(bank, account, other)).id;
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
@@ -296,7 +333,7 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
     text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
   const [webhookId, spareWebhookId] = [await register(), await register()];
   const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
-  return { account, other, alias, bonusId: text(bonus?.id), batchId, ...named, renew };
+  return { account, other, alias, bonusId: text(bonus?.id), batchId, payoutId: text(payout.id), ...named, renew };
 }
 
 /** The target with what a request to the endpoint needs anew. */

@@ -44,6 +44,7 @@ describe("another tenant's resources", () => {
     pendingId: randomUUID(),
     bonusId: randomUUID(),
     batchId: randomUUID(),
+    payoutId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: randomUUID(),

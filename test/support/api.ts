@@ -93,6 +93,7 @@ export function testEnvironment(
     FINGERPRINT_KEYS: KEYS,
     CURSOR_KEYS: KEYS,
     ENCRYPTION_KEYS: KEYS,
+    PAYOUT_RAILS: '*=simulated',
     LOG_LEVEL: 'silent',
     // Nobody listens there: a test that has to do with Temporal names its own.
     TEMPORAL_ADDRESS: '127.0.0.1:1',

@@ -1,6 +1,7 @@
 import type { ResourceType } from '../../../db/entities/ledger.js';
 import { batchSource, bonusSource } from './bonuses.js';
 import { adjustmentSource, payInSource } from './funding.js';
+import { payoutSource } from './payouts.js';
 import { transferSource } from './transfers.js';
 import type { OperationSource } from './types.js';
 
@@ -9,6 +10,7 @@ export const SOURCES: readonly OperationSource[] = [
   transferSource,
   bonusSource,
   batchSource,
+  payoutSource,
   payInSource,
   adjustmentSource,
 ];

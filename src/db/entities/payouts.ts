@@ -1,0 +1,161 @@
+import * as column from '../columns.js';
+import { defineTable, type RowOf } from '../table.js';
+
+/** Money on its way to a bank account, and what was said about it between us and the rails. */
+
+export const PAYOUT_STATUSES = [
+  'pending_approval',
+  'approved',
+  'in_progress',
+  'completed',
+  'returned',
+  'rejected',
+  'canceled',
+  'failed',
+] as const;
+export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
+
+export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
+
+/** Why operators have to look at a payout: nobody says what became of it, or the rail contradicts what it said before. */
+export const STUCK_REASONS = ['no_outcome', 'contradiction'] as const;
+
+export const payouts = defineTable('payouts', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  sourceAccountId: column.uuid,
+  /** The tenant's pay-out account: the other side. */
+  systemAccountId: column.uuid,
+  asset: column.asset,
+  raw: column.bigint,
+  feeRaw: column.bigint,
+  /** Fixed at creation; null when there is no fee. */
+  feeAccountId: column.nullable(column.uuid),
+  description: column.nullable(column.string),
+  /** ISO 3166 alpha-2 */
+  country: column.string,
+  bankCode: column.string,
+  accountType: column.oneOf(BANK_ACCOUNT_TYPES),
+  /** How the account number ends: at most its last four, and never more than half of it. */
+  accountEnd: column.string,
+  holderName: column.string,
+  status: column.oneOf(PAYOUT_STATUSES),
+  /** The member who asked for it. */
+  createdBy: column.uuid,
+  /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
+  limitMonth: column.string,
+  createdAt: column.time,
+  /** How many approvals it needs; null, as the two that follow, where it needs none. */
+  approvalsRequired: column.nullable(column.integer),
+  approvalsReceived: column.nullable(column.integer),
+  approvalExpiresAt: column.nullable(column.time),
+  rejectionCode: column.nullable(column.string),
+  rejectionReason: column.nullable(column.string),
+  /** Why it failed, was returned, or ran out of time. The message is ours, whatever the rail wrote. */
+  failureCode: column.nullable(column.string),
+  failureMessage: column.nullable(column.string),
+  /** Fixed at creation: `simulated`, or `http:<name>`. */
+  rail: column.string,
+  /** The rail's own name for it, from when it took it. */
+  railReference: column.nullable(column.string),
+  approvedAt: column.nullable(column.time),
+  /** When it became in progress: from then on the rail may have it. */
+  submittedAt: column.nullable(column.time),
+  /** When it was completed, rejected, canceled or failed. */
+  endedAt: column.nullable(column.time),
+  returnedAt: column.nullable(column.time),
+  stuckSince: column.nullable(column.time),
+  stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
+});
+export type Payout = RowOf<typeof payouts>;
+
+/** What of a payout is sealed. Apart from it, so that a change of keys never meets a change of state. */
+export const payoutSecrets = defineTable('payout_secrets', {
+  /** The payout's. */
+  id: column.uuid,
+  accountNumber: column.bytes,
+  holderDocument: column.bytes,
+  keyId: column.string,
+});
+export type PayoutSecrets = RowOf<typeof payoutSecrets>;
+
+export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution'] as const;
+/** What a rail can say of a payout; `unknown`: it never heard of it. */
+export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown'] as const;
+/** What came of it here. */
+export const RAIL_EFFECTS = [
+  'sent',
+  'no_answer',
+  'noted',
+  'applied',
+  'duplicate',
+  'conflict',
+  'replayed',
+  'late',
+  'forged',
+  'malformed',
+  'unknown_payout',
+] as const;
+
+/** One thing that was said between us and a rail, without personal data. Never changed. */
+export const payoutRailEvents = defineTable('payout_rail_events', {
+  id: column.uuid,
+  /** Null where it names none that we know, or is not believed. */
+  payoutId: column.nullable(column.uuid),
+  rail: column.string,
+  kind: column.oneOf(RAIL_EVENT_KINDS),
+  said: column.nullable(column.oneOf(RAIL_WORDS)),
+  effect: column.oneOf(RAIL_EFFECTS),
+  callbackId: column.nullable(column.string),
+  railReference: column.nullable(column.string),
+  failureCode: column.nullable(column.string),
+  at: column.time,
+});
+export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
+
+/** `unchanged`: it stays as it is, and is no longer raised. */
+export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchanged'] as const;
+export const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
+
+/** What became of a payout as operators found it out: proposed by one person, applied by another. */
+export const payoutResolutions = defineTable('payout_resolutions', {
+  id: column.uuid,
+  tenantId: column.uuid,
+  payoutId: column.uuid,
+  outcome: column.oneOf(RESOLUTION_OUTCOMES),
+  reason: column.string,
+  status: column.oneOf(RESOLUTION_STATUSES),
+  proposedBy: column.string,
+  decidedBy: column.nullable(column.string),
+  createdAt: column.time,
+  decidedAt: column.nullable(column.time),
+});
+export type PayoutResolution = RowOf<typeof payoutResolutions>;
+
+/** A payment as the simulated rail knows it. The rail may be served under several names. */
+export const simulatedRailPayments = defineTable('simulated_rail_payments', {
+  rail: column.string,
+  /** The payout's id. */
+  paymentKey: column.uuid,
+  scenario: column.string,
+  asset: column.asset,
+  raw: column.bigint,
+  reference: column.string,
+  /** How often it was handed in. */
+  submissions: column.integer,
+  /** When it was acted on; null where what was handed in was lost. */
+  actedAt: column.nullable(column.time),
+  /** How many of its outcomes were reported by callback. */
+  reported: column.integer,
+  /** When the next one is due; null when there is none. */
+  reportAt: column.nullable(column.time),
+});
+export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
+
+/** One for each time that the simulated rail paid: two of one payment would be money paid twice. */
+export const simulatedRailActions = defineTable('simulated_rail_actions', {
+  id: column.uuid,
+  rail: column.string,
+  paymentKey: column.uuid,
+  at: column.time,
+});

@@ -1,0 +1,84 @@
+import { approvalPolicies } from '../db/entities/approvals.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
+import { limitNeeds } from '../accounts/limits.js';
+import { isOwn, readOwners } from '../accounts/reachable.js';
+import { endingNeeds } from '../approvals/commands.js';
+import type { Uuid } from '../core/ids.js';
+import { type CommandKind, need } from '../ledger/desk/types.js';
+import { decidePayout } from './decide.js';
+import {
+  decideBegin,
+  decideRaise,
+  decideReport,
+  type PayoutCommand,
+  type RaisePayout,
+  type ReportOutcome,
+} from './outcome.js';
+import type { RailRoute } from './rails/rules.js';
+import type { CreatePayout } from './rules.js';
+
+/** What the posting desk does with payouts. */
+
+/** POST /v1/payouts, with the operator's choice of rails. */
+export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
+  return {
+    name: 'create payout',
+    resourceType: 'payout',
+    table: payouts,
+    async accounts(commands, reader) {
+      const [feeAccount, owners] = await Promise.all([
+        readFeeAccounts(reader, 'payout', new Set(commands.map(({ tenantId }) => tenantId))),
+        readOwners(
+          reader,
+          commands.map(({ sourceAccountId }) => sourceAccountId),
+        ),
+      ]);
+      return commands.map(({ tenantId, sourceAccountId, amount }) => {
+        if (!isOwn(owners, tenantId, sourceAccountId)) return [];
+        const fee = feeAccount(tenantId, amount.asset);
+        return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
+      });
+    },
+    needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
+      need(memberRoles, { accountId, memberId }),
+      need(approvalPolicies, { accountId, asset }),
+      ...feeNeeds(tenantId, 'payout', asset),
+      ...limitNeeds(accountId, asset, at),
+    ],
+    decide: (command, view) => decidePayout(routes, command, view),
+  };
+}
+
+/** Before the rail is called. */
+export const beginPayout: CommandKind<PayoutCommand, Payout> = {
+  name: 'begin payout',
+  resourceType: 'payout',
+  table: payouts,
+  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => [facts.sourceAccountId])),
+  needs: ({ facts }) => [need(payouts, { id: facts.id })],
+  decide: decideBegin,
+};
+
+/** What the rail says. */
+export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
+  name: 'report outcome of payout',
+  resourceType: 'payout',
+  table: payouts,
+  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => postedAccounts(facts))),
+  needs: ({ facts }) => endingNeeds({ table: payouts }, facts),
+  decide: decideReport,
+};
+
+/** What operators have to look at. */
+export const raisePayout: CommandKind<RaisePayout, Payout> = {
+  ...beginPayout,
+  name: 'raise payout',
+  decide: decideRaise,
+};
+
+/** Every account that an outcome may post to. */
+export function postedAccounts({ sourceAccountId, systemAccountId, feeAccountId }: Payout): readonly Uuid[] {
+  return [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
+}

@@ -1,0 +1,40 @@
+import { amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { Payout } from '../db/entities/payouts.js';
+import { waitingOf } from '../approvals/rules.js';
+import { transitionsOf } from './rules.js';
+
+/** The payout as answers and events show it; of the account number its end alone. (decisions.md, Payouts) */
+export function presentPayout(payout: Payout): Readonly<Record<string, unknown>> {
+  const { asset } = payout;
+  return {
+    id: payout.id,
+    scope: 'external',
+    status: payout.status,
+    source_account: payout.sourceAccountId,
+    destination: {
+      type: 'bank_account',
+      country: payout.country,
+      bank_code: payout.bankCode,
+      account_type: payout.accountType,
+      account_number: `****${payout.accountEnd}`,
+      holder_name: payout.holderName,
+    },
+    amount: amountJson({ raw: payout.raw, asset }),
+    fee: amountJson({ raw: payout.feeRaw, asset }),
+    description: payout.description,
+    created_at: toRfc3339(payout.createdAt),
+    approval: approvalOf(payout),
+    rejection: payout.rejectionCode === null ? null : { code: payout.rejectionCode, reason: payout.rejectionReason },
+    failure: payout.failureCode === null ? null : { code: payout.failureCode, message: payout.failureMessage },
+    rail_reference: payout.railReference,
+    status_transitions: transitionsOf(payout).map(({ status, at }) => ({ status, at: toRfc3339(at) })),
+  };
+}
+
+/** Null where none was needed. */
+function approvalOf(payout: Payout): Readonly<Record<string, unknown>> | null {
+  const waiting = waitingOf(payout);
+  if (waiting === null) return null;
+  return { required: waiting.required, received: waiting.received, expires_at: toRfc3339(waiting.expiresAt) };
+}

@@ -1,0 +1,44 @@
+/** What rails can say went wrong, and which rail a payout takes. Pure. */
+
+/** Why a bank or rail did not pay, or gave the money back, with what the tenant reads. */
+export const FAILURES = {
+  account_unknown: 'the bank does not know the account',
+  account_closed: 'the account is closed',
+  account_blocked: 'the account cannot be credited',
+  holder_mismatch: 'the account belongs to somebody else',
+  bank_unavailable: 'the receiving bank could not be reached',
+  limit_exceeded: 'the amount is over a limit of the rail or the bank',
+  not_supported: 'the rail does not reach this bank or kind of account',
+  rejected_by_bank: 'the receiving bank rejected it',
+} as const;
+export type FailureCode = keyof typeof FAILURES;
+
+/** What a rail names that we do not know is still a failure. */
+export function failureCode(named: string): FailureCode {
+  return Object.hasOwn(FAILURES, named) ? (named as FailureCode) : 'rejected_by_bank';
+}
+
+/** `*` stands for every tenant, or every country. */
+export interface RailRoute {
+  /** Name or id of the tenant. */
+  readonly tenant: string;
+  readonly country: string;
+  /** `simulated`, or `http:<name>`. */
+  readonly rail: string;
+}
+
+export const SIMULATED = 'simulated';
+
+/** The rail of a tenant's payouts to a country: of the routes that fit the one that says most, a tenant before a country. */
+export function chooseRail(
+  routes: readonly RailRoute[],
+  tenant: { readonly id: string; readonly name: string },
+  country: string,
+): string | null {
+  const weightOf = (route: RailRoute): number => (route.tenant === '*' ? 0 : 2) + (route.country === '*' ? 0 : 1);
+  const fitting = routes.filter(
+    (route) => ['*', tenant.id, tenant.name].includes(route.tenant) && ['*', country].includes(route.country),
+  );
+  const [best] = fitting.sort((a, b) => weightOf(b) - weightOf(a));
+  return best?.rail ?? null;
+}

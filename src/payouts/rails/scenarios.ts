@@ -1,0 +1,119 @@
+import type { RailStatement } from '../rules.js';
+
+/**
+ * What the simulated rail does, by how the account number ends. This table is what the code does, what docs/payouts.md and the
+ * docs page show, and what the tests go through.
+ */
+
+/** An outcome, from so long after the payment was acted on. */
+export interface Step {
+  readonly afterMs: number;
+  readonly status: Exclude<RailStatement['status'], 'accepted'>;
+  readonly failureCode: RailStatement['failureCode'];
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** The last two characters of the account number; null: any other. */
+  readonly ending: string | null;
+  readonly steps: readonly Step[];
+  /** For so long nothing is answered, neither to the submission nor to questions. */
+  readonly silentMs: number;
+  /** Whether outcomes that come later are told by callback, too. */
+  readonly calls: boolean;
+  /** The first submission is lost on its way: the rail never hears of it. */
+  readonly losesFirst: boolean;
+  /** The statuses that a payout goes through. */
+  readonly shown: string;
+  readonly meaning: string;
+}
+
+const SOON_MS = 2_000;
+const LATER_MS = 4_000;
+const FOR_EVER = Number.MAX_SAFE_INTEGER;
+const USUAL = { silentMs: 0, calls: true, losesFirst: false } as const;
+
+const done = (afterMs: number): Step => ({ afterMs, status: 'completed', failureCode: null });
+
+export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
+  {
+    ...USUAL,
+    name: 'completes',
+    ending: null,
+    steps: [done(0)],
+    shown: 'approved → in_progress → completed',
+    meaning: 'is paid at once',
+  },
+  {
+    ...USUAL,
+    name: 'fails_at_once',
+    ending: '01',
+    steps: [{ afterMs: 0, status: 'failed', failureCode: 'account_closed' }],
+    shown: 'approved → in_progress → failed',
+    meaning: 'is refused at once: `account_closed`',
+  },
+  {
+    ...USUAL,
+    name: 'fails_later',
+    ending: '02',
+    steps: [{ afterMs: SOON_MS, status: 'failed', failureCode: 'account_unknown' }],
+    shown: 'approved → in_progress → failed',
+    meaning: `is accepted, and fails after ${SOON_MS / 1_000} s: \`account_unknown\``,
+  },
+  {
+    ...USUAL,
+    name: 'no_answer',
+    ending: '03',
+    steps: [],
+    silentMs: FOR_EVER,
+    calls: false,
+    shown: 'approved → in_progress',
+    meaning:
+      'is never answered: it stays `in_progress`, is asked about again and again, and is raised to operators, who resolve it',
+  },
+  {
+    ...USUAL,
+    name: 'late_answer',
+    ending: '04',
+    steps: [done(0)],
+    silentMs: LATER_MS,
+    calls: false,
+    shown: 'approved → in_progress → completed',
+    meaning: `is paid, but the rail says nothing for ${LATER_MS / 1_000} s; then it answers when it is asked`,
+  },
+  {
+    ...USUAL,
+    name: 'returned',
+    ending: '05',
+    steps: [done(0), { afterMs: LATER_MS, status: 'returned', failureCode: 'account_blocked' }],
+    shown: 'approved → in_progress → completed → returned',
+    meaning: `is paid at once, and comes back after ${LATER_MS / 1_000} s: \`account_blocked\``,
+  },
+  {
+    ...USUAL,
+    name: 'completes_later',
+    ending: '06',
+    steps: [done(SOON_MS)],
+    shown: 'approved → in_progress → completed',
+    meaning: `is accepted, and paid after ${SOON_MS / 1_000} s`,
+  },
+  {
+    ...USUAL,
+    name: 'lost_once',
+    ending: '07',
+    steps: [done(0)],
+    losesFirst: true,
+    shown: 'approved → in_progress → completed',
+    meaning: 'is lost on its first way to the rail; asked, the rail knows nothing of it, gets it again, and pays',
+  },
+];
+
+export function scenarioFor(accountNumber: string): Scenario {
+  return SCENARIOS.find(({ ending }) => ending !== null && accountNumber.endsWith(ending)) ?? SCENARIOS[0];
+}
+
+export function scenarioNamed(name: string): Scenario {
+  const found = SCENARIOS.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new Error(`the simulated rail has no scenario ${name}`);
+  return found;
+}

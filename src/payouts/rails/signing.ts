@@ -1,0 +1,55 @@
+import { hmac, type Keyring, sameBytes, type SecretKey } from '../../core/fingerprint.js';
+import type { Instant } from '../../core/instant.js';
+
+/** How we and a gateway know each other's messages: an HMAC over what is sent. (docs/payout-rail.md) */
+
+export const KEY_ID_HEADER = 'rail-key-id';
+export const TIMESTAMP_HEADER = 'rail-timestamp';
+export const SIGNATURE_HEADER = 'rail-signature';
+
+/** How far a message's timestamp may be from our clock, in either direction. */
+export const WINDOW_S = 300;
+
+export interface SignedMessage {
+  readonly method: 'GET' | 'POST';
+  /** As the protocol names it, whatever a proxy puts before it. */
+  readonly path: string;
+  /** The bytes as they travel. */
+  readonly body: Buffer;
+}
+
+export type RailHeaders = Readonly<Record<string, string>>;
+
+/** The headers of a message that is sent now. */
+export function signed(key: SecretKey, message: SignedMessage, now: Instant): RailHeaders {
+  const timestamp = Math.floor(now / 1_000).toString();
+  return {
+    [KEY_ID_HEADER]: key.id,
+    [TIMESTAMP_HEADER]: timestamp,
+    [SIGNATURE_HEADER]: signature(key, message, timestamp).toString('hex'),
+  };
+}
+
+/** `late`: it is genuine, but not of now: it was kept back, or is sent again. */
+export type Verdict = 'genuine' | 'forged' | 'late';
+
+/** Compares in constant time. Headers by their lower-case names. */
+export function verify(
+  keys: Keyring,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  message: SignedMessage,
+  now: Instant,
+): Verdict {
+  const [keyId, timestamp, given] = [KEY_ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map((name) => headers[name]);
+  if (typeof timestamp !== 'string' || !/^[1-9][0-9]{0,11}$/.test(timestamp)) return 'forged';
+  if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given)) return 'forged';
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined || !sameBytes(signature(key, message, timestamp), Buffer.from(given, 'hex'))) return 'forged';
+  const awayS = Math.abs(now / 1_000 - Number.parseInt(timestamp, 10));
+  return awayS <= WINDOW_S ? 'genuine' : 'late';
+}
+
+function signature(key: SecretKey, { method, path, body }: SignedMessage, timestamp: string): Buffer {
+  // Neither of the three holds a line break, so the parts cannot run into one another.
+  return hmac(key, Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]));
+}

@@ -1,0 +1,31 @@
+import type { Amount } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { PayoutDestination, RailStatement } from '../rules.js';
+import type { ClearSecrets } from '../secrets.js';
+
+/** What a rail is given. Whoever gives it again under the same key asks for nothing new. */
+export interface RailOrder {
+  /** The payout's id: a rail acts on it once, however often it comes. */
+  readonly key: Uuid;
+  readonly amount: Amount;
+  readonly destination: Omit<PayoutDestination, 'accountEnd'> & ClearSecrets;
+  readonly description: string | null;
+}
+
+/**
+ * A way by which money reaches bank accounts. Both operations may be repeated without harm, and both throw RailSilent where
+ * they do not learn what the rail did.
+ */
+export interface Rail {
+  submit(order: RailOrder): Promise<RailStatement>;
+  /** What became of it; null where the rail says that it never heard of the key. */
+  status(key: Uuid): Promise<RailStatement | null>;
+}
+
+/** No answer, or none that tells: what the rail did is not known. The message is for operators and holds no personal data. */
+export class RailSilent extends Error {
+  override name = 'RailSilent';
+}
+
+/** The rails of this installation, by the names that payouts have. */
+export type Rails = ReadonlyMap<string, Rail>;

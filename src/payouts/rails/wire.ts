@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { parseUuid, type Uuid } from '../../core/ids.js';
+import type { RailStatement } from '../rules.js';
+import { failureCode } from './rules.js';
+import type { RailOrder } from './types.js';
+
+/** What travels between us and a gateway, as JSON. (docs/payout-rail.md) */
+
+const key = z.string().transform((text, context): Uuid => {
+  const id = parseUuid(text);
+  if (id !== null) return id;
+  context.addIssue('not a UUID');
+  return z.NEVER;
+});
+
+const statementFields = {
+  key,
+  status: z.enum(['accepted', 'completed', 'failed', 'returned']),
+  reference: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
+  failure: z.object({ code: z.string() }).nullish(),
+};
+
+const statement = z.object(statementFields);
+const unknownKey = z.object({ key, status: z.literal('unknown') });
+const callback = z.object({ ...statementFields, id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) });
+const order = z.object({
+  key,
+  amount: z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(['COPM', 'DUSD']) }),
+  destination: z.object({
+    type: z.literal('bank_account'),
+    country: z.string(),
+    bank_code: z.string(),
+    account_type: z.enum(['savings', 'checking']),
+    account_number: z.string().min(1),
+    holder_name: z.string(),
+    holder_document: z.string(),
+  }),
+  description: z.string().nullable(),
+});
+
+/** What a rail says of one payout. */
+export interface KeyedStatement extends RailStatement {
+  readonly key: Uuid;
+}
+
+/** The same as the gateway says it by itself. */
+export interface RailCallback extends KeyedStatement {
+  /** The callback's own; the same when it is sent again. */
+  readonly callbackId: string;
+}
+
+function statementOf(given: z.output<typeof statement>): KeyedStatement {
+  const failed = given.status === 'failed' || given.status === 'returned';
+  const code = failed ? failureCode(given.failure?.code ?? '') : null;
+  return { key: given.key, status: given.status, reference: given.reference, failureCode: code };
+}
+
+/** Null when it is no statement. */
+export function readStatement(text: string): KeyedStatement | null {
+  const read = statement.safeParse(parsed(text));
+  return read.success ? statementOf(read.data) : null;
+}
+
+/** True when it says, in the protocol's own words, that this key was never heard of: another 404 proves nothing. */
+export function saysUnknown(text: string, wanted: Uuid): boolean {
+  const read = unknownKey.safeParse(parsed(text));
+  return read.success && read.data.key === wanted;
+}
+
+/** Null when it is no callback. */
+export function readCallback(text: string): RailCallback | null {
+  const read = callback.safeParse(parsed(text));
+  return read.success ? { ...statementOf(read.data), callbackId: read.data.id } : null;
+}
+
+/** Null when it is no order. */
+export function readOrder(text: string): RailOrder | null {
+  const read = order.safeParse(parsed(text));
+  if (!read.success) return null;
+  const { key: id, amount, destination: to, description } = read.data;
+  return {
+    key: id,
+    amount: { raw: BigInt(amount.raw), asset: amount.asset },
+    destination: {
+      country: to.country,
+      bankCode: to.bank_code,
+      accountType: to.account_type,
+      accountNumber: to.account_number,
+      holderName: to.holder_name,
+      holderDocument: to.holder_document,
+    },
+    description,
+  };
+}
+
+export function orderText({ key: id, amount, destination: to, description }: RailOrder): string {
+  return JSON.stringify({
+    key: id,
+    amount: { raw: amount.raw.toString(), asset: amount.asset },
+    destination: {
+      type: 'bank_account',
+      country: to.country,
+      bank_code: to.bankCode,
+      account_type: to.accountType,
+      account_number: to.accountNumber,
+      holder_name: to.holderName,
+      holder_document: to.holderDocument,
+    },
+    description,
+  });
+}
+
+export function statementText({ key: id, status, reference, failureCode: code }: KeyedStatement): string {
+  return JSON.stringify({ key: id, status, reference, failure: code === null ? null : { code } });
+}
+
+export function callbackText(report: RailCallback): string {
+  return JSON.stringify({ id: report.callbackId, ...(JSON.parse(statementText(report)) as object) });
+}
+
+export function unknownText(id: Uuid): string {
+  return JSON.stringify({ key: id, status: 'unknown' });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

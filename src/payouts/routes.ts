@@ -1,0 +1,158 @@
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import {
+  answers,
+  body,
+  idempotent,
+  idempotentPerMember,
+  pathId,
+  permits,
+  query,
+  refuses,
+  summary,
+} from '../http/route.js';
+import type { PayoutApprovals } from './approvals.js';
+import { presentPayout } from './presenter.js';
+import { CreatePayoutBody, PayoutPageSchema, PayoutQuery, PayoutSchema, RejectPayoutBody } from './schemas.js';
+import type { Payouts } from './service.js';
+
+export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void {
+  create(api, payouts);
+  listAndRead(api, payouts, cursors);
+}
+
+function create(api: Api, payouts: Payouts): void {
+  api.post(
+    '/v1/payouts',
+    permits('createPayout'),
+    idempotent,
+    body(CreatePayoutBody),
+    answers({ 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema }),
+    refuses(
+      'not_found',
+      'authority_insufficient',
+      'capability_cannot_send',
+      'below_minimum',
+      'above_per_operation_limit',
+      'monthly_limit_exceeded',
+      'insufficient_funds',
+    ),
+    summary(
+      'Pay out to a bank account',
+      "Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.",
+    ),
+    async ({ caller, body: wanted, idempotency }) => {
+      const { destination } = wanted;
+      const request = {
+        sourceAccountId: wanted.source_account,
+        destination: {
+          country: destination.country,
+          bankCode: destination.bank_code,
+          accountType: destination.account_type,
+          accountNumber: destination.account_number,
+          holderName: destination.holder_name,
+          holderDocument: destination.holder_document,
+        },
+        amount: wanted.amount,
+        description: wanted.description ?? null,
+      };
+      const answer = await payouts.create(caller, request, idempotency);
+      return answerOf(answer, (payout, replayed) => ({
+        status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
+        body: presentPayout(payout),
+      }));
+    },
+  );
+}
+
+function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
+  api.get(
+    '/v1/payouts',
+    permits('readPayouts'),
+    query(PayoutQuery),
+    answers({ 200: PayoutPageSchema }),
+    summary(
+      'List payouts',
+      'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
+    ),
+    async (request) => {
+      const binding = cursorBinding(request);
+      const { caller, query: wanted } = request;
+      const filter = {
+        status: wanted.status,
+        sourceAccountId: wanted.source_account,
+        from: wanted['created_at[gte]'],
+        to: wanted['created_at[lte]'],
+        idempotencyKey: wanted.idempotency_key,
+      };
+      const before = readPosition(cursors, binding, wanted.cursor);
+      const page = await payouts.list(caller, filter, before, wanted.limit);
+      const next = writePosition(cursors, binding, page.next);
+      return { status: 200, body: { items: page.items.map(presentPayout), next_cursor: next } };
+    },
+  );
+
+  api.get(
+    '/v1/payouts/{id}',
+    permits('readPayouts'),
+    answers({ 200: PayoutSchema }),
+    refuses('not_found', 'authority_insufficient'),
+    summary(
+      'Read a payout',
+      'What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.',
+    ),
+    async (request) => {
+      const payout = await payouts.read(request.caller, pathId(request, 'id'));
+      return { status: 200, body: presentPayout(payout) };
+    },
+  );
+}
+
+/** What members do with a payout before the rail has it. (decisions.md, Payouts) */
+export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void {
+  const ends = 'Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.';
+  api.post(
+    '/v1/payouts/{id}/approve',
+    permits('approvePayout'),
+    idempotentPerMember,
+    answers({ 200: PayoutSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary(
+      'Approve a payout',
+      `Never by whoever created it. With the last approval it needs, the source is checked once more: the payout is \`approved\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
+    ),
+    async (request) => {
+      const answer = await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency);
+      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
+    },
+  );
+
+  api.post(
+    '/v1/payouts/{id}/reject',
+    permits('approvePayout'),
+    body(RejectPayoutBody),
+    answers({ 200: PayoutSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary('Reject a payout', `Never by whoever created it, who cancels it instead. ${ends}`),
+    async (request) => {
+      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason);
+      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
+    },
+  );
+
+  api.post(
+    '/v1/payouts/{id}/cancel',
+    permits('cancelPayout'),
+    answers({ 200: PayoutSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary(
+      'Cancel a payout',
+      `By whoever created it, or an admin or owner of the source, while it is \`pending_approval\` or \`approved\`: what is \`in_progress\` may have left. ${ends}`,
+    ),
+    async (request) => {
+      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null);
+      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
+    },
+  );
+}

@@ -1,0 +1,173 @@
+import type { Amount } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, maxInstant } from '../core/instant.js';
+import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
+import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
+import { type Fee, feeEntries } from '../accounts/rules.js';
+import type { WantedApprovals } from '../approvals/rules.js';
+import { FAILURES, type FailureCode } from './rails/rules.js';
+
+/** The states of a payout, and what each does to the money. Pure. (decisions.md, Payouts) */
+
+/** Where the money shall go, what is secret sealed already. */
+export interface PayoutDestination {
+  readonly country: string;
+  readonly bankCode: string;
+  readonly accountType: Payout['accountType'];
+  readonly accountEnd: string;
+  readonly holderName: string;
+}
+
+/** What a member asks for. */
+export interface CreatePayout extends Command {
+  readonly payoutId: Uuid;
+  readonly memberId: Uuid;
+  readonly sourceAccountId: Uuid;
+  /** The tenant's pay-out account. */
+  readonly systemAccountId: Uuid;
+  readonly amount: Amount;
+  readonly description: string | null;
+  readonly destination: PayoutDestination;
+  readonly sealed: { readonly accountNumber: Buffer; readonly holderDocument: Buffer; readonly keyId: string };
+  /** Of the entry that tells the workflow. */
+  readonly outboxId: Uuid;
+}
+
+export interface NewPayout {
+  readonly fee: Fee;
+  readonly limitMonth: string;
+  readonly rail: string;
+  readonly wanted: WantedApprovals | null;
+}
+
+/** The row of a new payout: approved at once, or waiting for approvals. */
+export function newPayout(command: CreatePayout, { fee, limitMonth, rail, wanted }: NewPayout, at: Instant): Payout {
+  return {
+    id: command.payoutId,
+    tenantId: command.tenantId,
+    sourceAccountId: command.sourceAccountId,
+    systemAccountId: command.systemAccountId,
+    asset: command.amount.asset,
+    raw: command.amount.raw,
+    feeRaw: fee.raw,
+    feeAccountId: fee.accountId,
+    description: command.description,
+    ...command.destination,
+    status: wanted === null ? 'approved' : 'pending_approval',
+    createdBy: command.memberId,
+    limitMonth,
+    createdAt: at,
+    approvalsRequired: wanted?.required ?? null,
+    approvalsReceived: wanted === null ? null : 0,
+    approvalExpiresAt: wanted?.expiresAt ?? null,
+    rejectionCode: null,
+    rejectionReason: null,
+    failureCode: null,
+    failureMessage: null,
+    rail,
+    railReference: null,
+    approvedAt: wanted === null ? at : null,
+    submittedAt: null,
+    endedAt: null,
+    returnedAt: null,
+    stuckSince: null,
+    stuckReason: null,
+  };
+}
+
+export interface Transition {
+  readonly status: PayoutStatus;
+  readonly at: Instant;
+}
+
+/** Every status that it went through, oldest first: each at most once, always in this order. */
+export function transitionsOf(payout: Payout): readonly Transition[] {
+  const { status, createdAt, approvedAt, submittedAt, endedAt, returnedAt } = payout;
+  const needed = payout.approvalsRequired !== null;
+  const all: readonly (readonly [PayoutStatus, Instant | null])[] = [
+    ['pending_approval', needed ? createdAt : null],
+    ['approved', approvedAt],
+    ['in_progress', submittedAt],
+    [status === 'returned' ? 'completed' : status, endedAt],
+    ['returned', returnedAt],
+  ];
+  return all.flatMap(([one, at]) => (at === null ? [] : [{ status: one, at }]));
+}
+
+/** The instant of its next status: not before the last one, whatever the clocks say. */
+export function nextInstant(payout: Payout, now: Instant): Instant {
+  return maxInstant(now, ...transitionsOf(payout).map(({ at }) => at));
+}
+
+export const UNFINISHED = ['pending_approval', 'approved', 'in_progress'] as const satisfies readonly PayoutStatus[];
+
+export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
+  return (UNFINISHED as readonly PayoutStatus[]).includes(status);
+}
+
+/** At most the last four of an account number, and never more than half of it: the rest must stay unknown. */
+export function endOfNumber(accountNumber: string): string {
+  return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
+}
+
+/** What a rail says of a payout that it has heard of. */
+export interface RailStatement {
+  readonly status: 'accepted' | 'completed' | 'failed' | 'returned';
+  /** The rail's own name for it. */
+  readonly reference: string;
+  readonly failureCode: FailureCode | null;
+}
+
+/** What a rail's word does to a payout in its present state. */
+export type Effect =
+  | 'note'
+  | 'complete'
+  | 'fail'
+  | 'return'
+  /** It was completed and returned before we heard of either. */
+  | 'complete_and_return'
+  | 'duplicate'
+  /** The rail contradicts what it said before, or speaks of what it was never given. */
+  | 'conflict';
+
+const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>> = {
+  in_progress: { accepted: 'note', completed: 'complete', failed: 'fail', returned: 'complete_and_return' },
+  // What was accepted is told late here: the outcome is known.
+  completed: { accepted: 'duplicate', completed: 'duplicate', failed: 'conflict', returned: 'return' },
+  failed: { accepted: 'duplicate', completed: 'conflict', failed: 'duplicate', returned: 'conflict' },
+  returned: { accepted: 'duplicate', completed: 'duplicate', failed: 'conflict', returned: 'duplicate' },
+};
+
+export function effectOf(status: PayoutStatus, said: RailStatement['status']): Effect {
+  return EFFECTS[status]?.[said] ?? 'conflict';
+}
+
+/** The failure that a tenant sees: the message is ours, since the rail's own words may hold anything. */
+export function failureOf(code: FailureCode): Pick<Payout, 'failureCode' | 'failureMessage'> {
+  return { failureCode: code, failureMessage: FAILURES[code] };
+}
+
+/** The money leaves: the amount to the bank account and, as a movement of its own, the fee. */
+export function payoutPosting(payout: Payout): Posting {
+  const { sourceAccountId: source, systemAccountId: system, feeAccountId, asset, raw, feeRaw } = payout;
+  const entries: EntryDraft[] = [
+    { accountId: source, asset, raw: -raw, kind: 'payout_out', counterpartyAccountId: system },
+    { accountId: system, asset, raw, kind: 'system_in', counterpartyAccountId: source },
+  ];
+  if (feeAccountId !== null) entries.push(...feeEntries(source, feeAccountId, asset, feeRaw));
+  return { relatedType: 'payout', relatedId: payout.id, description: payout.description, entries };
+}
+
+/** The amount comes back; the fee does not. */
+export function returnPosting(payout: Payout): Posting {
+  const { sourceAccountId: source, systemAccountId: system, asset, raw } = payout;
+  return {
+    relatedType: 'payout',
+    relatedId: payout.id,
+    description: payout.description,
+    entries: [
+      { accountId: source, asset, raw, kind: 'adjustment_in', counterpartyAccountId: system },
+      { accountId: system, asset, raw: -raw, kind: 'system_out', counterpartyAccountId: source },
+    ],
+  };
+}

@@ -1,0 +1,101 @@
+import { isCountry } from '../core/countries.js';
+import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
+import {
+  amountField,
+  AmountSchema,
+  CREATED_AT_QUERY,
+  instantSchema,
+  optional,
+  PAGE_QUERY,
+  pageSchema,
+  textField,
+  uuidField,
+  uuidSchema,
+} from '../http/schemas.js';
+import { z } from '../http/zod.js';
+
+const DESCRIPTION_LENGTH = 140;
+const REASON_LENGTH = 140;
+const HOLDER_NAME_LENGTH = 80;
+
+const bankAccount = {
+  type: z.literal('bank_account'),
+  country: z.string().refine(isCountry, 'not_a_country').openapi({ description: 'ISO 3166 alpha-2', example: 'CO' }),
+  bank_code: z
+    .string()
+    .regex(/^[0-9A-Z]{2,11}$/, 'malformed')
+    .openapi({ example: '0007' }),
+  account_type: z.enum(BANK_ACCOUNT_TYPES),
+};
+
+/** (decisions.md, Payouts) */
+export const CreatePayoutBody = z
+  .strictObject({
+    source_account: uuidField,
+    destination: z.strictObject({
+      ...bankAccount,
+      account_number: z
+        .string()
+        .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
+        .openapi({ description: 'Kept encrypted; shown only by its end.' }),
+      holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
+      holder_document: z
+        .string()
+        .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
+        .openapi({ description: 'Kept encrypted; never shown again.' }),
+    }),
+    amount: amountField,
+    description: optional(textField({ max: DESCRIPTION_LENGTH })),
+  })
+  .openapi('CreatePayout');
+
+export const PayoutSchema = z
+  .object({
+    id: uuidSchema,
+    scope: z.literal('external'),
+    status: z.enum(PAYOUT_STATUSES),
+    source_account: uuidSchema,
+    destination: z.object({
+      ...bankAccount,
+      country: z.string(),
+      bank_code: z.string(),
+      account_number: z.string().openapi({
+        description: 'Masked: at most its last four, and never more than half of it.',
+        example: '****6789',
+      }),
+      holder_name: z.string(),
+    }),
+    amount: AmountSchema,
+    fee: AmountSchema,
+    description: z.string().nullable(),
+    created_at: instantSchema,
+    approval: z
+      .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
+      .nullable()
+      .openapi({ description: 'What approvals it waits or waited for; null where none were needed.' }),
+    rejection: z.object({ code: z.string(), reason: z.string().nullable() }).nullable().openapi({
+      description: '`rejected` by a person, or the code of the rule that its last approval met.',
+    }),
+    failure: z.object({ code: z.string(), message: z.string() }).nullable().openapi({
+      description: 'Why it failed or was returned; `approval_expired` where it was not approved in time.',
+    }),
+    rail_reference: z.string().nullable().openapi({ description: "The rail's own name for it, once it has taken it." }),
+    status_transitions: z
+      .array(z.object({ status: z.enum(PAYOUT_STATUSES), at: instantSchema }))
+      .openapi({ description: 'Every status that it went through, oldest first; the last is the present one.' }),
+  })
+  .openapi('Payout');
+
+export const RejectPayoutBody = z
+  .strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }) })
+  .openapi('RejectPayout');
+
+export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
+
+export const PayoutQuery = z.strictObject({
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  status: z.enum(PAYOUT_STATUSES).optional(),
+  source_account: uuidField.optional(),
+  idempotency_key: uuidField.optional(),
+});

@@ -1,0 +1,29 @@
+import type { Keyring } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import { seal, unseal } from '../core/secret-box.js';
+import type { PayoutSecrets } from '../db/entities/payouts.js';
+
+/** What of a payout nobody reads in clear but the rail. (decisions.md, Secrets and personal data) */
+export interface ClearSecrets {
+  readonly accountNumber: string;
+  readonly holderDocument: string;
+}
+
+/** Sealed for this payout: beside another they do not open. */
+export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
+  const accountNumber = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
+  const holderDocument = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
+  return { id, accountNumber: accountNumber.bytes, holderDocument: holderDocument.bytes, keyId: accountNumber.keyId };
+}
+
+/** Throws when the key is not in the ring, or the bytes are another payout's. */
+export function openSecrets(keys: Keyring, { id, keyId, accountNumber, holderDocument }: PayoutSecrets): ClearSecrets {
+  return {
+    accountNumber: unseal(keys, { keyId, bytes: accountNumber }, contextOf(id, 'account_number')),
+    holderDocument: unseal(keys, { keyId, bytes: holderDocument }, contextOf(id, 'holder_document')),
+  };
+}
+
+function contextOf(id: Uuid, what: 'account_number' | 'holder_document'): string {
+  return `payouts/${id}/${what}`;
+}

@@ -1,0 +1,78 @@
+import type { Amount } from '../core/amount.js';
+import type { Fingerprint, Keyring } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import type { Payout } from '../db/entities/payouts.js';
+import { systemAccountId } from '../funding/reference.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import type { Nudge } from '../temporal/nudge.js';
+import { createPayout } from './commands.js';
+import type { RailRoute } from './rails/rules.js';
+import { listPayouts, type PayoutFilter, readPayout } from './reading.js';
+import { type CreatePayout, endOfNumber, type PayoutDestination } from './rules.js';
+import { type ClearSecrets, sealSecrets } from './secrets.js';
+
+export interface PayoutRequest {
+  readonly sourceAccountId: Uuid;
+  readonly destination: Omit<PayoutDestination, 'accountEnd'> & ClearSecrets;
+  readonly amount: Amount;
+  readonly description: string | null;
+}
+
+export interface PayoutParts {
+  readonly desk: PostingDesk;
+  readonly reader: Reader;
+  /** Hears of new payouts, so that their workflow starts at once. */
+  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly encryptionKeys: Keyring;
+  /** The operator's choice of rails. */
+  readonly routes: readonly RailRoute[];
+}
+
+/** What the API does with payouts. */
+export class Payouts {
+  private readonly parts: PayoutParts;
+  private readonly creating: CommandKind<CreatePayout, Payout>;
+
+  constructor(parts: PayoutParts) {
+    this.parts = parts;
+    this.creating = createPayout(parts.routes);
+  }
+
+  /** A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable. (decisions.md, Payouts) */
+  async create(
+    { tenantId, memberId }: Caller,
+    { destination, ...request }: PayoutRequest,
+    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  ): Promise<Answer<Payout>> {
+    const { desk, reader, nudge, encryptionKeys } = this.parts;
+    const { accountNumber, holderDocument, ...shown } = destination;
+    const ids = { payoutId: newId(), outboxId: newId() };
+    const { id: _, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
+    const answer = await desk.submit(this.creating, {
+      ...request,
+      ...idempotency,
+      ...ids,
+      tenantId,
+      memberId,
+      systemAccountId: await systemAccountId(reader, tenantId, 'pay_out'),
+      destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
+      sealed,
+    });
+    if (!answer.replayed && answer.outcome.done)
+      nudge.tell({ id: ids.outboxId, resourceType: 'payout', resourceId: ids.payoutId });
+    return answer;
+  }
+
+  /** Throws not_found, authority_insufficient. */
+  read(caller: Caller, id: Uuid): Promise<Payout> {
+    return readPayout(this.parts.reader, caller, id);
+  }
+
+  list(caller: Caller, filter: PayoutFilter, before: TimePosition | null, limit: number): Promise<Page<Payout>> {
+    return listPayouts(this.parts.reader, caller, filter, before, limit);
+  }
+}

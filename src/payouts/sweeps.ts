@@ -1,0 +1,34 @@
+import type { Sweep } from '../temporal/sweeper.js';
+import type { RailCallbacks } from './callbacks.js';
+import { SIMULATED } from './rails/rules.js';
+import type { SimulatedRail } from './rails/simulated.js';
+import type { Submissions } from './submission.js';
+
+const AT_ONCE = 100;
+const STUCK_EVERY_MS = 5_000;
+const REPORTS_EVERY_MS = 500;
+
+/** Raises to operators what no rail says anything of for too long, whether Temporal is there or not. */
+export function stuckSweep(submissions: Submissions, afterMs: number): Sweep {
+  return {
+    name: 'stuck payouts',
+    everyMs: STUCK_EVERY_MS,
+    run: async () => (await submissions.raiseSilent(afterMs, AT_ONCE)) === AT_ONCE,
+  };
+}
+
+/** What the simulated rail tells by itself, as a gateway would by its callbacks. */
+export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
+  return {
+    name: 'simulated rail',
+    everyMs: REPORTS_EVERY_MS,
+    run: async () => {
+      const due = await simulated.due(AT_ONCE);
+      for (const report of due) {
+        await callbacks.tell(SIMULATED, report);
+        await simulated.told(report);
+      }
+      return due.length === AT_ONCE;
+    },
+  };
+}

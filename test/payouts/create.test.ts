@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { asUuid } from '../../src/core/ids.js';
+import { payoutSecrets } from '../../src/db/entities/payouts.js';
+import { openSecrets } from '../../src/payouts/secrets.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import {
+  accountNumber,
+  assertSameStory,
+  charge,
+  DOCUMENT,
+  HOLDER,
+  openPayoutBank,
+  payoutBody,
+  type PayoutBank,
+  rowOf,
+  statusesOf,
+  TEST_KEYRING,
+} from './support.js';
+
+describe('POST /v1/payouts', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await describedApi(await startTestApi(db));
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  it('approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {
+    const answer = answered(await own.ask({ raw: 5n * LEAST, description: 'to the bank' }), 201).json;
+    const id = text(answer.id);
+    assert.deepEqual(await own.get(id), answer);
+    const { created_at: at } = answer;
+    assert.deepEqual(answer, {
+      id,
+      scope: 'external',
+      status: 'approved',
+      source_account: own.source.id,
+      destination: {
+        type: 'bank_account',
+        country: 'CO',
+        bank_code: '0007',
+        account_type: 'savings',
+        account_number: '****4099',
+        holder_name: HOLDER,
+      },
+      amount: { raw: (5n * LEAST).toString(), asset: 'COPM' },
+      fee: { raw: '0', asset: 'COPM' },
+      description: 'to the bank',
+      created_at: at,
+      approval: null,
+      rejection: null,
+      failure: null,
+      rail_reference: null,
+      status_transitions: [{ status: 'approved', at }],
+    });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_995n * LEAST, held: 5n * LEAST });
+    await assertSameStory(own, id);
+  });
+
+  it('keeps account number and document sealed, each for its payout alone', async () => {
+    const id = await own.pay();
+    const secrets = await db.database.reader.find(payoutSecrets, { id });
+    assert(secrets !== undefined);
+    assert.deepEqual(openSecrets(TEST_KEYRING, secrets), { accountNumber: accountNumber(), holderDocument: DOCUMENT });
+    assert.throws(() => openSecrets(TEST_KEYRING, { ...secrets, id: asUuid(randomUUID()) }));
+    const dump =
+      JSON.stringify(await db.sql('SELECT * FROM payouts')) + JSON.stringify(await db.sql('SELECT * FROM events'));
+    assert(!dump.includes(accountNumber()) && !dump.includes(DOCUMENT));
+  });
+
+  it('answers a repeated key with the payout as it is now, and 409 to another body', async () => {
+    const key = randomUUID();
+    const first = answered(await own.ask({}, { key }), 201).json;
+    answered(await own.act('cancel', text(first.id), own.bank.token), 200);
+    const again = answered(await own.ask({}, { key }), 200);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual([again.json.id, again.json.status], [first.id, 'canceled']);
+    answered(await own.ask({ ending: '98' }, { key }), 409, 'idempotency_key_reused');
+    const found = answered(await own.bank.get(`/v1/payouts?idempotency_key=${key}`), 200).json;
+    assert.deepEqual(
+      list(found.items).map(({ id }) => id),
+      [first.id],
+    );
+  });
+
+  it('lists newest first, by status and source, page by page', async () => {
+    const ids = [await own.pay(), await own.pay(), await own.pay()];
+    answered(await own.act('cancel', ids[1]!, own.bank.token), 200);
+    const page = async (query: string) => answered(await own.bank.get(`/v1/payouts?${query}`), 200).json;
+    const idsOf = (json: object) => list((json as Record<string, unknown>).items).map(({ id }) => id);
+    assert.deepEqual(idsOf(await page('')), ids.toReversed());
+    assert.deepEqual(idsOf(await page('status=canceled')), [ids[1]]);
+    assert.deepEqual(idsOf(await page(`source_account=${own.source.id}&status=approved`)), [ids[2], ids[0]]);
+    const first = await page('limit=2');
+    assert.deepEqual(idsOf(first), [ids[2], ids[1]]);
+    const second = await page(`limit=2&cursor=${text(first.next_cursor)}`);
+    assert.deepEqual([idsOf(second), second.next_cursor], [[ids[0]], null]);
+    assert.deepEqual(idsOf(await page(`source_account=${randomUUID()}`)), []);
+  });
+
+  it('refuses what is no destination, and says why', async () => {
+    for (const [field, value, reason] of [
+      ['type', 'account', 'not_one_of: bank_account'],
+      ['country', 'XX', 'not_a_country'],
+      ['country', 'co', 'not_a_country'],
+      ['bank_code', 'a', 'malformed'],
+      ['account_type', 'current', 'not_one_of: savings, checking'],
+      ['account_number', '123', 'malformed'],
+      ['account_number', '1'.repeat(35), 'malformed'],
+      ['account_number', '1234-5678', 'malformed'],
+      ['holder_name', '', 'too_short'],
+      ['holder_name', 'x'.repeat(81), 'too_long'],
+      ['holder_document', 'abc', 'malformed'],
+      ['colour', 'red', 'unknown'],
+    ] as const) {
+      const { details } = answered(await own.ask({ destination: { [field]: value } }), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], [`destination.${field}`, reason]);
+    }
+  });
+
+  it('refuses a country that no rail goes to, and leaves the key free', async () => {
+    const other = await startTestApi(db, { PAYOUT_RAILS: '*/US=simulated' });
+    try {
+      const key = randomUUID();
+      const there = await other.request('POST', '/v1/payouts', {
+        token: own.bank.token,
+        key,
+        body: payoutBody({ from: own.source }),
+      });
+      answered(there, 400, 'invalid_field');
+      assert.deepEqual([there.details?.field, there.details?.reason], ['destination.country', 'not_supported']);
+      answered(await own.ask({}, { key }), 201);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('obeys the rules of every spending, in their order', async () => {
+    answered(await own.ask({ raw: 1n }), 422, 'below_minimum');
+    answered(await own.ask({ raw: 10_001n * LEAST }), 422, 'insufficient_funds');
+    answered(await own.ask({ raw: 120_000_000_001n }), 422, 'above_per_operation_limit');
+    answered(await own.ask({ from: await own.bank.account({ isVerified: false }) }), 422, 'capability_cannot_send');
+    answered(await own.ask({ from: { id: asUuid(randomUUID()) } }), 404, 'not_found');
+    answered(await own.ask({}, { token: own.approvers[0] }), 403, 'authority_insufficient');
+    await setStatus(db, own.source, 'frozen');
+    answered(await own.ask(), 422, 'capability_cannot_send');
+  });
+
+  it('counts in its month from its creation, and no longer when it was canceled', async () => {
+    const used = async (): Promise<unknown> => {
+      const { limits } = answered(await own.bank.get(`/v1/accounts/${own.source.id}/limits`), 200).json;
+      return object(list(limits).find(({ asset }) => asset === 'COPM')!.month).used;
+    };
+    const id = await own.pay(undefined, { raw: 7n * LEAST });
+    assert.equal(await used(), (7n * LEAST).toString());
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    assert.equal(await used(), '0');
+  });
+
+  it('fixes the fee and holds it with the amount', async () => {
+    await charge(own, 500n);
+    const id = await own.pay();
+    assert.deepEqual((await own.get(id)).fee, { raw: '500', asset: 'COPM' });
+    assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST + 500n);
+  });
+
+  describe('that needs approval', () => {
+    beforeEach(() => own.guard(2));
+
+    it('waits with its money held, and tells nothing', async () => {
+      const id = await own.pend();
+      const shown = await own.get(id);
+      assert.deepEqual([shown.status, statusesOf(shown)], ['pending_approval', ['pending_approval']]);
+      assert.deepEqual(await own.events(id), []);
+      assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
+    });
+
+    it('is approved with the last approval, each member counting once, its creator never', async () => {
+      const id = await own.pend();
+      answered(await own.act('approve', id, own.creator), 403, 'authority_insufficient');
+      answered(await own.act('approve', id), 200);
+      const again = answered(await own.act('approve', id), 200).json;
+      assert.equal(object(again.approval).received, 1);
+      const approved = answered(await own.act('approve', id, own.approvers[1]), 200).json;
+      assert.deepEqual(statusesOf(approved), ['pending_approval', 'approved']);
+      await assertSameStory(own, id);
+    });
+
+    it('is rejected with the reason, and its money is free again', async () => {
+      const id = await own.pend();
+      const rejected = answered(await own.act('reject', id), 200).json;
+      assert.deepEqual(rejected.rejection, { code: 'rejected', reason: 'not agreed' });
+      assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
+      const { details } = answered(await own.act('approve', id), 409, 'invalid_state');
+      assert.deepEqual(details, { current: 'rejected', allowed: ['pending_approval'] });
+      await assertSameStory(own, id);
+    });
+
+    it('is rejected with the rule that its last approval meets', async () => {
+      await own.guard(1);
+      const id = await own.pend();
+      await setStatus(db, own.source, 'frozen');
+      const rejected = answered(await own.act('approve', id), 200).json;
+      assert.deepEqual([rejected.status, object(rejected.rejection).code], ['rejected', 'capability_cannot_send']);
+      await assertSameStory(own, id);
+    });
+
+    it('is canceled by its creator, pending or approved, and not by an approver', async () => {
+      const [pending, approved] = [await own.pend(), await own.pend()];
+      answered(await own.act('cancel', pending, own.approvers[0]), 403, 'authority_insufficient');
+      answered(await own.act('cancel', pending), 200);
+      answered(await own.act('approve', approved), 200);
+      answered(await own.act('approve', approved, own.approvers[1]), 200);
+      const canceled = answered(await own.act('cancel', approved), 200).json;
+      assert.deepEqual(statusesOf(canceled), ['pending_approval', 'approved', 'canceled']);
+      const { details } = answered(await own.act('cancel', approved), 409, 'invalid_state');
+      assert.deepEqual(details, { current: 'canceled', allowed: ['pending_approval', 'approved'] });
+      for (const id of [pending, approved]) await assertSameStory(own, id);
+      assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
+    });
+
+    it('ends as canceled when its time is over, by whoever comes first', async () => {
+      const id = await own.pend();
+      await db.change(
+        `UPDATE payouts SET approval_expires_at='2020-01-01 00:00:00.000' WHERE id=X'${id.replaceAll('-', '')}'`,
+      );
+      const { details } = answered(await own.act('approve', id), 409, 'invalid_state');
+      assert.deepEqual(details, { current: 'canceled', allowed: ['pending_approval'] });
+      const shown = await own.get(id);
+      assert.equal(object(shown.failure).code, 'approval_expired');
+      assert.equal((await rowOf(db, id)).approvalsReceived, 0);
+      await assertSameStory(own, id);
+    });
+  });
+});

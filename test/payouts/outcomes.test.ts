@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/types.js';
+import type { RailStatement } from '../../src/payouts/rules.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST, object, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import {
+  assertSameStory,
+  charge,
+  HOLDER,
+  openPayoutBank,
+  paidTimes,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  saidOf,
+  statusesOf,
+} from './support.js';
+
+/** A rail that says what it is told to, and remembers what it was given. */
+class ScriptedRail implements Rail {
+  readonly given: RailOrder[] = [];
+  readonly asked: string[] = [];
+  private readonly answers: (RailStatement | null | 'silent')[];
+
+  constructor(...answers: (RailStatement | null | 'silent')[]) {
+    this.answers = answers;
+  }
+
+  submit(order: RailOrder): Promise<RailStatement> {
+    this.given.push(order);
+    const answer = this.next();
+    if (answer === null) throw new RailSilent('nothing');
+    return Promise.resolve(answer);
+  }
+
+  async status(key: string): Promise<RailStatement | null> {
+    this.asked.push(key);
+    return Promise.resolve(this.next());
+  }
+
+  private next(): RailStatement | null {
+    const answer = this.answers.shift();
+    if (answer === undefined || answer === 'silent') throw new RailSilent('no answer');
+    return answer;
+  }
+}
+
+const say = (status: RailStatement['status'], failureCode: RailStatement['failureCode'] = null): RailStatement => ({
+  status,
+  reference: 'R-1',
+  failureCode,
+});
+
+describe('what becomes of an approved payout', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  it('is in progress, durably, before the rail hears of it, and is given everything under its id', async () => {
+    const id = await own.pay(undefined, { description: 'for the shop' });
+    const seen: string[] = [];
+    const rail = new ScriptedRail(say('accepted'));
+    const watching: Rail = {
+      status: (key) => rail.status(key),
+      submit: async (order) => {
+        seen.push((await rowOf(db, id)).status);
+        return rail.submit(order);
+      },
+    };
+    await railsOf(db, { rail: watching }).submissions.submit(id);
+    assert.deepEqual(seen, ['in_progress']);
+    assert.deepEqual(rail.given, [
+      {
+        key: id,
+        amount: { raw: LEAST, asset: 'COPM' },
+        destination: {
+          country: 'CO',
+          bankCode: '0007',
+          accountType: 'savings',
+          accountNumber: '4567891234099',
+          holderName: HOLDER,
+          holderDocument: 'CC-79456123',
+        },
+        description: 'for the shop',
+      },
+    ]);
+    const shown = await own.get(id);
+    assert.deepEqual([shown.status, shown.rail_reference], ['in_progress', 'R-1']);
+    const { details } = answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+    assert.deepEqual(details, { current: 'in_progress', allowed: ['pending_approval', 'approved'] });
+  });
+
+  it('completed: the hold is spent, amount and fee leave as movements of their own', async () => {
+    const fees = await charge(own, 700n);
+    const id = await own.pay();
+    await railsOf(db).submissions.submit(id);
+    const shown = await own.get(id);
+    assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'completed']);
+    const balance = await balanceOf(db.database, own.source.id);
+    assert.deepEqual(balance, { available: 9_999n * LEAST - 700n, held: 0n });
+    const [fee, amount] = await own.movements();
+    assert.deepEqual([amount?.kind, object(amount?.amount).raw], ['payout_out', LEAST.toString()]);
+    assert.deepEqual(amount?.counterparty, {
+      account_id: null,
+      tenant: null,
+      alias: null,
+      display_name: HOLDER,
+      type: 'bank_account',
+    });
+    assert.deepEqual(
+      [amount.related, fee?.related],
+      [
+        { type: 'payout', id },
+        { type: 'payout', id },
+      ],
+    );
+    assert.deepEqual([fee?.kind, object(fee?.counterparty).account_id], ['fee_out', fees.id]);
+    assert.equal((await balanceOf(db.database, fees.id)).available, 700n);
+    await assertSameStory(own, id);
+  });
+
+  it('failed: hold and month are given back, and the message is ours', async () => {
+    const id = await own.pay('01');
+    await railsOf(db).submissions.submit(id);
+    const shown = await own.get(id);
+    assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'failed']);
+    assert.deepEqual(shown.failure, { code: 'account_closed', message: 'the account is closed' });
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+    assert.equal((await own.movements()).filter(({ kind }) => kind !== 'payin_in').length, 0);
+    await assertSameStory(own, id);
+  });
+
+  it('returned: the amount comes back, the fee does not, also to an account that was closed since', async () => {
+    await charge(own, 700n);
+    const all = 10_000n * LEAST - 700n;
+    const id = await own.pay('05', { raw: all });
+    let now: Clock = systemClock;
+    const rails = railsOf(db, { clock: () => now() });
+    await rails.submissions.submit(id);
+    assert.equal((await own.get(id)).status, 'completed');
+    await closeAccount(db.database, systemClock, own.source.id, { reason: 'it moved away', actor: TEST_ACTOR });
+    assert.deepEqual(await rails.simulated.due(10), []);
+    now = () => instant(Date.now() + 10_000);
+    const [report] = (await rails.simulated.due(100)).filter(({ key }) => key === id);
+    assert(report !== undefined);
+    assert.equal(await rails.callbacks.tell('simulated', report), 'applied');
+    const shown = await own.get(id);
+    assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'completed', 'returned']);
+    assert.equal(object(shown.failure).code, 'account_blocked');
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: all, held: 0n });
+    const [back] = await own.movements();
+    assert.deepEqual([back?.kind, object(back?.counterparty).type], ['adjustment_in', 'bank_account']);
+    assert.equal(await rails.callbacks.tell('simulated', report), 'replayed');
+    await assertSameStory(own, id);
+  });
+
+  it('completed and returned before anybody asked: both are told, in their order', async () => {
+    const id = await own.pay();
+    const rail = new ScriptedRail('silent', say('returned', 'account_closed'));
+    const { submissions } = railsOf(db, { rail });
+    await submissions.submit(id);
+    await submissions.ask(id);
+    assert.deepEqual(statusesOf(await own.get(id)), ['approved', 'in_progress', 'completed', 'returned']);
+    assert.deepEqual(
+      (await own.events(id)).map(({ type }) => type),
+      ['payout.approved', 'payout.completed', 'payout.returned'],
+    );
+    await assertSameStory(own, id);
+  });
+
+  it('unknown: it stays in progress and is asked, never guessed', async () => {
+    const id = await own.pay();
+    const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
+    const { submissions } = railsOf(db, { rail });
+    assert.equal((await submissions.submit(id)).status, 'in_progress');
+    for (let asked = 0; asked < 3; asked += 1) assert.equal((await submissions.ask(id)).status, 'in_progress');
+    assert.equal((await submissions.ask(id)).status, 'completed');
+    assert.equal(rail.given.length, 1);
+    assert.deepEqual(
+      (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
+      [
+        'submission sent',
+        'submission no_answer',
+        'inquiry no_answer',
+        'inquiry no_answer',
+        'inquiry noted',
+        'inquiry applied',
+      ],
+    );
+    await assertSameStory(own, id);
+  });
+
+  it('never heard of at the rail: it is given again under the same key', async () => {
+    const id = await own.pay('07');
+    const { submissions } = railsOf(db);
+    assert.equal((await submissions.submit(id)).status, 'in_progress');
+    assert.deepEqual(await paidTimes(db, [id]), [0]);
+    assert.equal((await submissions.ask(id)).status, 'completed');
+    assert.deepEqual(await paidTimes(db, [id]), [1]);
+  });
+
+  it('taken once and denied later: the rail is not believed, nothing is given again, and operators are told', async () => {
+    const id = await own.pay();
+    const rail = new ScriptedRail(say('accepted'), null);
+    const { submissions } = railsOf(db, { rail });
+    await submissions.submit(id);
+    await submissions.ask(id);
+    assert.equal(rail.given.length, 1);
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
+  });
+
+  it('contradicted: what was told stays, and operators are told', async () => {
+    const id = await own.pay();
+    const { submissions, callbacks } = railsOf(db);
+    await submissions.submit(id);
+    const callback = { key: id, ...say('failed', 'account_closed'), callbackId: `c-${id.slice(0, 8)}` };
+    assert.equal(await callbacks.tell('simulated', callback), 'conflict');
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
+    await assertSameStory(own, id);
+  });
+
+  it('silent for too long: it is raised once, and no longer when its outcome is known', async () => {
+    const id = await own.pay();
+    const rail = new ScriptedRail('silent', say('completed'));
+    let now: Clock = systemClock;
+    const { submissions } = railsOf(db, { rail, clock: () => now() });
+    await submissions.submit(id);
+    await submissions.raiseSilent(60_000, 100);
+    assert.equal((await rowOf(db, id)).stuckSince, null);
+    now = () => instant(Date.now() + 61_000);
+    assert((await submissions.raiseSilent(60_000, 100)) >= 1);
+    const { stuckReason } = await rowOf(db, id);
+    assert.equal(stuckReason, 'no_outcome');
+    await submissions.ask(id);
+    const settled = await rowOf(db, id);
+    assert.deepEqual([settled.status, settled.stuckSince, settled.stuckReason], ['completed', null, null]);
+  });
+
+  it('on a rail that is no longer configured: it waits, and says why', async () => {
+    const id = await own.pay();
+    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
+    const { submissions, silent } = railsOf(db);
+    assert.equal((await submissions.submit(id)).status, 'in_progress');
+    assert.deepEqual(silent, ['the rail http:gone is not configured']);
+  });
+
+  it('activities run twice, late and beside themselves: it is paid once', async () => {
+    const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
+    const [one, other] = [railsOf(db), railsOf(db)];
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all(
+        ids.flatMap((id) => [one, other].flatMap(({ submissions }) => [submissions.submit(id), submissions.ask(id)])),
+      );
+    assert.deepEqual(
+      await paidTimes(db, ids),
+      ids.map(() => 1),
+    );
+    assert.deepEqual([...one.faults, ...other.faults], []);
+    for (const id of ids) await assertSameStory(own, id);
+  });
+
+  it('canceled while it is being handed over: one of the two wins, 30 times', async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => own.pay()));
+    const { submissions } = railsOf(db);
+    await Promise.all(
+      ids.map(async (id, index) => {
+        const cancel = () => own.act('cancel', id, own.bank.token);
+        const submit = () => submissions.submit(id);
+        await Promise.all(index % 2 === 0 ? [cancel(), submit()] : [submit(), cancel()]);
+      }),
+    );
+    const paid = await paidTimes(db, ids);
+    const ends = await Promise.all(ids.map(async (id) => text((await own.get(id)).status)));
+    assert.deepEqual(
+      ends,
+      paid.map((times) => (times === 1 ? 'completed' : 'canceled')),
+    );
+    for (const id of ids) await assertSameStory(own, id);
+  });
+});

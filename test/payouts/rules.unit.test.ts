@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { asUuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { PAYOUT_STATUSES, type Payout } from '../../src/db/entities/payouts.js';
+import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
+import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
+import { effectOf, endOfNumber, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
+
+const WORDS = ['accepted', 'completed', 'failed', 'returned'] as const;
+
+describe('what a rail says of a payout', () => {
+  it('moves it as the states allow, and nowhere else', () => {
+    const table = Object.fromEntries(
+      PAYOUT_STATUSES.map((status) => [status, WORDS.map((word) => effectOf(status, word)).join(' ')]),
+    );
+    const never = 'conflict conflict conflict conflict';
+    assert.deepEqual(table, {
+      pending_approval: never,
+      approved: never,
+      in_progress: 'note complete fail complete_and_return',
+      completed: 'duplicate duplicate conflict return',
+      returned: 'duplicate duplicate conflict duplicate',
+      rejected: never,
+      canceled: never,
+      failed: 'duplicate conflict duplicate conflict',
+    });
+  });
+
+  it('has a failure of ours for every code, known to us or not', () => {
+    assert.equal(failureCode('account_closed'), 'account_closed');
+    assert.equal(failureCode('what nobody has heard of'), 'rejected_by_bank');
+    assert.equal(failureCode('toString'), 'rejected_by_bank');
+    for (const message of Object.values(FAILURES)) assert(message.length <= 140);
+  });
+});
+
+describe('the transitions of a payout', () => {
+  const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
+  const at = (ms: number) => instant(ms);
+
+  it('are told by its times alone, the first by whether it needed approval', () => {
+    const told = (change: Partial<Payout>) =>
+      transitionsOf({ ...base, approvedAt: null, submittedAt: null, endedAt: null, returnedAt: null, ...change }).map(
+        (one) => `${one.status} ${one.at}`,
+      );
+    assert.deepEqual(told({ approvedAt: at(1_000) }), ['approved 1000']);
+    assert.deepEqual(told({ status: 'pending_approval', approvalsRequired: 1 }), ['pending_approval 1000']);
+    assert.deepEqual(told({ status: 'canceled', approvalsRequired: 1, endedAt: at(2_000) }), [
+      'pending_approval 1000',
+      'canceled 2000',
+    ]);
+    assert.deepEqual(
+      told({
+        status: 'returned',
+        approvalsRequired: 2,
+        approvedAt: at(2_000),
+        submittedAt: at(3_000),
+        endedAt: at(4_000),
+        returnedAt: at(5_000),
+      }),
+      ['pending_approval 1000', 'approved 2000', 'in_progress 3000', 'completed 4000', 'returned 5000'],
+    );
+  });
+
+  it('never run backwards, whatever the clocks say', () => {
+    const payout = { ...base, approvedAt: at(1_000), submittedAt: at(9_000), endedAt: null, returnedAt: null };
+    assert.equal(nextInstant(payout, at(5_000)), 9_000);
+    assert.equal(nextInstant(payout, at(9_500)), 9_500);
+  });
+});
+
+describe('an account number', () => {
+  it('is shown by its last four at most, and never by more than half of it', () => {
+    for (const [number, shown] of [
+      ['1234', '34'],
+      ['12345', '45'],
+      ['123456', '456'],
+      ['1234567', '567'],
+      ['12345678', '5678'],
+      ['45678912340099', '0099'],
+    ] as const)
+      assert.equal(endOfNumber(number), shown);
+  });
+});
+
+describe('the rail of a payout', () => {
+  const tenant = { id: asUuid('018f0000-0000-7000-8000-000000000001'), name: 'acme' };
+  const route = (tenantName: string, country: string, rail: string) => ({ tenant: tenantName, country, rail });
+
+  it('is the one whose route says most: the tenant before the country', () => {
+    const routes = [route('*', '*', 'a'), route('*', 'CO', 'b'), route('acme', '*', 'c'), route('acme', 'CO', 'd')];
+    assert.equal(chooseRail(routes, tenant, 'CO'), 'd');
+    assert.equal(chooseRail(routes, tenant, 'US'), 'c');
+    assert.equal(chooseRail(routes, { ...tenant, name: 'globex' }, 'CO'), 'b');
+    assert.equal(chooseRail(routes, { ...tenant, name: 'globex' }, 'US'), 'a');
+    assert.equal(chooseRail([route(tenant.id, 'CO', 'e')], tenant, 'CO'), 'e');
+  });
+
+  it('is none where no route fits', () => {
+    assert.equal(chooseRail([], tenant, 'CO'), null);
+    assert.equal(chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'), null);
+  });
+});
+
+describe('the table of endings', () => {
+  it('has each ending and each name once, and one scenario for all other numbers', () => {
+    assert.equal(new Set(SCENARIOS.map(({ ending }) => ending)).size, SCENARIOS.length);
+    assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
+    for (const { ending, name } of SCENARIOS) assert.equal(scenarioFor(`1234${ending ?? '99'}`).name, name);
+  });
+});
+
+describe('a signed message', () => {
+  const keys = [
+    { id: 'new', secret: Buffer.alloc(32, 1) },
+    { id: 'old', secret: Buffer.alloc(32, 2) },
+  ] as const;
+  const now = instant(1_800_000_000_000);
+  const message = { method: 'POST', path: '/rails/a/callbacks', body: Buffer.from('{"a":1}') } as const;
+
+  it('is genuine under each key that is known, within the window in both directions', () => {
+    for (const key of keys) assert.equal(verify(keys, signed(key, message, now), message, now), 'genuine');
+    const headers = signed(keys[0], message, now);
+    assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000)), 'genuine');
+    assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000 + 1)), 'late');
+    assert.equal(verify(keys, headers, message, instant(now - WINDOW_S * 1_000 - 1)), 'late');
+  });
+
+  it('is forged where anything that was signed is another', () => {
+    const headers = signed(keys[0], message, now);
+    const wrong = (changed: object, of = headers) =>
+      assert.equal(verify(keys, of, { ...message, ...changed }, now), 'forged');
+    wrong({ body: Buffer.from('{"a":2}') });
+    wrong({ path: '/rails/b/callbacks' });
+    wrong({ method: 'GET' });
+    wrong({}, { ...headers, 'rail-timestamp': String(now / 1_000 + 1) });
+    wrong({}, { ...headers, 'rail-key-id': 'old' });
+    wrong({}, { ...headers, 'rail-key-id': 'unknown' });
+    wrong({}, { ...headers, 'rail-signature': headers['rail-signature']!.toUpperCase() });
+    wrong({}, { ...headers, 'rail-signature': '' });
+    wrong({}, {});
+    wrong({}, signed({ id: 'new', secret: Buffer.alloc(32, 3) }, message, now));
+  });
+});

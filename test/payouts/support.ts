@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { addMember } from '../../src/access/members.js';
+import { setPolicy } from '../../src/approvals/policies.js';
+import { Failpoints } from '../../src/core/failpoints.js';
+import type { Keyring } from '../../src/core/fingerprint.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { type Clock, systemClock } from '../../src/core/instant.js';
+import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../../src/db/entities/payouts.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { PayoutApprovals } from '../../src/payouts/approvals.js';
+import { RailCallbacks } from '../../src/payouts/callbacks.js';
+import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import type { Rail } from '../../src/payouts/rails/types.js';
+import { Submissions } from '../../src/payouts/submission.js';
+import { payoutWorkflowId } from '../../src/temporal/contracts.js';
+import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { type TestTemporal, until } from '../support/temporal.js';
+import { openDesk, TEST_ACTOR } from '../support/world.js';
+
+/** A tenant with an account that pays out. Account numbers differ in their ends alone. */
+
+/** ENCRYPTION_KEYS of every test. */
+export const TEST_KEYRING: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
+
+export const HOLDER = 'María Holder Núñez';
+export const DOCUMENT = 'CC-79456123';
+
+export function accountNumber(ending = '99'): string {
+  return `45678912340${ending}`;
+}
+
+export interface WantedPayout {
+  readonly from: Pick<Account, 'id'>;
+  readonly ending?: string;
+  readonly raw?: bigint | string;
+  readonly destination?: Json;
+  readonly description?: string;
+}
+
+export function payoutBody({ from, ending, raw = LEAST, destination = {}, description }: WantedPayout): Json {
+  return {
+    source_account: from.id,
+    destination: {
+      type: 'bank_account',
+      country: 'CO',
+      bank_code: '0007',
+      account_type: 'savings',
+      account_number: accountNumber(ending),
+      holder_name: HOLDER,
+      holder_document: DOCUMENT,
+      ...destination,
+    },
+    amount: { raw: raw.toString(), asset: 'COPM' },
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+export interface PayoutBank {
+  readonly bank: Bank;
+  readonly source: Account;
+  /** Tokens of two who may approve, and of somebody who may create. */
+  readonly approvers: readonly [string, string];
+  readonly creator: string;
+  /** POST /v1/payouts, whatever it answers. */
+  ask(wanted?: Partial<WantedPayout>, options?: RequestOptions): Promise<TestAnswer>;
+  /** The same where nothing but 201 is right. */
+  pay(ending?: string, wanted?: Partial<WantedPayout>): Promise<Uuid>;
+  /** From now on everything needs so many approvals. */
+  guard(approvals?: number, expiresInS?: number): Promise<void>;
+  /** A payout that waits for approval. */
+  pend(wanted?: Partial<WantedPayout>): Promise<Uuid>;
+  act(action: 'approve' | 'reject' | 'cancel', id: string, token?: string): Promise<TestAnswer>;
+  get(id: string): Promise<Json>;
+  events(id: string): Promise<{ readonly type: string; readonly object: Json }[]>;
+  movements(): Promise<Json[]>;
+}
+
+export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Promise<PayoutBank> {
+  const { database } = api.core;
+  const bank = await openBank(api);
+  const member = (name: string) => addMember(database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
+  const [first, second, creating] = [await member('first'), await member('second'), await member('creator')];
+  const source = await bank.account({
+    funds: { COPM: funds },
+    roles: [
+      { memberId: first.id, role: 'approver' },
+      { memberId: second.id, role: 'approver' },
+      { memberId: creating.id, role: 'operator' },
+    ],
+  });
+  const approvers = [await bank.issue(first), await bank.issue(second)] as const;
+  const creator = await bank.issue(creating);
+  const ask: PayoutBank['ask'] = (wanted, options) =>
+    bank.request('POST', '/v1/payouts', { body: payoutBody({ from: source, ...wanted }), ...options });
+  return {
+    bank,
+    source,
+    approvers,
+    creator,
+    ask,
+    pay: async (ending, wanted) =>
+      asUuid(text(answered(await ask({ ...wanted, ...(ending === undefined ? {} : { ending }) }), 201).json.id)),
+    guard: async (approvals = 1, expiresInS = 604_800) => {
+      const policy = { accountId: source.id, asset: 'COPM' as const, threshold: LEAST, approvals, expiresInS };
+      await setPolicy(database, systemClock, policy, TEST_ACTOR);
+    },
+    pend: async (wanted) => asUuid(text(answered(await ask(wanted, { token: creator }), 202).json.id)),
+    act: (action, id, token = action === 'cancel' ? creator : approvers[0]) =>
+      bank.request('POST', `/v1/payouts/${id}/${action}`, {
+        token,
+        ...(action === 'reject' ? { body: { reason: 'not agreed' } } : {}),
+      }),
+    get: async (id) => answered(await bank.get(`/v1/payouts/${id}`), 200).json,
+    events: async (id) =>
+      (await walk(bank, '/v1/events?limit=100'))
+        .map(({ type, data }) => ({ type: text(type), object: object(object(data).object) }))
+        .filter((event) => event.object.id === id)
+        .reverse(),
+    movements: () => walk(bank, `/v1/accounts/${source.id}/movements?limit=100`),
+  };
+}
+
+/** From now on each payout costs so much. Answers the account that gets it. */
+export async function charge({ bank }: PayoutBank, flatRaw: bigint): Promise<Account> {
+  const { database } = bank.api.core;
+  const tenantId = bank.tenant.tenant.id;
+  const fees = await bank.account();
+  await setFeeAccount(database, systemClock, tenantId, fees.id, TEST_ACTOR);
+  const schedule = { tenantId, operation: 'payout', asset: 'COPM', flatRaw, basisPoints: 0n } as const;
+  await setFeeSchedule(database, systemClock, { ...schedule, floorRaw: 0n, capRaw: null }, TEST_ACTOR);
+  return fees;
+}
+
+export function statusesOf(shown: Json): string[] {
+  return list(shown.status_transitions).map(({ status }) => text(status));
+}
+
+/**
+ * The log has one event for each transition that has one, each shows what GET showed at that moment, and what GET shows now
+ * tells the same story.
+ */
+export async function assertSameStory(own: PayoutBank, id: string): Promise<void> {
+  const shown = await own.get(id);
+  const events = await own.events(id);
+  const told = statusesOf(shown).filter((status) => status !== 'pending_approval' && status !== 'in_progress');
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    told.map((status) => `payout.${status}`),
+  );
+  for (const { type, object: seen } of events) {
+    assert.equal(`payout.${text(seen.status)}`, type);
+    const all = list(shown.status_transitions);
+    const until = all.findIndex(({ status }) => status === seen.status) + 1;
+    assert.deepEqual(seen.status_transitions, all.slice(0, until), 'the transitions up to then');
+  }
+  assert.equal(statusesOf(shown).at(-1), shown.status);
+  if (told.at(-1) === shown.status) assert.deepEqual(events.at(-1)?.object, shown);
+}
+
+export async function rowOf({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<Payout> {
+  const row = await database.reader.find(payouts, { id });
+  assert(row !== undefined);
+  return row;
+}
+
+/** What was said about it between us and its rail, oldest first. */
+export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: Uuid): Promise<PayoutRailEvent[]> {
+  return database.reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] });
+}
+
+/** The parts of the worker that reach rails, without worker and Temporal. */
+export function railsOf({ database }: TestDatabase, given: { readonly clock?: Clock; readonly rail?: Rail } = {}) {
+  const { clock = systemClock } = given;
+  const { desk, faults } = openDesk(database, {}, clock);
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const silent: string[] = [];
+  const submissions = new Submissions({
+    database,
+    desk,
+    clock,
+    rails: new Map([[SIMULATED, given.rail ?? simulated]]),
+    encryptionKeys: TEST_KEYRING,
+    failpoints: new Failpoints(null),
+    observer: { called: () => undefined, silent: (_, message) => silent.push(message) },
+  });
+  const nudge = { tell: () => undefined };
+  const approvals = new PayoutApprovals(desk, database.reader, clock, nudge);
+  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), onCallback: () => undefined });
+  return { submissions, simulated, approvals, callbacks, desk, faults, silent };
+}
+
+/** How often the simulated rail paid each of these. */
+export async function paidTimes(db: TestDatabase, ids: readonly string[]): Promise<number[]> {
+  const rows = await db.sql(
+    `SELECT HEX(payment_key) AS payment_key, COUNT(*) AS times FROM simulated_rail_actions
+     WHERE payment_key IN (${ids.map(idLiteral).join(',')}) GROUP BY payment_key`,
+  );
+  const times = new Map(rows.map((row) => [String(row.payment_key).toLowerCase(), Number(row.times)]));
+  return ids.map((id) => times.get(id.replaceAll('-', '')) ?? 0);
+}
+
+/** Resolves when GET shows one of these. */
+export function untilStatus(own: PayoutBank, id: string, ...statuses: readonly string[]): Promise<Json> {
+  return until(`payout ${id} is ${statuses.join(' or ')}`, async () => {
+    const shown = await own.get(id);
+    return statuses.includes(text(shown.status)) ? shown : null;
+  });
+}
+
+export function workflowOf({ client }: TestTemporal, id: string) {
+  return client.workflow.getHandle(payoutWorkflowId(id));
+}

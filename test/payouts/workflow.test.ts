@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST, object } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { hire } from '../support/temporal-world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import {
+  accountNumber,
+  assertSameStory,
+  DOCUMENT,
+  HOLDER,
+  openPayoutBank,
+  paidTimes,
+  type PayoutBank,
+  rowOf,
+  saidOf,
+  statusesOf,
+  untilStatus,
+  workflowOf,
+} from './support.js';
+
+describe('the workflow of a payout', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+    worker = await startTestWorker(db, temporal);
+    api = await startTestApi(db, temporalEnvironment(temporal));
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+    await worker.stop();
+  });
+
+  const stateOf = (id: string) => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
+  const untilEnded = (id: string) =>
+    until(
+      `the workflow of ${id} has completed`,
+      async () => (await workflowOf(temporal, id).describe()).status.name === 'COMPLETED',
+    );
+
+  it('brings each ending of the table to its state, paid once at most, and told by its events', async function () {
+    this.timeout(90_000);
+    const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
+    for (const [index, { shown }] of SCENARIOS.entries()) {
+      const wanted = shown.split(' → ');
+      const story = await until(
+        `${shown} of ${ids[index]!}`,
+        async () => {
+          const told = await own.get(ids[index]!);
+          return told.status === wanted.at(-1) ? told : null;
+        },
+        { limitMs: 60_000 },
+      );
+      assert.deepEqual(statusesOf(story), wanted);
+      await assertSameStory(own, ids[index]!);
+    }
+    assert.deepEqual(
+      await paidTimes(db, ids),
+      ids.map(() => 1),
+    );
+    const open = SCENARIOS.findIndex(({ name }) => name === 'no_answer');
+    for (const [index, id] of ids.entries()) if (index !== open) await untilEnded(id);
+    const waiting = await stateOf(ids[open]!);
+    assert.match(waiting?.waitingFor ?? '', /^Waiting for the rail to say what became of it; asked \d+ time/);
+    // All but the one that nobody knows of have ended: only that one is still held.
+    assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
+    await workflowOf(temporal, ids[open]!).terminate('of a test');
+  });
+
+  it('waits for approvals as a transfer does: through the API, and by signals of the staff', async function () {
+    this.timeout(60_000);
+    await own.guard(2);
+    const id = await own.pend();
+    await until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
+    const person = await hire(db.database);
+    answered(await own.act('approve', id), 200);
+    await workflowOf(temporal, id).signal('approve', { actor: person.name, reason: 'asked for by telephone' });
+    const shown = await untilStatus(own, id, 'completed');
+    assert.deepEqual(statusesOf(shown), ['pending_approval', 'approved', 'in_progress', 'completed']);
+    await untilEnded(id);
+    await assertSameStory(own, id);
+  });
+
+  it('refuses the staff what is no longer possible, and says so', async function () {
+    this.timeout(60_000);
+    const id = await own.pay('03');
+    await untilStatus(own, id, 'in_progress');
+    const person = await hire(db.database);
+    await workflowOf(temporal, id).signal('cancel', { actor: person.name, reason: 'too late' });
+    const refusal = await until('it says so', async () => (await stateOf(id))?.lastRefusal);
+    assert.match(refusal, /cancel by Ana .*: it is in_progress, and can no longer be canceled/);
+    assert.equal((await rowOf(db, id)).status, 'in_progress');
+    await workflowOf(temporal, id).terminate('of a test');
+  });
+
+  it('ends with a rejection, and nothing reaches the rail', async function () {
+    this.timeout(60_000);
+    await own.guard(1);
+    const id = await own.pend();
+    answered(await own.act('reject', id), 200);
+    await untilEnded(id);
+    assert.deepEqual(await saidOf(db, id), []);
+    assert.deepEqual(await paidTimes(db, [id]), [0]);
+  });
+
+  it('ends as canceled when nobody approves in time', async function () {
+    this.timeout(60_000);
+    await own.guard(1);
+    const id = await own.pend();
+    await db.change(`UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`);
+    const shown = await untilStatus(own, id, 'canceled');
+    assert.equal(object(shown.failure).code, 'approval_expired');
+    await untilEnded(id);
+    await assertSameStory(own, id);
+  });
+
+  it('holds no secret and no name: neither its history nor its attributes', async function () {
+    this.timeout(60_000);
+    const id = await own.pay('06', { description: 'a description of nobody else' });
+    await untilStatus(own, id, 'completed');
+    await untilEnded(id);
+    const handle = workflowOf(temporal, id);
+    const history = JSON.stringify([await handle.fetchHistory(), (await handle.describe()).raw]);
+    const decoded = [...history.matchAll(/"([A-Za-z0-9+/=]{16,})"/g)].map(([, text = '']) =>
+      Buffer.from(text, 'base64').toString('utf8'),
+    );
+    const all = [history, ...decoded].join('\n');
+    for (const secret of [accountNumber('06'), DOCUMENT, HOLDER, 'a description of nobody else'])
+      assert(!all.includes(secret), secret);
+  });
+});
