@@ -1,5 +1,5 @@
 import type { WorkerConfig } from './config.js';
-import { createActivities } from '../activities/index.js';
+import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, temporalOptions } from './app.js';
 import { uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
@@ -9,10 +9,9 @@ import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { railMetrics, stuckMetrics } from './payouts/metrics.js';
-import { HttpRail } from './payouts/rails/http.js';
+import { openRails } from './payouts/rails/registry.js';
 import { SIMULATED } from './payouts/rails/rules.js';
 import { SimulatedRail } from './payouts/rails/simulated.js';
-import type { Rail } from './payouts/rails/types.js';
 import { Submissions } from './payouts/submission.js';
 import { simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
@@ -43,57 +42,17 @@ export async function openWorker(
   webhooks: WebhookParts,
   logger: Logger,
 ): Promise<WorkerParts> {
-  const { clock, database, desk, registry } = core;
-  const { client, outbox, relay, nudge, waker } = bridge;
+  const { clock, database, registry } = core;
   const stopping = new AbortController();
-  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
-  const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
-  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
-  const { submissions, simulated } = buildRails(config, core, logger);
-  const callbacks = buildCallbacks(config, core, bridge);
-  const activities = createActivities({
-    transferApprovals,
-    payoutApprovals,
-    submissions,
-    batches,
-    webhooks,
-    stopping: stopping.signal,
-  });
-  const workers = new TemporalWorkers(
-    {
-      temporal: temporalOptions(config),
-      queues: config.WORKER_QUEUES.map((queue) => ({
-        queue,
-        activities: activities[queue],
-        maxActivities: queue === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES,
-      })),
-      maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
-      cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
-      shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
-    },
-    client,
-    logger,
-  );
-  const onFound = (resourceType: string, resources: number): void =>
-    logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
+  const { services, sweeps } = buildWork(config, core, bridge, webhooks, logger);
+  const workers = buildWorkers(config, bridge, createActivities({ ...services, stopping: stopping.signal }), logger);
   const sweeper = new Sweeper(
-    [
-      expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
-      expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
-      stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
-      simulatedReports(simulated, callbacks),
-      outboxSweep(outbox, relay),
-      webhookSweep(core, waker),
-      attemptsSweep(core),
-      retentionSweep(core),
-      uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
-      unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
-    ],
+    sweeps,
     sweeperMetrics(registry, (sweep, fault) =>
       logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed'),
     ),
   );
-  outboxMetrics(registry, outbox, clock);
+  outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
   const isReady = async (): Promise<boolean> =>
     workers.isPolling && (await database.reader.query('SELECT 1')).length === 1;
@@ -104,9 +63,61 @@ export async function openWorker(
   workers.start();
   const stop = async (): Promise<void> => {
     stopping.abort();
-    await Promise.all([sweeper.stop(), workers.stop(), waker.stop(), nudge.stop()]);
+    await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);
   };
   return { admin: server, sweeper, workers, stop };
+}
+
+/** What every feature has done for it: by activities, and by the sweeper. */
+interface Work {
+  readonly services: Omit<ActivityServices, 'stopping'>;
+  readonly sweeps: readonly Sweep[];
+}
+
+function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: WebhookParts, logger: Logger): Work {
+  const { clock, database, desk } = core;
+  const { client, outbox, relay, nudge, waker } = bridge;
+  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
+  const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
+  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
+  const { submissions, simulated } = buildRails(config, core, logger);
+  const onFound = (resourceType: string, resources: number): void =>
+    logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
+  return {
+    services: { transferApprovals, payoutApprovals, submissions, batches, webhooks },
+    sweeps: [
+      expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
+      expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
+      stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
+      simulatedReports(simulated, buildCallbacks(config, core, bridge)),
+      outboxSweep(outbox, relay),
+      webhookSweep(core, waker),
+      attemptsSweep(core),
+      retentionSweep(core),
+      uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
+      unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
+    ],
+  };
+}
+
+function buildWorkers(
+  config: WorkerConfig,
+  { client }: Bridge,
+  activities: Activities,
+  logger: Logger,
+): TemporalWorkers {
+  const options = {
+    temporal: temporalOptions(config),
+    queues: config.WORKER_QUEUES.map((queue) => ({
+      queue,
+      activities: activities[queue],
+      maxActivities: queue === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES,
+    })),
+    maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
+    cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+    shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
+  };
+  return new TemporalWorkers(options, client, logger);
 }
 
 /** The way to every rail that a payout may have, whatever new ones take. */
@@ -116,11 +127,8 @@ function buildRails(
   logger: Logger,
 ): { readonly submissions: Submissions; readonly simulated: SimulatedRail } {
   const simulated = new SimulatedRail(database, clock, SIMULATED);
-  const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
-  for (const [name, url] of config.PAYOUT_RAIL_URLS) {
-    const keys = config.PAYOUT_RAIL_KEYS.get(name);
-    if (keys !== undefined) rails.set(`http:${name}`, new HttpRail(name, url, keys, clock));
-  }
+  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
+  const rails = openRails(simulated, { urls, keys }, clock);
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
   const { ENCRYPTION_KEYS: encryptionKeys } = config;
   const parts = { database, desk, clock, rails, encryptionKeys, failpoints, observer };

@@ -28,6 +28,7 @@ import { createService } from './http/service.js';
 import { deskMetrics } from './ledger/desk/metrics.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
+import { payoutGuide } from './payouts/guide.js';
 import { callbackMetrics } from './payouts/metrics.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
@@ -140,6 +141,7 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
+    guides: [payoutGuide],
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(

@@ -134,6 +134,7 @@ export const OPS_VARIABLES = {
   DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
+  PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;

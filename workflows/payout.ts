@@ -5,8 +5,8 @@ import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
 const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
-/** A rail has 10 s for each answer, and may be asked twice; then what it said is written down. */
-const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...ATTEMPT, startToCloseTimeout: '45 seconds' });
+/** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
+const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...ATTEMPT, startToCloseTimeout: '30 seconds' });
 
 /**
  * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits until somebody says what

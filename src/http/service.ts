@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
+import type { Guide } from './docs/guides.js';
 import { DocsSite } from './docs/site.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
@@ -25,6 +26,8 @@ export interface ServiceOptions {
   readonly api: Api;
   /** What others than tenants send; none unless said. */
   readonly inbound?: readonly InboundRoute[];
+  /** The features' own pages in the docs; none unless said. */
+  readonly guides?: readonly Guide[];
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
@@ -65,7 +68,7 @@ export function createService(options: ServiceOptions): Koa {
     inbound: options.inbound ?? [],
     router: new Router(api.routes),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
+    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl, guides: options.guides ?? [] }),
     metrics: new HttpMetrics(options.registry),
   });
 }

@@ -5,6 +5,7 @@ import { type Actor, operatorActor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config.js';
 import { checkedText } from '../core/checked-text.js';
 import type { Keyring } from '../core/fingerprint.js';
+import type { Gateways } from '../payouts/rails/registry.js';
 import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
 import { UsageError } from './failures.js';
 import { Output } from './output.js';
@@ -18,6 +19,8 @@ export interface Ops extends OpsParts {
   readonly actor: () => Actor;
   /** Throws ConfigError where they are not configured. */
   readonly encryptionKeys: () => Keyring;
+  /** Where gateways are, and the keys shared with them. */
+  readonly gateways: Gateways;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -125,7 +128,8 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const operator = (): string => operatorName(options.operator, config);
   const actor = (): Actor => operatorActor(operator());
   try {
-    await work({ ...parts, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
+    const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
+    await work({ ...parts, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config), gateways });
   } finally {
     await parts.desk.drained();
     await parts.database.close();

@@ -4,6 +4,7 @@ import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { type Adjustment, adjustments, type Transfer, transfers } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -78,5 +79,12 @@ export async function findBatch(reader: Reader, named: string): Promise<BonusBat
   const id = parseUuid(named);
   const found = id === null ? undefined : await reader.find(bonusBatches, { id });
   if (found === undefined) throw new OpsError(`there is no batch ${named}`);
+  return found;
+}
+
+export async function findPayout(reader: Reader, named: string): Promise<Payout> {
+  const id = parseUuid(named);
+  const found = id === null ? undefined : await reader.find(payouts, { id });
+  if (found === undefined) throw new OpsError(`there is no payout ${named}`);
   return found;
 }

@@ -12,7 +12,9 @@ import { addKeyCommands } from './commands/keys.js';
 import { addLimitCommands } from './commands/limits.js';
 import { addMemberCommands } from './commands/members.js';
 import { addOutboxCommands } from './commands/outbox.js';
+import { addPayoutCommands } from './commands/payouts.js';
 import { addPolicyCommands } from './commands/policies.js';
+import { addRailCommands } from './commands/rails.js';
 import { addStaffCommands } from './commands/staff.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
@@ -46,6 +48,8 @@ export function buildProgram(): Command {
   addLimitCommands(program);
   addPolicyCommands(program);
   addTransferCommands(program);
+  addPayoutCommands(program);
+  addRailCommands(program);
   addStaffCommands(program);
   addOutboxCommands(program);
   addAliasCommands(program);

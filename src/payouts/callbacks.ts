@@ -77,7 +77,7 @@ export class RailCallbacks {
     const { outcome, replayed } = await desk.submit(reportOutcome, {
       tenantId,
       key: `rail/${rail}/${callbackId}`,
-      fingerprint: commandFingerprint(['callback', id, said.status, said.reference, said.failureCode ?? '']),
+      fingerprint: commandFingerprint(['callback', id, said.status, said.reference ?? '', said.failureCode ?? '']),
       facts: payout,
       kind: 'callback',
       said,

@@ -113,8 +113,8 @@ export function endOfNumber(accountNumber: string): string {
 /** What a rail says of a payout that it has heard of. */
 export interface RailStatement {
   readonly status: 'accepted' | 'completed' | 'failed' | 'returned';
-  /** The rail's own name for it. */
-  readonly reference: string;
+  /** The rail's own name for it; null where an operator speaks for the rail. */
+  readonly reference: string | null;
   readonly failureCode: FailureCode | null;
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { payoutBody } from '../payouts/support.js';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -98,6 +99,27 @@ describe('what is secret or personal in a request', () => {
     await ask('DELETE', `/v1/events?x=${plant('the query of a wrong method')}`);
   }
 
+  /** Where money goes to, and what of it is told to nobody. */
+  async function payouts(): Promise<void> {
+    const from = await bank.account({ funds: { COPM: 10n * LEAST } });
+    const body = (what: string, destination: object = {}): object =>
+      payoutBody({
+        from,
+        description: plant(`the description of ${what}`),
+        destination: {
+          account_number: plant(`the account number of ${what}`),
+          holder_name: plant(`the holder of ${what}`),
+          holder_document: plant(`the document of ${what}`).toUpperCase(),
+          ...destination,
+        },
+      });
+    answered(await ask('POST', '/v1/payouts', { body: body('a payout') }), 201);
+    await ask('POST', '/v1/payouts', { body: body('a malformed payout', { country: plant('a country') }) });
+    await ask('POST', '/v1/payouts', { body: body('a payout without amount', { bank_code: plant('a bank') }) });
+    await ask('POST', `/rails/${plant('a rail')}/callbacks`, { body: { id: plant('a callback') } });
+    await ask('POST', '/rails/bank-a/callbacks', { body: { id: plant('another callback') } });
+  }
+
   async function tokens(): Promise<void> {
     const token = await bank.issue(bank.tenant.owner, ['read']);
     planted.set('a token', token.slice(-40));
@@ -176,6 +198,7 @@ describe('what is secret or personal in a request', () => {
   it('is in no log line, no metric and no error body, also where we fail', async () => {
     await goodRequests();
     await refusedRequests();
+    await payouts();
     await tokens();
     await brokenHttp();
     await faults();

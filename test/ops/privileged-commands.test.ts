@@ -17,6 +17,8 @@ import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
+/** Looked at beside what they do: test/payouts/ops.test.ts. Those of rails change nothing of ours. */
+const ELSEWHERE = /^(payouts|rails) /;
 const READING = /( |^)(list|show|status|listen|deliveries|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
@@ -257,7 +259,7 @@ describe('what operators do', function () {
   });
 
   it('has no command that changes something and is not in the audit log', () => {
-    const changing = leaves(buildProgram()).filter((path) => !READING.test(path));
+    const changing = leaves(buildProgram()).filter((path) => !READING.test(path) && !ELSEWHERE.test(path));
     assert.deepEqual(
       changing.filter((path) => !recorded.has(path)),
       [],

@@ -4,8 +4,9 @@ import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/types.js';
 import type { RailStatement } from '../../src/payouts/rules.js';
 import { closeAccount } from '../../src/accounts/closing.js';
+import { cancelRacing } from '../campaigns/payouts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST, object, text } from '../support/bank.js';
+import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import {
@@ -281,21 +282,6 @@ describe('what becomes of an approved payout', () => {
   });
 
   it('canceled while it is being handed over: one of the two wins, 30 times', async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, () => own.pay()));
-    const { submissions } = railsOf(db);
-    await Promise.all(
-      ids.map(async (id, index) => {
-        const cancel = () => own.act('cancel', id, own.bank.token);
-        const submit = () => submissions.submit(id);
-        await Promise.all(index % 2 === 0 ? [cancel(), submit()] : [submit(), cancel()]);
-      }),
-    );
-    const paid = await paidTimes(db, ids);
-    const ends = await Promise.all(ids.map(async (id) => text((await own.get(id)).status)));
-    assert.deepEqual(
-      ends,
-      paid.map((times) => (times === 1 ? 'completed' : 'canceled')),
-    );
-    for (const id of ids) await assertSameStory(own, id);
+    await cancelRacing(db, own, 30);
   });
 });

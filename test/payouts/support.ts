@@ -12,7 +12,7 @@ import { PayoutApprovals } from '../../src/payouts/approvals.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
+import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { Submissions } from '../../src/payouts/submission.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
@@ -184,7 +184,10 @@ export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: U
 }
 
 /** The parts of the worker that reach rails, without worker and Temporal. */
-export function railsOf({ database }: TestDatabase, given: { readonly clock?: Clock; readonly rail?: Rail } = {}) {
+export function railsOf(
+  { database }: TestDatabase,
+  given: { readonly clock?: Clock; readonly rail?: Rail; readonly rails?: Rails } = {},
+) {
   const { clock = systemClock } = given;
   const { desk, faults } = openDesk(database, {}, clock);
   const simulated = new SimulatedRail(database, clock, SIMULATED);
@@ -193,7 +196,7 @@ export function railsOf({ database }: TestDatabase, given: { readonly clock?: Cl
     database,
     desk,
     clock,
-    rails: new Map([[SIMULATED, given.rail ?? simulated]]),
+    rails: given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]),
     encryptionKeys: TEST_KEYRING,
     failpoints: new Failpoints(null),
     observer: { called: () => undefined, silent: (_, message) => silent.push(message) },
@@ -215,11 +218,15 @@ export async function paidTimes(db: TestDatabase, ids: readonly string[]): Promi
 }
 
 /** Resolves when GET shows one of these. */
-export function untilStatus(own: PayoutBank, id: string, ...statuses: readonly string[]): Promise<Json> {
-  return until(`payout ${id} is ${statuses.join(' or ')}`, async () => {
-    const shown = await own.get(id);
-    return statuses.includes(text(shown.status)) ? shown : null;
-  });
+export function untilStatus(own: PayoutBank, id: string, statuses: readonly string[], limitMs = 30_000): Promise<Json> {
+  return until(
+    `payout ${id} is ${statuses.join(' or ')}`,
+    async () => {
+      const shown = await own.get(id);
+      return statuses.includes(text(shown.status)) ? shown : null;
+    },
+    { limitMs },
+  );
 }
 
 export function workflowOf({ client }: TestTemporal, id: string) {

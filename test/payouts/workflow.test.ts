@@ -54,6 +54,9 @@ describe('the workflow of a payout', () => {
       async () => (await workflowOf(temporal, id).describe()).status.name === 'COMPLETED',
     );
 
+  const untilWaiting = (id: string) =>
+    until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
+
   it('brings each ending of the table to its state, paid once at most, and told by its events', async function () {
     this.timeout(90_000);
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
@@ -87,11 +90,11 @@ describe('the workflow of a payout', () => {
     this.timeout(60_000);
     await own.guard(2);
     const id = await own.pend();
-    await until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
+    await untilWaiting(id);
     const person = await hire(db.database);
     answered(await own.act('approve', id), 200);
     await workflowOf(temporal, id).signal('approve', { actor: person.name, reason: 'asked for by telephone' });
-    const shown = await untilStatus(own, id, 'completed');
+    const shown = await untilStatus(own, id, ['completed']);
     assert.deepEqual(statusesOf(shown), ['pending_approval', 'approved', 'in_progress', 'completed']);
     await untilEnded(id);
     await assertSameStory(own, id);
@@ -100,7 +103,7 @@ describe('the workflow of a payout', () => {
   it('refuses the staff what is no longer possible, and says so', async function () {
     this.timeout(60_000);
     const id = await own.pay('03');
-    await untilStatus(own, id, 'in_progress');
+    await untilStatus(own, id, ['in_progress']);
     const person = await hire(db.database);
     await workflowOf(temporal, id).signal('cancel', { actor: person.name, reason: 'too late' });
     const refusal = await until('it says so', async () => (await stateOf(id))?.lastRefusal);
@@ -113,6 +116,7 @@ describe('the workflow of a payout', () => {
     this.timeout(60_000);
     await own.guard(1);
     const id = await own.pend();
+    await untilWaiting(id);
     answered(await own.act('reject', id), 200);
     await untilEnded(id);
     assert.deepEqual(await saidOf(db, id), []);
@@ -123,8 +127,9 @@ describe('the workflow of a payout', () => {
     this.timeout(60_000);
     await own.guard(1);
     const id = await own.pend();
+    await untilWaiting(id);
     await db.change(`UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`);
-    const shown = await untilStatus(own, id, 'canceled');
+    const shown = await untilStatus(own, id, ['canceled']);
     assert.equal(object(shown.failure).code, 'approval_expired');
     await untilEnded(id);
     await assertSameStory(own, id);
@@ -133,7 +138,7 @@ describe('the workflow of a payout', () => {
   it('holds no secret and no name: neither its history nor its attributes', async function () {
     this.timeout(60_000);
     const id = await own.pay('06', { description: 'a description of nobody else' });
-    await untilStatus(own, id, 'completed');
+    await untilStatus(own, id, ['completed']);
     await untilEnded(id);
     const handle = workflowOf(temporal, id);
     const history = JSON.stringify([await handle.fetchHistory(), (await handle.describe()).raw]);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
 import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
+import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
@@ -37,6 +38,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,
+  ...PAYOUT_PROOFS,
 };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');

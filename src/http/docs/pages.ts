@@ -2,11 +2,12 @@ import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import { API_VERSIONS } from '../../core/versions.js';
 import type { Route } from '../route.js';
+import type { Guide } from './guides.js';
 import { html, type Html, page, prose, type Site } from './layout.js';
 
 /** The written pages of the docs; what is data in the code is read from there. */
 
-export function homePage(site: Site, baseUrl: string): string {
+export function homePage(site: Site, baseUrl: string, guides: readonly Guide[]): string {
   const { base } = site;
   const content = html`
     <p>
@@ -18,6 +19,7 @@ export function homePage(site: Site, baseUrl: string): string {
       <li><a href="${base}/conventions">Conventions</a>: idempotency, pages, amounts, times, limits, versions</li>
       <li><a href="${base}/conceptos/errores">Errors</a>: every code, what it means and what to do</li>
       <li><a href="${base}/permissions">Permissions</a>: which scope and which role an operation asks for</li>
+      ${guides.map(({ slug, title, about }) => html`<li><a href="${base}/${slug}">${title}</a>: ${about}</li>`)}
       <li><a href="/openapi.json">openapi.json</a>: the same reference for machines (OpenAPI 3.1)</li>
     </ul>
     <h2>A first transfer</h2>

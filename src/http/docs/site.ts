@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import helmet from 'helmet';
 import type Koa from 'koa';
 import type { Route } from '../route.js';
+import { type Guide, guidePage } from './guides.js';
 import { STYLE } from './layout.js';
 import {
   conventionsPage,
@@ -27,6 +28,7 @@ export interface SiteParts {
   readonly baseUrl: string;
   /** Its path is where the pages are served. */
   readonly docsUrl: string;
+  readonly guides: readonly Guide[];
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -38,15 +40,16 @@ export class DocsSite {
   private readonly pages: ReadonlyMap<string, Page>;
   private readonly secure: ReturnType<typeof helmet>;
 
-  constructor({ routes, openApi, baseUrl, docsUrl }: SiteParts) {
+  constructor({ routes, openApi, baseUrl, docsUrl, guides }: SiteParts) {
     const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
     const site = { base };
     this.pages = new Map([
-      [base || '/', pageOf(HTML, homePage(site, baseUrl))],
+      [base || '/', pageOf(HTML, homePage(site, baseUrl, guides))],
       [`${base}${ERRORS_PAGE}`, pageOf(HTML, errorsPage(site))],
       [`${base}/permissions`, pageOf(HTML, permissionsPage(site, routes))],
       [`${base}/conventions`, pageOf(HTML, conventionsPage(site))],
       [`${base}/reference`, pageOf(HTML, referencePage(site))],
+      ...guides.map((guide) => [`${base}/${guide.slug}`, pageOf(HTML, guidePage(site, guide))] as const),
       [`${base}/assets/style.css`, pageOf(CSS, STYLE)],
       [`${base}/assets/reference.css`, pageOf(CSS, REFERENCE_STYLE)],
       [`${base}/assets/reference.js`, pageOf(JS, REFERENCE_SCRIPT)],

@@ -1,0 +1,215 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { recordAct } from '../../access/audit-log.js';
+import { formatAmount } from '../../core/amount.js';
+import { checkedText } from '../../core/checked-text.js';
+import { ApiError } from '../../core/errors.js';
+import { Failpoints } from '../../core/failpoints.js';
+import type { ApprovalAction } from '../../approvals/rules.js';
+import { MAX_REASON } from '../../approvals/service.js';
+import type { StaffRight } from '../../db/entities/approvals.js';
+import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
+import { PayoutApprovals } from '../../payouts/approvals.js';
+import { openRails } from '../../payouts/rails/registry.js';
+import { SIMULATED } from '../../payouts/rails/rules.js';
+import { SimulatedRail } from '../../payouts/rails/simulated.js';
+import { decideResolution, proposeResolution } from '../../payouts/resolutions.js';
+import { Submissions } from '../../payouts/submission.js';
+import { transact } from '../../db/transact.js';
+import { Outbox } from '../../temporal/outbox.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { findAccount, findPayout, findTenant } from '../finding.js';
+import { limit, optionalText, text } from '../inputs.js';
+import { listPayouts, listStuck, payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
+import { addReconcile } from './reconcile.js';
+
+const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';
+const REASON = ['--reason <text>', `why, up to ${MAX_REASON} characters`] as const;
+
+export function addPayoutCommands(program: Command): void {
+  const own = group(
+    program,
+    'payouts',
+    'money on its way to bank accounts: find it, decide it, and settle what is stuck',
+  );
+  addReading(own);
+  addAct(own, 'approve', 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
+  addAct(own, 'reject', 'approve', 'end a payout that waits: nothing leaves the account');
+  addAct(own, 'cancel', 'cancel', 'the same, because whoever asked for it no longer wants it; until the rail has it');
+  addRetry(own);
+  addResolve(own);
+  addReconcile(own);
+}
+
+function addReading(own: Command): void {
+  addCommand(own, {
+    usage: 'list',
+    summary: "a tenant's payouts, newest first",
+    options: [
+      ['--tenant <tenant>', 'id or name of the tenant'],
+      ['--status <status>', `only those ${PAYOUT_STATUSES.join(', ')}`],
+      ['--account <account>', 'only those that leave this account: id, alias or phone'],
+      ['--limit <count>', 'how many at most (default: 100)'],
+    ],
+    examples: ['payouts list --tenant acme --status in_progress', 'payouts list --tenant acme --json'],
+    input: z.object({
+      tenant: text,
+      status: z.enum(PAYOUT_STATUSES, { error: `must be one of ${PAYOUT_STATUSES.join(', ')}` }).optional(),
+      account: optionalText,
+      limit,
+    }),
+    run: async ({ database: { reader }, output }, { tenant, status, account, limit: most }) => {
+      const { id: tenantId } = await findTenant(reader, tenant);
+      const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
+      const found = await listPayouts(reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      output.list(found.map(payoutFields), 'There are none.');
+      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+    },
+  });
+  addCommand(own, {
+    usage: 'show <id>',
+    summary: 'one payout: what it waits for, what its rail said, and what operators proposed',
+    options: [],
+    examples: [`payouts show ${EXAMPLE}`],
+    input: z.object({ id: text }),
+    run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
+  });
+  addCommand(own, {
+    usage: 'stuck',
+    summary: 'payouts of which nobody knows what became, or whose rail contradicts itself; the longest first',
+    options: [['--limit <count>', 'how many at most (default: 100)']],
+    explanation: `
+Ask the rail again with payouts retry. Where it does not know, ask the bank, and resolve the payout by what it says:
+payouts resolve, with a second person's approval. A stuck payout is never guessed.`,
+    examples: ['payouts stuck', 'payouts stuck --json'],
+    input: z.object({ limit }),
+    run: async ({ database: { reader }, clock, output }, { limit: most }) => {
+      const found = await listStuck(reader, most);
+      const rows = [];
+      for (const payout of found) rows.push(await stuckFields(reader, payout, clock()));
+      output.list(rows, 'There are none.');
+    },
+  });
+}
+
+function addAct(own: Command, action: ApprovalAction, right: StaffRight, summary: string): void {
+  addCommand(own, {
+    usage: `${action} <id>`,
+    summary,
+    explanation: `
+Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
+to ${right}; the reason is recorded with the name.`,
+    options: [REASON],
+    examples: [`payouts ${action} ${EXAMPLE} --operator maria --reason 'asked for in ticket 118'`],
+    input: z.object({ id: text, reason: text }),
+    run: async (ops, { id, reason: given }) => {
+      const reason = checkedText('reason', given, MAX_REASON);
+      const payout = await findPayout(ops.database.reader, id);
+      await confirm(ops, `${action} the payout`, payout);
+      // The worker's sweeper tells the workflow: this process has no way to Temporal.
+      const approvals = new PayoutApprovals(ops.desk, ops.database.reader, ops.clock, { tell: () => undefined });
+      const { outcome } = await approvals.actByOperator(payout, action, ops.operator(), reason);
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+      await show(ops, outcome.resource);
+    },
+  });
+}
+
+function addRetry(own: Command): void {
+  addCommand(own, {
+    usage: 'retry <id>',
+    summary:
+      'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
+    explanation: `
+Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
+now denies it is not believed: resolve the payout instead.`,
+    options: [],
+    examples: [`payouts retry ${EXAMPLE}`],
+    input: z.object({ id: text }),
+    run: async (ops, { id }) => {
+      const payout = await findPayout(ops.database.reader, id);
+      if (payout.status !== 'approved' && payout.status !== 'in_progress')
+        throw new OpsError(`nothing is asked: the payout is ${payout.status}`);
+      const submissions = submissionsOf(ops);
+      const { tenantId, status } = payout;
+      const act = {
+        tenantId,
+        action: 'payout.retry',
+        subjectType: 'payout',
+        subjectId: payout.id,
+        details: { status },
+      };
+      // Before the deed: whatever the rail then gets, it is written who wanted it.
+      await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
+      const after = await (payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id));
+      const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;
+      if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
+      await show(ops, after);
+    },
+  });
+}
+
+function submissionsOf({ database, desk, clock, encryptionKeys, gateways, output }: Ops): Submissions {
+  const observer = { called: () => undefined, silent: (_: string, message: string) => output.say(message) };
+  const rails = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
+  const failpoints = new Failpoints(null);
+  return new Submissions({ database, desk, clock, rails, encryptionKeys: encryptionKeys(), failpoints, observer });
+}
+
+function addResolve(own: Command): void {
+  addCommand(own, {
+    usage: 'resolve <id>',
+    summary: 'settle a payout by what the bank says: one operator proposes, another one approves',
+    explanation: `
+  payouts resolve ID --as OUTCOME --reason TEXT   proposes; nothing moves yet
+  payouts resolve ID --approve                    a second person applies what is proposed
+  payouts resolve ID --reject                     ends the proposal
+
+OUTCOME: completed or failed for what is in progress, returned also for what was completed; unchanged where the rail
+contradicts itself and the payout is right as it is.`,
+    options: [
+      ['--as <outcome>', `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`],
+      REASON,
+      ['--approve', 'apply what another operator proposed'],
+      ['--reject', 'end the proposal'],
+    ],
+    examples: [
+      `payouts resolve ${EXAMPLE} --as completed --reason 'bank statement of 21 November' --operator maria`,
+      `payouts resolve ${EXAMPLE} --approve --operator leo`,
+    ],
+    input: z.object({
+      id: text,
+      as: z.enum(RESOLUTION_OUTCOMES, { error: `must be one of ${RESOLUTION_OUTCOMES.join(', ')}` }).optional(),
+      reason: optionalText,
+      approve: z.boolean().default(false),
+      reject: z.boolean().default(false),
+    }),
+    run: async (ops, { id, as: outcome, reason, approve, reject }) => {
+      if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
+        throw new UsageError('say one of --as, --approve and --reject');
+      const payout = await findPayout(ops.database.reader, id);
+      const operator = ops.operator();
+      if (outcome !== undefined) {
+        if (reason === undefined) throw new UsageError('--reason is required');
+        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason, operator }));
+        return ops.output.say(`Another operator applies it: npm run ops -- payouts resolve ${id} --approve`);
+      }
+      await confirm(
+        ops,
+        approve ? 'apply the resolution of the payout' : 'reject the resolution of the payout',
+        payout,
+      );
+      await show(ops, await decideResolution(ops.desk, payout, approve ? 'apply' : 'reject', operator));
+    },
+  });
+}
+
+async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
+  output.one(await payoutDetailFields(reader, payout, clock()));
+}
+
+async function confirm({ output }: Ops, what: string, payout: Payout): Promise<void> {
+  const words = what.charAt(0).toUpperCase() + what.slice(1);
+  await output.confirm(`${words} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`);
+}

@@ -1,0 +1,22 @@
+import type { Keyring } from '../../core/fingerprint.js';
+import type { Clock } from '../../core/instant.js';
+import { HttpRail } from './http.js';
+import { SIMULATED } from './rules.js';
+import type { SimulatedRail } from './simulated.js';
+import type { Rail, Rails } from './types.js';
+
+/** Where the operator's gateways are, and the keys shared with each. */
+export interface Gateways {
+  readonly urls: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, Keyring>;
+}
+
+/** The way to every rail that a payout may have, whatever new ones take. */
+export function openRails(simulated: SimulatedRail, { urls, keys }: Gateways, clock: Clock): Rails {
+  const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
+  for (const [name, url] of urls) {
+    const own = keys.get(name);
+    if (own !== undefined) rails.set(`http:${name}`, new HttpRail(name, url, own, clock));
+  }
+  return rails;
+}

@@ -1,0 +1,49 @@
+import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
+import { time, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type SimulatedRailPayment, simulatedRailPayments } from '../../db/entities/payouts.js';
+import { columnList, literal } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { scenarioNamed } from './scenarios.js';
+
+const DAY_MS = 86_400_000;
+const SLICE = 1_000;
+/** No outcome comes later after a payment than this. */
+const LONGEST_MS = 60_000;
+
+/** What the simulated rail did on a day (UTC) up to now, as CSV, piece by piece. */
+export async function* simulatedStatement(
+  reader: Reader,
+  rail: string,
+  from: Instant,
+  now: Instant,
+): AsyncGenerator<string> {
+  yield 'key,status,raw,asset,reference,at\n';
+  const to = instant(Math.min(from + DAY_MS, now + 1));
+  let after = '';
+  for (;;) {
+    const rows = await reader.query(
+      `SELECT ${columnList(simulatedRailPayments)} FROM simulated_rail_payments FORCE INDEX (PRIMARY)
+       WHERE rail=${literal(simulatedRailPayments, 'rail', rail)}
+         AND acted_at>=${time.literal(instant(from - LONGEST_MS))} AND acted_at<${time.literal(to)}${after}
+       ORDER BY payment_key LIMIT ${SLICE}`,
+    );
+    const payments = rows.map((row) => parseRow(simulatedRailPayments, row));
+    yield payments.flatMap((payment) => linesOf(payment, from, to)).join('');
+    const last = payments.at(-1);
+    if (last === undefined || payments.length < SLICE) return;
+    after = ` AND payment_key>${uuid.literal(last.paymentKey)}`;
+  }
+}
+
+function linesOf(
+  { paymentKey, scenario, actedAt, raw, asset, reference }: SimulatedRailPayment,
+  from: Instant,
+  to: Instant,
+) {
+  if (actedAt === null) return [];
+  return scenarioNamed(scenario).steps.flatMap(({ afterMs, status }) => {
+    const at = instant(actedAt + afterMs);
+    return at >= from && at < to ? [`${paymentKey},${status},${raw},${asset},${reference},${toRfc3339(at)}\n`] : [];
+  });
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { ConfigError, readConfig } from '../../src/config.js';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const REST = {
+  MYSQL_URL: 'mysql://app:secret@127.0.0.1:3306/money',
+  FINGERPRINT_KEYS: `one:${KEY}`,
+  CURSOR_KEYS: `one:${KEY}`,
+  ENCRYPTION_KEYS: `one:${KEY}`,
+};
+
+function refusalOf(environment: Record<string, string>): string {
+  try {
+    readConfig({ ...REST, ...environment });
+    return '';
+  } catch (error) {
+    assert(error instanceof ConfigError);
+    return error.message;
+  }
+}
+
+describe('the configuration of rails', () => {
+  it('has none unless it is said: nothing is sent over a simulated rail by accident', () => {
+    assert.deepEqual(readConfig(REST).PAYOUT_RAILS, []);
+  });
+
+  it('reads routes, addresses and keys, of which the first signs', () => {
+    const config = readConfig({
+      ...REST,
+      PAYOUT_RAILS: 'Acme S.A./CO=http:bank-a, acme/*=simulated,*/US=simulated,*=http:bank-a',
+      PAYOUT_RAIL_URLS: 'bank-a=https://gateway.example/v1?x=y',
+      PAYOUT_RAIL_KEYS: `bank-a=k2:${KEY},bank-a=k1:${KEY}`,
+    });
+    assert.deepEqual(
+      config.PAYOUT_RAILS.map(({ tenant, country, rail }) => `${tenant}|${country}|${rail}`),
+      ['Acme S.A.|CO|http:bank-a', 'acme|*|simulated', '*|US|simulated', '*|*|http:bank-a'],
+    );
+    assert.equal(config.PAYOUT_RAIL_URLS.get('bank-a'), 'https://gateway.example/v1?x=y');
+    assert.deepEqual(
+      config.PAYOUT_RAIL_KEYS.get('bank-a')?.map(({ id }) => id),
+      ['k2', 'k1'],
+    );
+  });
+
+  it('refuses what cannot be used, and a gateway without address or key', () => {
+    assert.match(refusalOf({ PAYOUT_RAILS: '*=bank-a' }), /bank-a is no rail/);
+    assert.match(refusalOf({ PAYOUT_RAILS: 'acme/XX=simulated' }), /acme\/XX must be/);
+    assert.match(refusalOf({ PAYOUT_RAILS: '/CO=simulated' }), /must be \*, tenant\/COUNTRY/);
+    assert.match(refusalOf({ PAYOUT_RAIL_URLS: 'bank-a=ftp://x' }), /PAYOUT_RAIL_URLS/);
+    const without = refusalOf({ PAYOUT_RAILS: '*=http:bank-a' });
+    assert.match(without, /bank-a has no address/);
+    assert.match(without, /bank-a has no key/);
+  });
+
+  it('never shows a key in a fault', () => {
+    const secret = 'c2VjcmV0';
+    const message = refusalOf({ PAYOUT_RAIL_KEYS: `bank-a=k1:${secret}` });
+    assert(message.includes('PAYOUT_RAIL_KEYS') && !message.includes(secret));
+  });
+});

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { type PayoutRailEvent, payoutRailEvents } from '../../src/db/entities/payouts.js';
+import { type RunningGateway, serveGateway } from '../../src/payouts/rails/gateway.js';
+import { HttpRail } from '../../src/payouts/rails/http.js';
+import { signed } from '../../src/payouts/rails/signing.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { RailSilent } from '../../src/payouts/rails/types.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, object, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { freePorts } from '../support/service-process.js';
+import { assertLedgerSound } from '../support/world.js';
+import {
+  assertSameStory,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  saidOf,
+  statusesOf,
+  TEST_KEYRING,
+  untilStatus,
+} from './support.js';
+
+const NAME = 'bank-a';
+const RAIL = `http:${NAME}`;
+const PATH = `/rails/${NAME}/callbacks`;
+const [KEY] = TEST_KEYRING;
+
+describe('the HTTP rail', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let gateway: RunningGateway;
+  let rail: HttpRail;
+
+  before(async () => {
+    db = await testDatabase();
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port!}`;
+    api = await startTestApi(db, {
+      PAYOUT_RAILS: `*=${RAIL}`,
+      PAYOUT_RAIL_URLS: `${NAME}=${url}`,
+      PAYOUT_RAIL_KEYS: `${NAME}=${KEY.id}:${KEY.secret.toString('base64')}`,
+    });
+    gateway = await serveGateway(new SimulatedRail(db.database, systemClock, `gateway:${NAME}`), systemClock, {
+      name: NAME,
+      port: port!,
+      keys: TEST_KEYRING,
+      serviceUrl: api.baseUrl,
+      onLine: () => undefined,
+    });
+    rail = new HttpRail(NAME, url, TEST_KEYRING, systemClock);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await gateway.stop();
+    await api.stop();
+  });
+
+  const submissions = (over: HttpRail = rail) => railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
+
+  describe('with the reference gateway', () => {
+    it('learns at once of what happens at once', async () => {
+      const [done, failed] = [await own.pay(), await own.pay('01')];
+      await submissions().submit(done);
+      await submissions().submit(failed);
+      assert.equal((await own.get(done)).status, 'completed');
+      assert.equal(object((await own.get(failed)).failure).code, 'account_closed');
+      for (const id of [done, failed]) await assertSameStory(own, id);
+    });
+
+    it('learns by signed callbacks of what happens later, a return after the completion too', async () => {
+      const [failed, returned, done] = [await own.pay('02'), await own.pay('05'), await own.pay('06')];
+      for (const id of [failed, returned, done]) await submissions().submit(id);
+      assert.deepEqual(statusesOf(await untilStatus(own, failed, ['failed'])).at(-1), 'failed');
+      await untilStatus(own, done, ['completed']);
+      const story = statusesOf(await untilStatus(own, returned, ['returned']));
+      assert.deepEqual(story, ['approved', 'in_progress', 'completed', 'returned']);
+      for (const id of [failed, returned, done]) {
+        await assertSameStory(own, id);
+        assert((await saidOf(db, id)).some(({ kind, effect }) => kind === 'callback' && effect === 'applied'));
+      }
+    });
+
+    it('leaves unknown what is not answered, and asks; what was lost is given again', async () => {
+      const [silent, lost] = [await own.pay('03'), await own.pay('07')];
+      for (const id of [silent, lost]) {
+        assert.equal((await submissions().submit(id)).status, 'in_progress');
+        await submissions().ask(id);
+      }
+      assert.equal((await own.get(silent)).status, 'in_progress');
+      assert.equal((await own.get(lost)).status, 'completed');
+    });
+  });
+
+  describe('takes for an answer', () => {
+    async function against<T>(listener: RequestListener, work: (rail: HttpRail) => Promise<T>): Promise<T> {
+      const server = createServer(listener).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      try {
+        return await work(new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock));
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+    const reply =
+      (status: number, body: string): RequestListener =>
+      (_, response) =>
+        void response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body);
+    const key = newId();
+    const good = { key, status: 'completed', reference: 'R1', failure: null };
+
+    for (const [what, listener] of [
+      ['an error', reply(500, JSON.stringify(good))],
+      ['a refusal', reply(422, JSON.stringify({ ...good, status: 'failed' }))],
+      ['a redirect', reply(302, '')],
+      ['what is no JSON', reply(200, '<html>')],
+      ['a statement about another payout', reply(200, JSON.stringify({ ...good, key: newId() }))],
+      ['an unknown status', reply(200, JSON.stringify({ ...good, status: 'paid' }))],
+      ['a statement without reference', reply(200, JSON.stringify({ key, status: 'completed' }))],
+      ['too long an answer', reply(200, JSON.stringify({ ...good, more: 'x'.repeat(70_000) }))],
+      ['a 404 of somebody between', reply(404, 'not found')],
+      ['a 404 about another payout', reply(404, JSON.stringify({ key: newId(), status: 'unknown' }))],
+      ['a closed connection', (request) => void request.socket.destroy()],
+    ] as const satisfies readonly (readonly [string, RequestListener])[])
+      it(`not ${what}: the outcome stays unknown`, () =>
+        against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
+
+    it('only a statement about the very payout, and "unknown" in the words of the protocol', async () => {
+      const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
+      assert.deepEqual([said?.status, said?.reference], ['completed', 'R1']);
+      assert.equal(
+        await against(reply(404, JSON.stringify({ key, status: 'unknown' })), (over) => over.status(key)),
+        null,
+      );
+    });
+  });
+
+  describe('takes callbacks', () => {
+    let id: Uuid;
+    let count = 0;
+
+    beforeEach(async () => {
+      id = await own.pay('03');
+      await submissions().submit(id);
+    });
+
+    const about = (more: object = {}) => {
+      count += 1;
+      const failure = null;
+      return JSON.stringify({
+        id: `cb-${id}-${count}`,
+        key: id,
+        status: 'completed',
+        reference: 'R9',
+        failure,
+        ...more,
+      });
+    };
+    const post = (body: string, headers: Readonly<Record<string, string>>, path = PATH): Promise<TestAnswer> =>
+      api.request('POST', path, { body, key: null, headers });
+    const sign = (body: string, at = Date.now(), path = PATH) =>
+      signed(KEY, { method: 'POST', path, body: Buffer.from(body) }, instant(at));
+    const call = (body: string) => post(body, sign(body));
+    const effects = async () =>
+      (await saidOf(db, id)).filter(({ kind }) => kind === 'callback').map((one) => one.effect);
+    const disbelieved = (): Promise<PayoutRailEvent[]> =>
+      db.database.reader.select(payoutRailEvents, { rail: RAIL, payoutId: null }, { orderBy: ['id'] });
+    const status = async () => (await rowOf(db, id)).status;
+
+    it('once: sent again, or said again under another id, they change nothing and are recorded', async () => {
+      const body = about();
+      answered(await call(body), 200);
+      const events = (await own.events(id)).length;
+      for (let times = 0; times < 3; times += 1) answered(await call(body), 200);
+      answered(await call(about()), 200);
+      answered(await call(about({ status: 'accepted' })), 200);
+      assert.deepEqual(await effects(), ['applied', 'replayed', 'replayed', 'replayed', 'duplicate', 'duplicate']);
+      assert.equal((await own.events(id)).length, events);
+      await assertSameStory(own, id);
+    });
+
+    it('once, however many come at the same time', async () => {
+      const body = about();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => call(body)));
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        Array.from({ length: 10 }, () => 200),
+      );
+      assert.deepEqual(
+        (await effects()).filter((effect) => effect !== 'replayed'),
+        ['applied'],
+      );
+      await assertSameStory(own, id);
+    });
+
+    it('from the gateway alone: forged ones are 401, change nothing and are recorded', async () => {
+      const before = (await disbelieved()).length;
+      const body = about();
+      const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
+      const message = { method: 'POST', path: PATH, body: Buffer.from(body) } as const;
+      answered(await post(body, signed(stranger, message, systemClock())), 401, 'unauthorized');
+      answered(await post(body, {}), 401, 'unauthorized');
+      answered(await post(`${body} `, sign(body)), 401, 'unauthorized');
+      answered(await post(body, sign(body, Date.now(), '/rails/bank-b/callbacks')), 401, 'unauthorized');
+      assert.deepEqual([await status(), await effects()], ['in_progress', []]);
+      assert.deepEqual(
+        (await disbelieved()).slice(before).map(({ effect }) => effect),
+        ['forged', 'forged', 'forged', 'forged'],
+      );
+    });
+
+    it('of now alone: late ones are 401, change nothing and are recorded', async () => {
+      const before = (await disbelieved()).length;
+      const body = about();
+      for (const at of [Date.now() - 301_000, Date.now() + 305_000])
+        answered(await post(body, sign(body, at)), 401, 'unauthorized');
+      assert.deepEqual([await status(), await effects()], ['in_progress', []]);
+      assert.deepEqual(
+        (await disbelieved()).slice(before).map(({ effect }) => effect),
+        ['late', 'late'],
+      );
+    });
+
+    it('about its own payouts alone, and tells nothing of others', async () => {
+      const other = await own.pay();
+      await db.change(`UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`);
+      const answers = [await call(about({ key: newId() })), await call(about({ key: other }))];
+      for (const answer of answers) answered(answer, 404, 'not_found');
+      assert.equal(answers[0]?.text, answers[1]?.text);
+      assert.equal((await rowOf(db, other)).status, 'approved');
+    });
+
+    it('that are what they must be, and no larger: 400, 409, 413, 405, 404', async () => {
+      const malformed = about({ status: 'paid' });
+      answered(await call(malformed), 400, 'invalid_field');
+      const body = about();
+      answered(await call(body), 200);
+      const reused = JSON.stringify({ ...(JSON.parse(body) as object), reference: 'R10' });
+      answered(await call(reused), 409, 'idempotency_key_reused');
+      const large = about({ more: 'x'.repeat(70_000) });
+      answered(await call(large), 413, 'body_too_large');
+      answered(await api.request('GET', PATH), 405, 'method_not_allowed');
+      answered(
+        await post(body, sign(body, Date.now(), '/rails/nobody/callbacks'), '/rails/nobody/callbacks'),
+        404,
+        'not_found',
+      );
+      const document = answered(await api.request('GET', '/openapi.json'), 200).text;
+      assert(!document.includes('/rails/'));
+    });
+
+    it('that contradict what is settled: nothing changes, and operators are told', async () => {
+      answered(await call(about()), 200);
+      answered(await call(about({ status: 'failed', failure: { code: 'account_closed' } })), 200);
+      const { status: stays, stuckReason } = await rowOf(db, id);
+      assert.deepEqual([stays, stuckReason], ['completed', 'contradiction']);
+      assert.deepEqual(await effects(), ['applied', 'conflict']);
+      await assertSameStory(own, id);
+    });
+
+    it('with a failure in our own words, whatever the rail writes', async () => {
+      const failure = { code: 'made up', message: 'account 4567891234003 of CC-79456123 is closed' };
+      answered(await call(about({ status: 'failed', failure })), 200);
+      const shown = await own.get(id);
+      assert.equal(text(object(shown.failure).code), 'rejected_by_bank');
+      assert(!JSON.stringify(await own.events(id)).includes('4567891234003'));
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Uuid } from '../../src/core/ids.js';
+import { payoutSecrets } from '../../src/db/entities/payouts.js';
+import { openSecrets } from '../../src/payouts/secrets.js';
+import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type Json, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { hire } from '../support/temporal-world.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import {
+  accountNumber,
+  assertSameStory,
+  DOCUMENT,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  TEST_KEYRING,
+} from './support.js';
+
+describe('the operators of payouts', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const ops = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+    run('src/ops/main.js', args, { MYSQL_URL: db.url, ENCRYPTION_KEYS: TEST_KEYS, ...env });
+  const json = async (...args: string[]): Promise<Json> => {
+    const { code, stdout, stderr } = await ops([...args, '--json', '--yes']);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as Json;
+  };
+  const refused = async (message: RegExp, ...args: string[]): Promise<void> => {
+    const { code, stderr } = await ops([...args, '--yes']);
+    assert.notEqual(code, 0);
+    assert.match(stderr, message);
+  };
+  /** What the audit log has of it: the action and who acted, in their order. */
+  const actsOn = async (id: string): Promise<string[]> => {
+    const rows = await db.sql(`SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`);
+    return rows.map(({ action, actor_claimed: actor }) => `${String(action)} ${String(actor)}`);
+  };
+  const silent = async (): Promise<Uuid> => {
+    const id = await own.pay('03');
+    await railsOf(db).submissions.submit(id);
+    return id;
+  };
+
+  it('see what is stuck and why, without a secret', async function () {
+    this.timeout(60_000);
+    const id = await silent();
+    await railsOf(db).submissions.raiseSilent(-1_000, 1_000);
+    const stuck = await ops(['payouts', 'stuck', '--json']);
+    const found = (JSON.parse(stuck.stdout) as Json[]).find((one) => one.id === id);
+    assert.equal(found?.why, 'the rail has not said what became of it');
+    const shown = await ops(['payouts', 'show', id, '--json']);
+    assert.equal((JSON.parse(shown.stdout) as Json).status, 'in_progress');
+    for (const { stdout } of [stuck, shown])
+      assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
+  });
+
+  it('resolve with a second person: completed, with everything that the rail would have done', async function () {
+    this.timeout(60_000);
+    const id = await silent();
+    await json('payouts', 'resolve', id, '--as', 'completed', '--reason', 'on the statement', '--operator', 'maria');
+    assert.equal((await rowOf(db, id)).status, 'in_progress');
+    await refused(/a second person must/, 'payouts', 'resolve', id, '--approve', '--operator', 'maria');
+    await refused(/proposed already/, 'payouts', 'resolve', id, '--as', 'failed', '--reason', 'x', '--operator', 'leo');
+    const after = await json('payouts', 'resolve', id, '--approve', '--operator', 'leo');
+    assert.equal(after.status, 'completed');
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+    await refused(/no resolution is proposed/, 'payouts', 'resolve', id, '--approve', '--operator', 'leo');
+    assert.deepEqual(await actsOn(id), ['payout.resolve_propose maria', 'payout.resolve_approve leo']);
+    await assertSameStory(own, id);
+  });
+
+  it('resolve as failed or returned, and take a proposal back', async function () {
+    this.timeout(90_000);
+    const [failed, done] = [await silent(), await own.pay()];
+    await railsOf(db).submissions.submit(done);
+    await json('payouts', 'resolve', failed, '--as', 'completed', '--reason', 'a slip', '--operator', 'maria');
+    await json('payouts', 'resolve', failed, '--reject', '--operator', 'maria');
+    await json('payouts', 'resolve', failed, '--as', 'failed', '--reason', 'never arrived', '--operator', 'maria');
+    assert.equal((await json('payouts', 'resolve', failed, '--approve', '--operator', 'leo')).status, 'failed');
+    await refused(/cannot be resolved as failed/, 'payouts', 'resolve', done, '--as', 'failed', '--reason', 'x');
+    await json('payouts', 'resolve', done, '--as', 'returned', '--reason', 'came back', '--operator', 'maria');
+    assert.equal((await json('payouts', 'resolve', done, '--approve', '--operator', 'leo')).status, 'returned');
+    for (const id of [failed, done]) await assertSameStory(own, id);
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+  });
+
+  it('ask the rail at once, and decide what waits for approval', async function () {
+    this.timeout(90_000);
+    const lost = await own.pay('07');
+    await railsOf(db).submissions.submit(lost);
+    assert.equal((await json('payouts', 'retry', lost, '--operator', 'leo')).status, 'completed');
+    assert.deepEqual(await actsOn(lost), ['payout.retry leo']);
+    await own.guard(1);
+    const [approved, rejected] = [await own.pend(), await own.pend()];
+    const person = await hire(db.database);
+    const by = ['--operator', person.name, '--reason', 'asked for'];
+    assert.equal((await json('payouts', 'approve', approved, ...by)).status, 'approved');
+    assert.equal((await json('payouts', 'cancel', approved, ...by)).status, 'canceled');
+    assert.equal((await json('payouts', 'reject', rejected, ...by)).status, 'rejected');
+    assert.deepEqual(await actsOn(approved), [`payout.approve ${person.name}`, `payout.cancel ${person.name}`]);
+    await refused(
+      /is not active staff/,
+      'payouts',
+      'cancel',
+      await own.pend(),
+      '--operator',
+      'nobody',
+      '--reason',
+      'x',
+    );
+  });
+
+  it("compare a day with the rail's statement: every difference, and none where they agree", async function () {
+    this.timeout(90_000);
+    const today = new Date().toISOString().slice(0, 10);
+    const [done, failed, open] = [await own.pay(), await own.pay('01'), await silent()];
+    for (const id of [done, failed]) await railsOf(db).submissions.submit(id);
+    const folder = await mkdtemp(join(tmpdir(), 'money-statement-'));
+    try {
+      const file = join(folder, 'statement.csv');
+      const statement = (await ops(['rails', 'statement', '--date', today])).stdout;
+      const compare = async (lines: readonly string[]) => {
+        await writeFile(file, `${lines.join('\n')}\n`);
+        const args = ['--rail', 'simulated', '--date', today, '--statement', file, '--json'];
+        const { code, stdout } = await ops(['payouts', 'reconcile', ...args]);
+        const found = JSON.parse(stdout) as Json[];
+        assert.equal(code, found.length === 0 ? 0 : 1);
+        return found.filter(({ payout_id: id }) => [done, failed, open, strange].includes(String(id)));
+      };
+      const strange = 'aaaaaaaa-0000-7000-8000-000000000001';
+      const lines = statement.trim().split('\n');
+      assert.deepEqual(await compare(lines), []);
+      const changed = lines
+        .filter((line) => !line.startsWith(failed))
+        .map((line) => (line.startsWith(done) ? line.replace(`,${LEAST},`, `,${LEAST + 1n},`) : line));
+      const more = [
+        `${open},completed,${LEAST},COPM,R,`,
+        `${strange},completed,1,COPM,R,`,
+        `${strange},completed,1,COPM,R,`,
+      ];
+      const found = await compare([...changed, ...more]);
+      assert.deepEqual(found.map(({ difference, payout_id: id }) => `${String(difference)} ${String(id)}`).sort(), [
+        `amount ${done}`,
+        `missing_here ${strange}`,
+        `missing_there ${failed}`,
+        `state ${open}`,
+        `twice ${strange}`,
+      ]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('seal account numbers under a new key, and they still open', async function () {
+    this.timeout(60_000);
+    const id = await own.pay();
+    const next = `next:${Buffer.alloc(32, 8).toString('base64')}`;
+    const { code, stderr } = await ops(['keys', 'rotate', '--json'], { ENCRYPTION_KEYS: `${next},${TEST_KEYS}` });
+    assert.equal(code, 0, stderr);
+    const secrets = await db.database.reader.find(payoutSecrets, { id });
+    assert(secrets !== undefined);
+    assert.equal(secrets.keyId, 'next');
+    const ring = [{ id: 'next', secret: Buffer.alloc(32, 8) }] as const;
+    assert.equal(openSecrets(ring, secrets).accountNumber, accountNumber());
+    const back = await ops(['keys', 'rotate', '--json'], { ENCRYPTION_KEYS: `${TEST_KEYS},${next}` });
+    assert.equal(back.code, 0, back.stderr);
+    const again = await db.database.reader.find(payoutSecrets, { id });
+    assert(again !== undefined);
+    assert.equal(openSecrets(TEST_KEYRING, again).holderDocument, DOCUMENT);
+  });
+});
