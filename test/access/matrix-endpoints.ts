@@ -323,7 +323,8 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
     return { pendingId: text(answered(pending, 202).json.id) };
   };
   const transfer = await bank.sent({ from: account, to: other, raw: LEAST });
-  const payout = answered(await bank.request('POST', '/v1/payouts', { body: payoutBody({ from: account }) }), 201).json;
+  const paying = { body: payoutBody({ from: account }), token };
+  const payout = answered(await bank.request('POST', '/v1/payouts', paying), 201).json;
   answered(await bank.request('POST', `/v1/payouts/${text(payout.id)}/cancel`), 200);
   const batchId = (await paidBatch(bank, account, other)).id;
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];

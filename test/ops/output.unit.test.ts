@@ -33,6 +33,10 @@ describe('the help of the operators', () => {
         ...['list', 'show', 'approve', 'reject', 'cancel'].map((name) => `transfers ${name}`),
         ...['add', 'list', 'deactivate'].map((name) => `staff ${name}`),
         ...['status', 'list', 'release', 'rebuild'].map((name) => `outbox ${name}`),
+        ...['list', 'show', 'stuck', 'approve', 'reject', 'cancel', 'retry', 'resolve', 'reconcile'].map(
+          (name) => `payouts ${name}`,
+        ),
+        ...['simulate', 'statement'].map((name) => `rails ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
         ...['list', 'show', 'deliveries', 'recover', 'pause', 'resume', 'retry-now', 'enable', 'disable'].map(
           (name) => `webhooks ${name}`,
