@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { Uuid } from '../src/core/ids.js';
+import { asUuid } from '../src/core/ids.js';
 import type { BatchService } from '../src/batches/work.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 
@@ -25,9 +25,9 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
     return { signal: AbortSignal.any(signals), heartbeat: (rows: number) => context.heartbeat(rows) };
   };
   return {
-    readBatch: (batchId) => work.state(batchId as Uuid),
-    validateBatch: (batchId) => work.validate(batchId as Uuid, watch()),
-    payBatch: (batchId) => work.pay(batchId as Uuid, watch(PAY_MS)),
+    readBatch: (batchId) => work.state(asUuid(batchId)),
+    validateBatch: (batchId) => work.validate(asUuid(batchId), watch()),
+    payBatch: (batchId) => work.pay(asUuid(batchId), watch(PAY_MS)),
     actOnBatch: (act) => work.actBySignal(act),
   };
 }

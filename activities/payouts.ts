@@ -1,4 +1,4 @@
-import type { Uuid } from '../src/core/ids.js';
+import { asUuid } from '../src/core/ids.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 import type { Submissions } from '../src/payouts/submission.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
@@ -20,7 +20,7 @@ export function payoutActivities(approvals: PayoutApprovals, submissions: Submis
     readPayout: (payoutId) => approvals.state(payoutId),
     actOnPayout: (act) => approvals.actBySignal(act),
     expirePayout: (payoutId) => approvals.expire(payoutId),
-    submitPayout: async (payoutId) => approvals.stateOf(await submissions.submit(payoutId as Uuid)),
-    askRail: async (payoutId) => approvals.stateOf(await submissions.ask(payoutId as Uuid)),
+    submitPayout: async (payoutId) => approvals.stateOf(await submissions.submit(asUuid(payoutId))),
+    askRail: async (payoutId) => approvals.stateOf(await submissions.ask(asUuid(payoutId))),
   };
 }

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { Uuid } from '../src/core/ids.js';
+import { asUuid } from '../src/core/ids.js';
 import type { DrainState, EndpointAct } from '../src/temporal/contracts.js';
 import { drain } from '../src/webhooks/drain/drain.js';
 import { describe } from '../src/webhooks/operating.js';
@@ -21,7 +21,7 @@ const LOOK_ON_MS = 2_000;
 export function webhookActivities(parts: WebhookParts, stopping: AbortSignal): WebhookActivities {
   return {
     drainEndpoint: async (endpointId) => {
-      const id = endpointId as Uuid;
+      const id = asUuid(endpointId);
       const context = Context.current();
       const { ended, nextDueAt } = await drain(parts, id, {
         signal: AbortSignal.any([context.cancellationSignal, stopping]),

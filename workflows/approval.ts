@@ -60,6 +60,11 @@ export class Front {
     setHandler(stateQuery, () => this.state, { description: 'Where it stands, and what it waits for.' });
   }
 
+  /** What was asked and not looked at yet would be lost with the run. */
+  get hasActs(): boolean {
+    return this.inbox.acts.length > 0;
+  }
+
   get hasMail(): boolean {
     return this.inbox.acts.length > 0 || this.inbox.isChanged;
   }
@@ -101,9 +106,10 @@ export async function waitForApproval(
 ): Promise<WaitingState> {
   for (;;) {
     const state = (await front.readMail(activities, resourceId)) ?? front.found(await activities.expire(resourceId));
+    const isPending = state.status === PENDING;
+    if (isPending && !front.hasActs && workflowInfo().continueAsNewSuggested) await again();
     if (front.hasMail) continue;
-    if (state.status !== PENDING) return state;
-    if (workflowInfo().continueAsNewSuggested) await again();
+    if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     await condition(() => front.hasMail, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS));
   }

@@ -1,7 +1,7 @@
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
-import { newId, type Uuid } from '../core/ids.js';
+import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { type Clock, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { string, time } from '../db/columns.js';
@@ -96,7 +96,7 @@ export class Approvals<Row extends Approvable> {
    * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
    */
   async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
-    const row = await this.find(resourceId as Uuid);
+    const row = await this.find(asUuid(resourceId));
     const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
     const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
     const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
@@ -107,7 +107,7 @@ export class Approvals<Row extends Approvable> {
 
   /** Where it stands. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
-    return this.stateOf(await this.find(resourceId as Uuid));
+    return this.stateOf(await this.find(asUuid(resourceId)));
   }
 
   /** The same of a row that was read. */
@@ -123,12 +123,15 @@ export class Approvals<Row extends Approvable> {
 
   /** Ends it if its time is over; otherwise nothing happens. Throws ApiError not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
-    const outcome = await this.submitExpiry(await this.find(resourceId as Uuid), null);
+    const outcome = await this.submitExpiry(await this.find(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
     return this.stateOf(outcome.resource);
   }
 
-  /** Ends those whose time is over, at most `limit`. Answers how many were found. */
+  /**
+   * Ends those whose time is over, at most `limit`. Answers how many it ended. Throws ApiError ledger_unavailable where that
+   * is not known of all of them: try again a little later.
+   */
   async expireDue(limit: number): Promise<number> {
     const { table } = this.feature;
     const due = await this.reader.query(
@@ -136,8 +139,9 @@ export class Approvals<Row extends Approvable> {
        WHERE status=${string.literal(PENDING_APPROVAL)} AND approval_expires_at<=${time.literal(this.clock())}
        ORDER BY approval_expires_at LIMIT ${Math.trunc(limit)}`,
     );
-    await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));
-    return due.length;
+    const outcomes = await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));
+    for (const outcome of outcomes) if (!outcome.done) throw new ApiError(outcome.refusal);
+    return outcomes.length;
   }
 
   private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {
@@ -149,7 +153,7 @@ export class Approvals<Row extends Approvable> {
       facts: row,
       outboxId,
     });
-    this.tell(answer, outboxId, id);
+    this.tell(answer, row, outboxId);
     return answer.outcome;
   }
 
@@ -160,14 +164,17 @@ export class Approvals<Row extends Approvable> {
     // A stranger's is none: not even its accounts are locked for it.
     const own = facts?.tenantId === wanted.tenantId ? facts : null;
     const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own, outboxId });
-    this.tell(answer, outboxId, resourceId);
+    if (own !== null) this.tell(answer, own, outboxId);
     return answer;
   }
 
-  private tell({ outcome, replayed }: Answer<Row>, outboxId: Uuid | null, resourceId: Uuid): void {
-    const mayHaveWritten = outcome.done || outcome.refusal.code === 'invalid_state';
-    if (outboxId === null || replayed || !mayHaveWritten) return;
-    this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId });
+  /** Tells the workflow at once of what was changed; what changed nothing wrote no entry either. */
+  private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
+    const isChanged = outcome.done
+      ? outcome.resource.status !== before.status || outcome.resource.approvalsReceived !== before.approvalsReceived
+      : outcome.refusal.code === 'invalid_state' && before.status === PENDING_APPROVAL;
+    if (outboxId === null || replayed || !isChanged) return;
+    this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
   }
 
   private async find(id: Uuid): Promise<Row> {

@@ -83,7 +83,8 @@ export class BatchExecution {
       unknown += group.unknown;
       heartbeat(settled);
       underWay = beside ?? (goesOn ? this.payRows(next) : Promise.resolve(NOTHING));
-      if (group.tried > 0 && group.unknown === group.tried) {
+      // Where the funds may not last, nothing overtakes a row whose result is not known.
+      if (group.tried > 0 && (group.unknown === group.tried || (group.unknown > 0 && !next.isOrderFree))) {
         await underWay;
         return 'unavailable';
       }

@@ -2,7 +2,7 @@ import { type Actor, auditRow } from '../access/audit-log.js';
 import { findStaff } from '../access/staff.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { asUuid, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
@@ -58,7 +58,7 @@ export class BatchService {
    * Answers why it was refused, or null. Throws not_found, ledger_unavailable.
    */
   async actBySignal(act: BatchAct): Promise<string | null> {
-    const id = act.batchId as Uuid;
+    const id = asUuid(act.batchId);
     const name = cleaned(act.actor, MAX_ACTOR);
     const reason = cleaned(act.reason, MAX_REASON);
     const actor: Actor = { channel: 'temporal', name: name ?? '' };
@@ -94,7 +94,7 @@ export class BatchService {
     actor: Actor,
     refused: string,
   ): Promise<void> {
-    const id = actId as Uuid;
+    const id = asUuid(actId);
     await transact(this.parts.database, async (transaction) => {
       const batch = await transaction.find(bonusBatches, { id: batchId });
       if (batch === undefined) throw notFound();

@@ -31,6 +31,12 @@ export function newId(): Uuid {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function isCanonicalUuid(text: string): text is Uuid {
+  return CANONICAL.test(text);
+}
+
 /** The canonical form of a UUID of any version and variant written in any case, or null when the text is none. */
 export function parseUuid(text: string): Uuid | null {
   return UUID.test(text) ? (text.toLowerCase() as Uuid) : null;

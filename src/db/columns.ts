@@ -1,7 +1,7 @@
 import { escape } from 'mysql2';
 import { type Instant, instant } from '../core/instant.js';
 import { type Asset, ASSETS } from '../core/amount.js';
-import type { Uuid } from '../core/ids.js';
+import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 
 /**
  * How a value of a column is written into a statement and read back from an answer.
@@ -22,8 +22,12 @@ const text = (stored: unknown): string => {
 
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
-  // Slices, not a search for dashes: a posting writes some thirty of these.
-  literal: (id) => `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`,
+  // Slices, not a search for dashes: a posting writes some thirty of these. Checked though its type says so already: an id
+  // that was only claimed to be one would become SQL here.
+  literal: (id) => {
+    if (!isCanonicalUuid(id)) throw new TypeError('not a UUID');
+    return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
+  },
   parse: (stored) => {
     if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
     const hex = stored.toString('hex');

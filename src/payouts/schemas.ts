@@ -87,7 +87,7 @@ export const PayoutSchema = z
   .openapi('Payout');
 
 export const RejectPayoutBody = z
-  .strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }) })
+  .strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short') })
   .openapi('RejectPayout');
 
 export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);

@@ -63,7 +63,7 @@ export class Outbox {
     const pauseMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 10));
     const dueAt = instant(this.clock() + pauseMs);
     await this.write(
-      `UPDATE outbox SET attempts=${attempts}, last_error=${literal(outbox, 'lastError', error.slice(0, MAX_ERROR))},
+      `UPDATE outbox SET attempts=${attempts}, last_error=${literal(outbox, 'lastError', [...error].slice(0, MAX_ERROR).join(''))},
        due_at=${time.literal(dueAt)} WHERE id=${literal(outbox, 'id', row.id)}`,
     );
   }

@@ -1,4 +1,5 @@
 import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { safeFailures } from './activity-failures.js';
 import { BUNDLE_FILE } from './bundle-file.js';
 import { connectionOptions, messageOf, type TemporalClient, type TemporalOptions } from './client.js';
 import { TASK_QUEUES, type TaskQueue } from './contracts.js';
@@ -117,11 +118,24 @@ export class TemporalWorkers {
     const connection = await NativeConnection.connect(connectionOptions(temporal));
     try {
       await this.registerSearchAttributes();
-      for (const queue of this.options.queues) this.workers.push(await this.createWorker(connection, queue));
-      if (this.isStopping) return;
-      this.log.info({ queues: this.options.queues.map(({ queue }) => queue) }, 'the Temporal workers poll');
-      // One that ends takes the others with it: they begin again together.
-      await Promise.all(this.workers.map((worker) => worker.run().finally(() => this.shutDown())));
+      const runs: Promise<void>[] = [];
+      try {
+        for (const queue of this.options.queues) {
+          const worker = await this.createWorker(connection, queue);
+          this.workers.push(worker);
+          // One that ends takes the others with it: they begin again together.
+          runs.push(worker.run().finally(() => this.shutDown()));
+        }
+        if (this.isStopping) this.shutDown();
+        else this.log.info({ queues: this.options.queues.map(({ queue }) => queue) }, 'the Temporal workers poll');
+      } catch (failure) {
+        this.shutDown();
+        await Promise.allSettled(runs);
+        throw failure;
+      }
+      // The connection is theirs until the last has ended.
+      const ends = await Promise.allSettled(runs);
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
       this.workers = [];
       await connection.close().catch(() => undefined);
@@ -149,6 +163,7 @@ export class TemporalWorkers {
       taskQueue: TASK_QUEUES[queue],
       workflowBundle: { codePath: BUNDLE_FILE },
       activities,
+      interceptors: { activity: [safeFailures] },
       maxConcurrentActivityTaskExecutions: maxActivities,
       maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
       maxCachedWorkflows: cachedWorkflows,

@@ -53,7 +53,11 @@ export const TransferSchema = z
   })
   .openapi('Transfer');
 
-export const RejectBody = z.strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }) }).openapi('Reject');
+export const RejectBody = z
+  .strictObject({
+    reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
+  })
+  .openapi('Reject');
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 

@@ -34,7 +34,8 @@ export interface AddressGuardOptions {
 }
 
 const MAX_URL_LENGTH = 2_048;
-const RESOLVE_TIMEOUT_MS = 5_000;
+/** Shorter than what a request may wait for the ledger: a silent name server is told as `unresolvable`. */
+const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean this machine or this network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
