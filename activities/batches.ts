@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { asUuid } from '../src/core/ids.js';
+import type { Watch } from '../src/batches/validation/run.js';
 import type { BatchService } from '../src/batches/work.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 
@@ -16,18 +17,25 @@ export interface BatchActivities {
 
 /** So often the UI hears how far a batch is. */
 const PAY_MS = 5_000;
+/** Also while nothing is counted yet: a workbook's texts are read for seconds before its first row. */
+const BEAT_MS = 2_000;
 
 export function batchActivities(work: BatchService, stopping: AbortSignal): BatchActivities {
-  const watch = (limitMs?: number) => {
+  const watched = async <T>(work: (watch: Watch) => Promise<T>, ...limits: readonly AbortSignal[]): Promise<T> => {
     const context = Context.current();
-    const signals = [context.cancellationSignal, stopping];
-    if (limitMs !== undefined) signals.push(AbortSignal.timeout(limitMs));
-    return { signal: AbortSignal.any(signals), heartbeat: (rows: number) => context.heartbeat(rows) };
+    let rows = 0;
+    const beat = setInterval(() => context.heartbeat(rows), BEAT_MS);
+    const signal = AbortSignal.any([context.cancellationSignal, stopping, ...limits]);
+    try {
+      return await work({ signal, heartbeat: (count) => (rows = count) });
+    } finally {
+      clearInterval(beat);
+    }
   };
   return {
     readBatch: (batchId) => work.state(asUuid(batchId)),
-    validateBatch: (batchId) => work.validate(asUuid(batchId), watch()),
-    payBatch: (batchId) => work.pay(asUuid(batchId), watch(PAY_MS)),
+    validateBatch: (batchId) => watched((watch) => work.validate(asUuid(batchId), watch)),
+    payBatch: (batchId) => watched((watch) => work.pay(asUuid(batchId), watch), AbortSignal.timeout(PAY_MS)),
     actOnBatch: (act) => work.actBySignal(act),
   };
 }

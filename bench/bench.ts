@@ -1,13 +1,18 @@
 import { VARIABLES } from '../src/config.js';
-import { openLedger, type Ledger } from './ledgers/ledger.js';
+import { type Ledger, makeLedger, openLedger } from './ledgers/ledger.js';
 import { evenLedger, type LedgerShape } from './ledgers/shape.js';
 import type { LoadJob, LoadResult } from './load/job.js';
 import { runLoad } from './load/run-load.js';
 import type { Options } from './options.js';
 import { say } from './report/say.js';
+import { RowFailed } from './row.js';
 import { ApiProcess } from './service/api-process.js';
-import { cpuMsOf, databasePid } from './service/cpu-time.js';
 import { type GroupHistogram, groupsBetween } from './service/group-sizes.js';
+import { cpuMsOf, databasePid } from './service/process-figures.js';
+import type { ServiceProcess } from './service/service-process.js';
+import type { Grounds } from './service/settings.js';
+import { awayTemporal, BenchTemporal } from './service/temporal.js';
+import { startWorker } from './service/worker-process.js';
 
 /** What a load did, seen from both sides. */
 export interface Run {
@@ -20,8 +25,22 @@ export type Load = Omit<LoadJob, 'port' | 'token' | 'warmUpS' | 'seconds' | 'per
   readonly perSecond?: number;
 };
 
+/** Both processes of the service at work. */
+export interface Service {
+  readonly api: ApiProcess;
+  readonly worker: ServiceProcess;
+  /** Null where it is away. */
+  readonly temporal: BenchTemporal | null;
+}
+
 const SMALL_ENTRIES = 10_000;
 export const SMALL_LEDGER = evenLedger('small', SMALL_ENTRIES);
+
+/** What the suite was given to measure on. */
+export interface Servers {
+  readonly mysqlAdminUrl: string;
+  readonly temporalAddress: string;
+}
 
 /** What rows are measured with: ledgers, the service on one of them, and load. */
 export class Bench {
@@ -30,13 +49,15 @@ export class Bench {
   readonly groupsInFlight = VARIABLES.DESK_GROUPS_IN_FLIGHT.parse(process.env.DESK_GROUPS_IN_FLIGHT);
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(process.env.MYSQL_READ_CONNECTIONS);
   private readonly serverUrl: string;
-  private readonly profileFolder: string;
+  private readonly temporalAddress: string;
+  private readonly profileFolder: string | null;
   private readonly ledgers = new Map<string, Ledger>();
 
-  constructor(serverUrl: string, options: Options, profileFolder: string) {
-    this.serverUrl = serverUrl;
+  constructor(servers: Servers, options: Options, profileFolder: string) {
+    this.serverUrl = servers.mysqlAdminUrl;
+    this.temporalAddress = servers.temporalAddress;
     this.options = options;
-    this.profileFolder = profileFolder;
+    this.profileFolder = options.isProfiled ? profileFolder : null;
   }
 
   /** Made when it is first asked for in a run. */
@@ -50,14 +71,31 @@ export class Bench {
     return ledger;
   }
 
+  /** One that no other row works on: for rows that leave behind what a worker would go on with. */
+  async newLedger(shape: LedgerShape): Promise<Ledger> {
+    say(`  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`);
+    return makeLedger(this.serverUrl, shape);
+  }
+
   /** Runs the API process on the ledger for as long as `work` lasts. Each row has a new one, so none warms up another. */
   async withApi<T>(ledger: Ledger, work: (api: ApiProcess) => Promise<T>): Promise<T> {
-    const profileFolder = this.options.isProfiled ? this.profileFolder : null;
-    const api = await ApiProcess.start({ url: ledger.url, profileFolder });
+    const temporal = { address: this.temporalAddress, namespace: 'default' };
+    const api = await ApiProcess.start({ url: ledger.url, temporal }, this.profileFolder);
+    return whileRunning(api, () => work(api));
+  }
+
+  /** Runs API and worker, on a namespace of Temporal that nothing was in before, or with Temporal away. */
+  async withService<T>(
+    ledger: Ledger,
+    work: (service: Service) => Promise<T>,
+    temporal: 'there' | 'away' = 'there',
+  ): Promise<T> {
+    if (temporal === 'away') return this.runBoth({ url: ledger.url, temporal: await awayTemporal() }, null, work);
+    const own = await BenchTemporal.open(this.temporalAddress);
     try {
-      return await work(api);
+      return await this.runBoth({ url: ledger.url, temporal: own }, own, work);
     } finally {
-      await api.stop();
+      await own.close();
     }
   }
 
@@ -85,6 +123,34 @@ export class Bench {
     const groups = groupsBetween(groupsBefore, await api.groupSizes());
     return { load: result, groups, details: { load: result, groups, cpuUsPerRequest } };
   }
+
+  private async runBoth<T>(
+    grounds: Grounds,
+    temporal: BenchTemporal | null,
+    work: (service: Service) => Promise<T>,
+  ): Promise<T> {
+    const worker = await startWorker(grounds, temporal !== null, this.profileFolder);
+    return whileRunning(worker, async () => {
+      const api = await ApiProcess.start(grounds, this.profileFolder);
+      return whileRunning(api, () => work({ api, worker, temporal }));
+    });
+  }
+}
+
+/** Ends the process after the work. What the work failed of is more than how the process ended. */
+async function whileRunning<T>(running: ServiceProcess, work: () => Promise<T>): Promise<T> {
+  let done: T;
+  try {
+    done = await work();
+  } catch (fault) {
+    await running.stop().catch((failure: unknown) => {
+      if (!(failure instanceof RowFailed)) throw failure;
+      say(`  ${failure.message}`);
+    });
+    throw fault;
+  }
+  await running.stop();
+  return done;
 }
 
 /** What was spent since it was made. */

@@ -8,19 +8,20 @@ import { say } from './report/say.js';
 import { type Row, RowFailed } from './row.js';
 import { chooseRows } from './rows/index.js';
 
-/** The benchmark suite: `npm run bench`, which gives it a MySQL server of its own. */
+/** The benchmark suite: `npm run bench`, which gives it a MySQL and a Temporal server of its own. */
 
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
 
 async function main(): Promise<boolean> {
-  const serverUrl = process.env.BENCH_MYSQL_ADMIN_URL;
-  if (serverUrl === undefined || serverUrl === '')
-    throw new Error('BENCH_MYSQL_ADMIN_URL is not set: run the benchmarks by npm run bench');
+  const servers = {
+    mysqlAdminUrl: given('BENCH_MYSQL_ADMIN_URL'),
+    temporalAddress: given('BENCH_TEMPORAL_ADDRESS'),
+  };
   const { options, chosen } = readArgumentsOrExit();
   const date = new Date().toISOString();
-  const machine = await describeMachine(serverUrl);
+  const machine = await describeMachine(servers.mysqlAdminUrl);
   const profileFolder = `${RESULTS}profiles/${date.replaceAll(':', '-')}`;
-  const bench = new Bench(serverUrl, options, profileFolder);
+  const bench = new Bench(servers, options, profileFolder);
   const rows: RowResult[] = [];
   for (const row of chosen) rows.push(await runRow(row, bench));
   const results = { date, machine, options, rows };
@@ -29,6 +30,12 @@ async function main(): Promise<boolean> {
   if (options.isProfiled) printProfiles(profileFolder);
   say(`All figures: ${path}`);
   return isAllMet(results);
+}
+
+function given(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set: run the benchmarks by npm run bench`);
+  return value;
 }
 
 function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
@@ -56,7 +63,7 @@ async function runRow(row: Row, bench: Bench): Promise<RowResult> {
   }
 }
 
-// Ended from outside, it takes along what it has started (api-process.ts).
+// Ended from outside, it takes along what it has started (service-process.ts).
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
 main().then(

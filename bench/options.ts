@@ -10,7 +10,7 @@ export interface Options {
   readonly isFull: boolean;
   /** Small ledgers and short runs, to see that everything works: the figures mean little. */
   readonly isQuick: boolean;
-  /** Also writes CPU profiles of the API process, which then is slower. */
+  /** Also writes CPU profiles of API and worker, which then are slower. */
   readonly isProfiled: boolean;
 }
 
@@ -20,7 +20,7 @@ export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--full] [--quick]
   --seconds N  measured time of each row (default 10), after a warm-up of half of it
   --full       also measures on a ledger of ten million entries, which takes about ten minutes to make, once
   --quick      small ledgers and short runs, to see that everything works; not for comparing
-  --profile    writes CPU profiles of the API process beside the results and prints where its time went`;
+  --profile    writes CPU profiles of API and worker beside the results and prints where its time went`;
 
 const USUAL_SECONDS = 10;
 const QUICK_SECONDS = 2;

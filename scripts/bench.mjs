@@ -1,4 +1,9 @@
-/** `npm run bench -- …`: the benchmarks, on a MySQL server of their own. */
+/** `npm run bench -- …`: the benchmarks, on a MySQL and a Temporal server of their own. */
 import { launch } from './lib/launch.mjs';
 
-await launch({ name: 'bench', entry: 'dist/bench/main.js', variable: 'BENCH_MYSQL_ADMIN_URL' });
+await launch({
+  name: 'bench',
+  entry: 'dist/bench/main.js',
+  variable: 'BENCH_MYSQL_ADMIN_URL',
+  temporalVariable: 'BENCH_TEMPORAL_ADDRESS',
+});

@@ -10,6 +10,7 @@ import { Accounts } from './accounts/service.js';
 import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
 import { APPROVAL_THRESHOLDS } from './approvals/thresholds.js';
+import { batchGuide } from './batches/guide.js';
 import { batchFileRoutes } from './batches/routes-files.js';
 import { batchRoutes } from './batches/routes.js';
 import { Batches } from './batches/service.js';
@@ -91,11 +92,11 @@ export function buildBridge(config: ServiceConfig, core: Core, logger: Logger): 
 /** What webhooks stand on. `onDue` hears of every endpoint for which something became due. */
 export function buildWebhookParts(
   config: ServiceConfig,
-  { clock, database }: Core,
+  { clock, database, failpoints }: Core,
   sending: Sending,
   onDue: (endpointId: Uuid) => void,
 ): WebhookParts {
-  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, onDue };
+  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, onDue };
 }
 
 /** What signs, guards addresses and sends, as it is configured. */
@@ -141,7 +142,6 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
-    guides: [payoutGuide],
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
@@ -157,6 +157,7 @@ export async function openApiServers(
     ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
     docsUrl: config.DOCS_URL,
+    guides: [batchGuide(config.BASE_URL), payoutGuide],
     trustedProxies: config.TRUSTED_PROXIES,
     errors,
     logger,

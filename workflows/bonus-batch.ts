@@ -22,10 +22,10 @@ import {
 } from '../src/temporal/contracts.js';
 import { ATTEMPT, BUSINESS_STATUS, clockTime, readAct } from './common.js';
 
-/** They beat with every chunk of rows; one that is silent for 30 s is lost, and begun again where the rows stand. */
+/** They beat every 2 s; one that is silent for 10 s is lost with its worker, and begun again where the rows stand. */
 const LONG_WORK = {
   startToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '30 seconds',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 

@@ -1,11 +1,11 @@
 import {
+  ActivityCancellationType,
   allHandlersFinished,
   CancellationScope,
   condition,
   continueAsNew,
   defineQuery,
   defineSignal,
-  isCancellation,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -25,16 +25,22 @@ import {
 } from '../src/temporal/contracts.js';
 import { ATTEMPT, BUSINESS_STATUS, clockTime, readAct } from './common.js';
 
-/** A drain beats every second; one that is silent for 5 s is lost, and another one takes over what it had not recorded. */
+/**
+ * A drain beats every second; one that is silent for 5 s is lost, and another one takes over what it had not recorded. One that is
+ * canceled is waited for: what it has on its way is recorded before anybody else sends.
+ */
 const { drainEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '5 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 const { actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
 
 /** Another drain holds the endpoint: it looks again when that one has ended or was lost. */
 const TAKEN_OVER_PAUSE = '10 seconds';
+/** Should nobody have told it that its endpoint was deleted meanwhile. */
+const PAUSED_LOOK = '1 day';
 
 /**
  * The deliveries of one endpoint, for as long as it has something to do. Its id: `webhook/{endpointId}`. It sends what is due,
@@ -55,22 +61,35 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
       defineSignal<[unknown]>(action),
       async (given) => {
         const act: EndpointAct = { endpointId, action, ...readAct(given), actId: uuid4() };
-        view.acted(act, await actOnEndpoint(act));
+        const refused = await actOnEndpoint(act);
+        view.acted(act, refused);
+        if (refused !== null) return;
         if (action === 'pause') draining?.cancel();
         inbox.isWoken = true;
       },
       { description: `${action.replace('_', ' ')}. Input: {"actor": "<your name as staff>", "reason": "<why>"}` },
     );
 
+  const whole = CancellationScope.current();
   const wasWoken = (): boolean => inbox.isWoken;
   for (;;) {
     inbox.isWoken = false;
     const scope = new CancellationScope();
     draining = scope;
-    const state = await scope.run(() => drainEndpoint(endpointId)).catch(ignoreCancellation);
+    const state = await scope
+      .run(() => drainEndpoint(endpointId))
+      .catch((failure: unknown) => {
+        // A drain that a pause has ended says nothing. Who cancels the whole workflow ends it; what is due begins it again.
+        if (whole.consideredCancelled || !scope.consideredCancelled) throw failure;
+        return null;
+      });
     draining = null;
     if (state === null) continue;
     view.found(state);
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof webhookEndpoint>(input);
+    }
     if (wasWoken() || state.ended === 'time' || state.ended === 'stopped') continue;
     if (state.ended === 'taken_over') {
       await sleep(TAKEN_OVER_PAUSE);
@@ -78,16 +97,10 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     }
     await condition(allHandlersFinished);
     if (wasWoken()) continue;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookEndpoint>(input);
-    if (state.isPaused) await condition(wasWoken);
+    if (state.isPaused && state.status !== 'deleted') await condition(wasWoken, PAUSED_LOOK);
     else if (state.nextDueAt === null) return state;
     else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
   }
-}
-
-function ignoreCancellation(failure: unknown): null {
-  if (isCancellation(failure)) return null;
-  throw failure;
 }
 
 /** What people see of the workflow. */

@@ -10,7 +10,7 @@ import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { FINGERPRINT_KEY } from '../service/api-process.js';
+import { FINGERPRINT_KEY } from '../service/settings.js';
 import { openBare } from './driver.js';
 import { RecordingDatabase } from './recording.js';
 

@@ -1,12 +1,12 @@
 import { systemClock } from '../../src/core/instant.js';
-import { eventCounters, events } from '../../src/db/entities/events.js';
+import { eventCounters, eventHeads, events } from '../../src/db/entities/events.js';
 import { balances, entries, idempotencyKeys, ledgerTransactions, monthTotals } from '../../src/db/entities/ledger.js';
 import { payIns, transfers } from '../../src/db/entities/operations.js';
 import { accounts, memberRoles, members, tenants } from '../../src/db/entities/parties.js';
 import type { Table } from '../../src/db/table.js';
 import { History } from './history.js';
 import { type Loader, loadTable, openLoader } from './load-table.js';
-import { accountRows, balanceRows, counterRows, memberRows, roleRows, tenantRows } from './party-rows.js';
+import { accountRows, balanceRows, counterRows, headRows, memberRows, roleRows, tenantRows } from './party-rows.js';
 import { entryRows, eventRows, keyRows, monthRows, payInRows, transactionRows, transferRows } from './posting-rows.js';
 import type { LedgerShape } from './shape.js';
 import { EndState } from './state.js';
@@ -38,6 +38,7 @@ export async function fillLedger(adminUrl: string, shape: LedgerShape): Promise<
     load(tenants, () => tenantRows(history)),
     load(members, () => memberRows(history)),
     load(eventCounters, () => counterRows(history, transferred)),
+    load(eventHeads, () => headRows(history, transferred)),
   ];
   await Promise.all(Array.from({ length: LANES }, () => runLane(adminUrl, work)));
 }

@@ -5,11 +5,11 @@ import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import * as column from '../../src/db/columns.js';
-import { Database } from '../../src/db/database.js';
 import { members } from '../../src/db/entities/parties.js';
 import { migrate } from '../../src/db/migrate.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { issueToken } from '../../src/access/tokens.js';
+import { withDatabase } from './database.js';
 import { fillLedger } from './fill.js';
 import { settle } from './settle.js';
 import { ENTRIES_OF_AN_OPERATION, type LedgerShape } from './shape.js';
@@ -40,23 +40,34 @@ const DIST = new URL('../..', import.meta.url);
 
 /** The ledger of this shape: that of an earlier run where it is still right, else made now. */
 export async function openLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
-  const name = `bench_${shape.name}`;
-  const adminUrl = withPath(serverUrl, name);
+  return open(serverUrl, shape, await isUsable(serverUrl, shape));
+}
+
+/** A ledger of this shape on which nobody has worked. */
+export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
+  return open(serverUrl, shape, false);
+}
+
+async function open(serverUrl: string, shape: LedgerShape, isThere: boolean): Promise<Ledger> {
+  const adminUrl = withPath(serverUrl, databaseOf(shape));
   const url = new URL(adminUrl);
   url.username = APP_USER;
   url.password = APP_PASSWORD;
-  const mark = fingerprintOf(shape);
   let madeInS: number | null = null;
-  if (!(await isUsable(serverUrl, name, mark, shape))) {
+  if (!isThere) {
     const began = performance.now();
-    await makeEmpty(serverUrl, name);
+    await makeEmpty(serverUrl, databaseOf(shape));
     await migrate({ adminUrl, url: url.href });
     await fillLedger(adminUrl, shape);
-    await run(adminUrl, `CREATE TABLE bench_mark AS SELECT '${mark}' AS mark`);
+    await run(adminUrl, `CREATE TABLE bench_mark AS SELECT '${fingerprintOf(shape)}' AS mark`);
     madeInS = (performance.now() - began) / 1000;
   }
   await settle(adminUrl);
   return { shape, url: url.href, adminUrl, madeInS, ...(await readParties(url.href)) };
+}
+
+function databaseOf({ name }: LedgerShape): string {
+  return `bench_${name}`;
 }
 
 /** Everything that decides what is in the ledger: the shape, the schema and the code that fills it. */
@@ -68,7 +79,8 @@ function fingerprintOf(shape: LedgerShape): string {
   return hash.digest('hex');
 }
 
-async function isUsable(serverUrl: string, name: string, mark: string, shape: LedgerShape): Promise<boolean> {
+async function isUsable(serverUrl: string, shape: LedgerShape): Promise<boolean> {
+  const name = databaseOf(shape);
   const found = await run(
     serverUrl,
     `SELECT table_name FROM information_schema.tables WHERE table_schema='${name}' AND table_name='bench_mark'`,
@@ -78,7 +90,10 @@ async function isUsable(serverUrl: string, name: string, mark: string, shape: Le
     withPath(serverUrl, name),
     'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark',
   );
-  return row?.mark === mark && Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MOST_GROWTH;
+  return (
+    row?.mark === fingerprintOf(shape) &&
+    Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MOST_GROWTH
+  );
 }
 
 async function makeEmpty(serverUrl: string, name: string): Promise<void> {
@@ -111,8 +126,7 @@ function withPath(serverUrl: string, database: string): string {
 async function readParties(
   url: string,
 ): Promise<Pick<Ledger, 'tenantId' | 'memberId' | 'token' | 'accountIds' | 'entries'>> {
-  const database = new Database({ url, readConnections: 1, transactionConnections: 1, statementTimeoutMs: 60_000 });
-  try {
+  return withDatabase(url, async (database) => {
     const member = await database.reader.find(members, { name: 'bench' });
     if (member === undefined) throw new Error('the ledger has no member');
     const wanted = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
@@ -126,7 +140,5 @@ async function readParties(
       accountIds: own.map((row) => column.uuid.parse(row.id)),
       entries: rows.reduce((sum, row) => sum + Number(row.seq), 0),
     };
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -1,6 +1,6 @@
 import { ASSETS } from '../../src/core/amount.js';
 import { instant } from '../../src/core/instant.js';
-import type { EventCounter } from '../../src/db/entities/events.js';
+import type { EventCounter, EventHead } from '../../src/db/entities/events.js';
 import type { Balance } from '../../src/db/entities/ledger.js';
 import type { Account, Member, MemberRole, Tenant } from '../../src/db/entities/parties.js';
 import { SYSTEM_ROLES } from '../../src/db/entities/parties.js';
@@ -80,4 +80,9 @@ export function* counterRows(history: History, transfers: number): Generator<Eve
     lastSequence: BigInt(transfers),
     lastAt: history.at(history.length - 1),
   };
+}
+
+/** All events of a history are of one type. */
+export function* headRows(history: History, transfers: number): Generator<EventHead> {
+  yield { tenantId: history.id('tenant', 0), type: 'transfer.completed', lastSequence: BigInt(transfers) };
 }

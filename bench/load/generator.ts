@@ -21,6 +21,22 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   return measured.result();
 }
 
+/** Sends the request and what follows from its answer. */
+function ask(
+  connection: Connection,
+  request: NextRequest,
+  sinceMs: number,
+  measured: Measurement,
+  done: () => void,
+): void {
+  connection.send(request.wire, (answer) => {
+    measured.answered(request, answer, sinceMs);
+    const following = request.following?.(answer) ?? null;
+    if (following === null) done();
+    else ask(connection, following, performance.now(), measured, done);
+  });
+}
+
 /** Each connection sends its next request when the last one was answered. */
 async function waitForAnswers(
   connections: readonly Connection[],
@@ -34,11 +50,7 @@ async function waitForAnswers(
           const next = (): void => {
             const request = measured.isOver() ? null : source();
             if (request === null) return done();
-            const sentAt = performance.now();
-            connection.send(request.wire, (answer) => {
-              measured.answered(request, answer, sentAt);
-              next();
-            });
+            ask(connection, request, performance.now(), measured, next);
           };
           next();
         }),
@@ -66,8 +78,7 @@ async function keepPace(
       const connection = idle.shift();
       const first = waiting.shift();
       if (connection === undefined || first === undefined) return;
-      connection.send(first.request.wire, (answer) => {
-        measured.answered(first.request, answer, first.dueAt);
+      ask(connection, first.request, first.dueAt, measured, () => {
         idle.push(connection);
         dispatch();
       });
@@ -113,10 +124,10 @@ class Measurement {
     return performance.now() >= this.endsAt;
   }
 
-  answered({ labels }: NextRequest, { status, text }: Answer, sentAt: number): void {
+  answered({ labels, expectedStatus }: NextRequest, { status, text }: Answer, sentAt: number): void {
     const now = performance.now();
     this.answers += 1;
-    if (status !== this.job.expectedStatus) {
+    if (status !== (expectedStatus ?? this.job.expectedStatus)) {
       this.unexpected += 1;
       this.firstUnexpected ??= text;
     }

@@ -20,6 +20,18 @@ export type Requests =
       readonly raw: string;
       readonly asset: Asset;
     }
+  /**
+   * Transfers that wait for approval (202), each approved (200) by another member as soon as it was answered, over the same
+   * connection. The labels are create and approve.
+   */
+  | {
+      readonly kind: 'approved transfers';
+      readonly sources: readonly string[];
+      readonly destinations: readonly string[];
+      readonly raw: string;
+      readonly asset: Asset;
+      readonly approverToken: string;
+    }
   /** Each once in this order, or any of them at random until the time is over. */
   | { readonly kind: 'listed'; readonly list: readonly ListedRequest[]; readonly order: 'once' | 'random' };
 
@@ -31,7 +43,7 @@ export interface LoadJob {
   readonly perSecond: number | null;
   readonly warmUpS: number;
   readonly seconds: number;
-  /** Any other status is a failure of the row. */
+  /** Any other status is a failure of the row, where a kind of request does not say its own. */
   readonly expectedStatus: number;
   readonly requests: Requests;
 }

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { Answer } from './connection.js';
 import type { ListedRequest, LoadJob, Requests } from './job.js';
 
 export interface NextRequest {
   readonly wire: string | Buffer;
   readonly labels: readonly string[];
+  /** Where it is not that of the job. */
+  readonly expectedStatus?: number;
+  /** What the same client asks then, before anything else; null: nothing. */
+  readonly following?: (answer: Answer) => NextRequest | null;
 }
 
 const NO_LABELS: readonly string[] = [];
@@ -13,11 +18,20 @@ export type RequestSource = () => NextRequest | null;
 
 export function requestSource(job: LoadJob): RequestSource {
   const { requests } = job;
-  return requests.kind === 'transfers' ? transferSource(job, requests) : listSource(job, requests);
+  switch (requests.kind) {
+    case 'transfers':
+      return transferSource(job, requests);
+    case 'approved transfers':
+      return approvedSource(job, requests);
+    case 'listed':
+      return listSource(job, requests);
+  }
 }
 
+type TransferFacts = Omit<Extract<Requests, { kind: 'transfers' }>, 'kind'>;
+
 /** The ids have one length, so each request differs from the others only in them. */
-function transferSource(job: LoadJob, requests: Extract<Requests, { kind: 'transfers' }>): RequestSource {
+function transferSource(job: LoadJob, requests: TransferFacts): RequestSource {
   const { sources, destinations, raw, asset } = requests;
   const body = (source: string, destination: string): string => transferBody(source, destination, raw, asset);
   const length = body(sources[0] ?? '', destinations[0] ?? '').length;
@@ -27,6 +41,27 @@ function transferSource(job: LoadJob, requests: Extract<Requests, { kind: 'trans
     let destination = pick(destinations);
     while (destination === source) destination = pick(destinations);
     return { wire: `${before}Idempotency-Key: ${randomUUID()}\r\n\r\n${body(source, destination)}`, labels: NO_LABELS };
+  };
+}
+
+const ID = /"id":"([0-9a-f-]{36})"/;
+const CREATE = { labels: ['create'], expectedStatus: 202 };
+const APPROVE = { labels: ['approve'], expectedStatus: 200 };
+
+function approvedSource(job: LoadJob, requests: Extract<Requests, { kind: 'approved transfers' }>): RequestSource {
+  const create = transferSource(job, requests);
+  const approver = { ...job, token: requests.approverToken };
+  const following = ({ text }: Answer): NextRequest | null => {
+    const id = ID.exec(text)?.[1];
+    if (id === undefined) return null;
+    return {
+      wire: `${head(approver, 'POST', `/v1/transfers/${id}/approve`)}Idempotency-Key: ${randomUUID()}\r\n\r\n`,
+      ...APPROVE,
+    };
+  };
+  return () => {
+    const request = create();
+    return request === null ? null : { ...request, ...CREATE, following };
   };
 }
 

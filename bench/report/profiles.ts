@@ -26,7 +26,7 @@ export function printProfiles(folder: string): void {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith('.cpuprofile'))
     .sort()) {
-    // V8 wrote it for us (api-process.ts).
+    // V8 wrote it for us (service-process.ts).
     const profile = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile;
     process.stdout.write(`\n${join(relative(ROOT, folder), name)}\n${selfTimes(profile)}\n`);
   }

@@ -13,3 +13,7 @@ export function ms(value: number): string {
 export function latencyWords({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
 }
+
+export function seconds(value: number): string {
+  return `${value.toFixed(value < 10 ? 2 : 1)} s`;
+}

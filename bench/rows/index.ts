@@ -1,13 +1,28 @@
 import type { Row } from '../row.js';
+import { approvalsRow } from './approvals.js';
+import { batchRows } from './batch.js';
+import { expiriesRow } from './expiries.js';
 import { growthRow } from './growth.js';
 import { movementsRow } from './movements.js';
 import { readRows } from './reads.js';
 import { replaysRow } from './replays.js';
 import { startRow } from './start.js';
 import { transferRows } from './transfers.js';
+import { webhookRows } from './webhooks.js';
 
 /** Every row, in the order in which they are run and shown. */
-export const ROWS: readonly Row[] = [...transferRows, replaysRow, ...readRows, movementsRow, growthRow, startRow];
+export const ROWS: readonly Row[] = [
+  ...transferRows,
+  replaysRow,
+  ...readRows,
+  movementsRow,
+  approvalsRow,
+  expiriesRow,
+  ...webhookRows,
+  ...batchRows,
+  growthRow,
+  startRow,
+];
 
 /** The rows that the words name: by their names or the first words of them. No words: all. Throws for an unknown one. */
 export function chooseRows(words: readonly string[]): readonly Row[] {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
-import { Database } from '../../src/db/database.js';
+import { withDatabase } from '../ledgers/database.js';
 import type { Ledger } from '../ledgers/ledger.js';
 
 /** What must be known of the busy account to ask for pages of it. */
@@ -18,8 +18,7 @@ const TO_SHARE = 0.7;
 
 export async function readHistory({ url, accountIds: [busy] }: Ledger): Promise<HistoryFacts> {
   if (busy === undefined) throw new Error('the ledger has no accounts');
-  const database = new Database({ url, readConnections: 1, transactionConnections: 1, statementTimeoutMs: 10_000 });
-  try {
+  return withDatabase(url, async (database) => {
     const id = column.uuid.literal(busy);
     const [account] = await database.reader.query(`SELECT seq FROM accounts WHERE id=${id}`);
     const entries = Number(column.bigint.parse(account?.seq));
@@ -30,7 +29,5 @@ export async function readHistory({ url, accountIds: [busy] }: Ledger): Promise<
     const fromSeq = Math.floor(entries * FROM_SHARE);
     const toSeq = Math.floor(entries * TO_SHARE);
     return { entries, fromSeq, from: await at(fromSeq), toSeq, to: await at(toSeq) };
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -9,7 +9,8 @@ import { busyLedger } from '../ledgers/shape.js';
 import type { Latency } from '../load/job.js';
 import { latencyWords, ms } from '../report/words.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
-import { CURSOR_KEY, type ApiProcess } from '../service/api-process.js';
+import type { ApiProcess } from '../service/api-process.js';
+import { CURSOR_KEY } from '../service/settings.js';
 import { readHistory, type HistoryFacts } from './movement-history.js';
 import { withPageTimes } from './movement-times.js';
 

@@ -9,9 +9,10 @@ import { endCommands } from './run.mjs';
 
 /**
  * Runs `entry` (under dist/) with the arguments of this process on a private, durable MySQL of its own, whose
- * administrator's URL it gets as `variable`, and ends with its exit code.
+ * administrator's URL it gets as `variable`, and ends with its exit code. With `temporalVariable` there is a Temporal server of
+ * its own too, in memory, whose address it gets by that name.
  */
-export async function launch({ name, entry, variable }) {
+export async function launch({ name, entry, variable, temporalVariable }) {
   const servers = new BorrowedServers(join(RUN, name));
   let child;
   let interrupted = false;
@@ -25,14 +26,16 @@ export async function launch({ name, entry, variable }) {
   }
   let exitCode = 1;
   try {
-    const options = { findMysql: findOrInstallMysql, bufferPool: '2G' };
-    const [{ mysqlAdminUrl }] = await Promise.all([servers.open(options), prepareCode()]);
+    const withTemporal = temporalVariable !== undefined;
+    const options = { findMysql: findOrInstallMysql, bufferPool: '2G', withTemporal };
+    const [{ mysqlAdminUrl, temporalAddress }] = await Promise.all([servers.open(options), prepareCode()]);
     if (!interrupted) {
+      const temporal = withTemporal ? { [temporalVariable]: temporalAddress } : {};
       const args = ['--enable-source-maps', join(ROOT, entry), ...process.argv.slice(2)];
       child = spawn(process.execPath, args, {
         cwd: ROOT,
         stdio: 'inherit',
-        env: { ...process.env, [variable]: mysqlAdminUrl },
+        env: { ...process.env, [variable]: mysqlAdminUrl, ...temporal },
       });
       exitCode = await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
     }

@@ -43,13 +43,24 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
   const own = await transaction.select(balances, { accountId: account.id });
   if (own.some((balance) => balance.held !== 0n)) return inTheWay('funds_held', 'funds are held for what is pending');
   if (own.some((balance) => balance.available !== 0n)) return inTheWay('not_empty', 'its balances are not zero');
-  // Without a hold: its rows are tried one after the other. The fees of a batch go where they did when it was validated.
-  const executing = await transaction.select(bonusBatches, { tenantId: account.tenantId, status: 'executing' });
-  if (executing.some((batch) => batch.sourceAccountId === account.id || batch.feeAccountId === account.id))
-    return inTheWay('executing', 'a batch that it pays or whose fees it receives is executing');
+  const ofBatches = await batchObstacle(transaction, account);
+  if (ofBatches !== null) return ofBatches;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id) return inTheWay('fee_account', 'fees of its tenant go into it');
   return (await isAwaited(transaction, account.id)) ? inTheWay('fee_account', 'a pending fee goes into it') : null;
+}
+
+/**
+ * Without a hold an executing batch tries its rows one after the other. The fees of a batch go where they did when it was
+ * validated, however long it is `ready`: whoever wants the account closed has it executed and, if need be, canceled.
+ */
+async function batchObstacle(transaction: Transaction, { id, tenantId }: Account): Promise<Refusal | null> {
+  const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
+  if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
+    return inTheWay('executing', 'a batch that it pays is executing');
+  const charged = open.find(({ feeAccountId }) => feeAccountId === id);
+  if (charged === undefined) return null;
+  return inTheWay('fee_account', `the fees of the batch ${charged.id} go into it, which is ${charged.status}`);
 }
 
 /** Nobody knows more: what may still charge its fee, by an index over the status. */

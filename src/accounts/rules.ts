@@ -50,8 +50,12 @@ export function capabilityRefusal(account: Account): Refusal | null {
   return { code: 'capability_cannot_send', message: `the account cannot send: ${why}`, details: { reason } };
 }
 
+export interface OperationLimitRefusal extends Refusal {
+  readonly code: 'below_minimum' | 'above_per_operation_limit';
+}
+
 /** The minimum and maximum of one operation. Nothing is under every minimum. */
-export function operationLimitRefusal(amount: Amount, limits: Limits): Refusal | null {
+export function operationLimitRefusal(amount: Amount, limits: Limits): OperationLimitRefusal | null {
   const { raw, asset } = amount;
   const minimum = limits.minimum > 0n ? limits.minimum : 1n;
   if (raw < minimum)

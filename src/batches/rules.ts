@@ -1,8 +1,7 @@
 import type { Uuid } from '../core/ids.js';
-import type { ErrorCode, Refusal } from '../core/errors.js';
+import type { Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
 import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
-import type { SheetProblemCode } from './files/sheet.js';
 
 /** What is true of batches and their rows. Pure. */
 
@@ -12,20 +11,6 @@ export const MOST_ROWS = 100_000;
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
 /** Of the rows that repeat a recipient, those that are named. */
 export const MOST_DUPLICATES_NAMED = 100;
-
-/** What can be wrong in a file: the codes of the API, and those that only a file can have. (decisions.md, Bonuses and batches) */
-export type ProblemCode =
-  | ErrorCode
-  | SheetProblemCode
-  | 'mixed_asset'
-  | 'duplicate_reference'
-  | 'formula_cell'
-  | 'same_account'
-  | 'ambiguous_recipient'
-  | 'missing_column'
-  | 'duplicate_column'
-  | 'no_rows'
-  | 'too_many_rows';
 
 /** Why a row was not paid. */
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };

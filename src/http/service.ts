@@ -1,8 +1,8 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
-import type { Guide } from './docs/guides.js';
 import { DocsSite } from './docs/site.js';
+import type { Guide } from '../core/guide.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
 import type { Api } from './api.js';
@@ -27,7 +27,6 @@ export interface ServiceOptions {
   /** What others than tenants send; none unless said. */
   readonly inbound?: readonly InboundRoute[];
   /** The features' own pages in the docs; none unless said. */
-  readonly guides?: readonly Guide[];
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
@@ -36,6 +35,8 @@ export interface ServiceOptions {
   readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
+  /** The pages of the docs that the features write. */
+  readonly guides: readonly Guide[];
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
@@ -59,7 +60,7 @@ const CLIENT_GONE = 499;
 
 /** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
 export function createService(options: ServiceOptions): Koa {
-  const { api, baseUrl, docsUrl } = options;
+  const { api, baseUrl, docsUrl, guides } = options;
   const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
   return application({
     bodyTimeouts: BODY_TIMEOUTS,
@@ -68,7 +69,7 @@ export function createService(options: ServiceOptions): Koa {
     inbound: options.inbound ?? [],
     router: new Router(api.routes),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl, guides: options.guides ?? [] }),
+    docs: new DocsSite({ routes: api.routes, openApi, guides, baseUrl, docsUrl }),
     metrics: new HttpMetrics(options.registry),
   });
 }

@@ -105,7 +105,10 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number):
         received += chunk.length;
         if (received > MAX_FILE_BYTES + MAX_REST_BYTES) tooLarge();
       };
-      const gone = (): void => reject(new RequestAborted());
+      // A request is closed too when all of it is there, and its parser may still be at work.
+      const gone = (): void => {
+        if (!request.complete) reject(new RequestAborted());
+      };
       request.on('data', count).on('close', gone).on('error', gone);
       stop = (): void => {
         clearTimeout(timer);

@@ -1,11 +1,11 @@
+import type { Guide } from '../core/guide.js';
 import { FAILURES } from './rails/rules.js';
 import { SCENARIOS } from './rails/scenarios.js';
 
 /** The docs page about payouts, for tenants: made from what the code does. */
-export const payoutGuide = {
-  slug: 'payouts',
+export const payoutGuide: Guide = {
+  path: '/payouts',
   title: 'Payouts',
-  about: 'how money gets to a bank account, which states it goes through, and account numbers to try them out with',
   sections: [
     {
       title: 'States',

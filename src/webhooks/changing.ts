@@ -160,9 +160,12 @@ export async function rotateSecret(
  * Throws not_found, authority_insufficient.
  */
 export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Promise<void> {
-  await transact(parts.database, async (transaction) => {
+  const wasPaused = await transact(parts.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
-    if (own?.status === 'deleted') return assertManager(transaction, caller);
+    if (own?.status === 'deleted') {
+      await assertManager(transaction, caller);
+      return false;
+    }
     const endpoint = await lockManaged(transaction, caller, id);
     const set: Partial<WebhookEndpoint> = {
       status: 'deleted',
@@ -175,5 +178,8 @@ export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Pro
       `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId: id })}`,
     );
     await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], parts.clock());
+    return endpoint.pausedAt !== null;
   });
+  // The workflow of a paused endpoint waits to be resumed: now it ends.
+  if (wasPaused) parts.onDue(id);
 }

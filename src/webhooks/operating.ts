@@ -25,36 +25,54 @@ export interface OperatingParts {
 }
 
 /** Nothing is sent from now on: a drain that runs begins no new send. What waits keeps its place. */
-export function pause(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
-  return act(parts, endpointId, actor, 'webhook.pause', async (transaction, endpoint, now) => {
+export function pause(
+  parts: OperatingParts,
+  endpointId: Uuid,
+  actor: Actor,
+  details: ActDetails = {},
+): Promise<boolean> {
+  const work: Work = async (transaction, endpoint, now) => {
     if (endpoint.pausedAt !== null) return false;
     const set = { pausedAt: now, pausedBy: actor.name };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
-  });
+  };
+  return act(parts, endpointId, actor, 'webhook.pause', work, details);
 }
 
 /** Sending goes on where it stood. */
-export function resume(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
-  return act(parts, endpointId, actor, 'webhook.resume', async (transaction, endpoint, now) => {
+export function resume(
+  parts: OperatingParts,
+  endpointId: Uuid,
+  actor: Actor,
+  details: ActDetails = {},
+): Promise<boolean> {
+  const work: Work = async (transaction, endpoint, now) => {
     if (endpoint.pausedAt === null) return false;
     const set = { pausedAt: null, pausedBy: null, nextDueAt: now };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
-  });
+  };
+  return act(parts, endpointId, actor, 'webhook.resume', work, details);
 }
 
 /** Rows of one statement. */
 const CHUNK = 1_000;
 
 /** Makes due now what waits for a retry, and the next probe. It uses up no step by itself. */
-export async function retryNow(parts: OperatingParts, endpointId: Uuid, actor: Actor): Promise<boolean> {
+export async function retryNow(
+  parts: OperatingParts,
+  endpointId: Uuid,
+  actor: Actor,
+  details: ActDetails = {},
+): Promise<boolean> {
   const { database, clock } = parts;
-  await act(parts, endpointId, actor, 'webhook.retry_now', async (transaction, endpoint, now) => {
+  const work: Work = async (transaction, endpoint, now) => {
     const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(endpoint.probeAt === null ? {} : { probeAt: now }) };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
-  });
+  };
+  await act(parts, endpointId, actor, 'webhook.retry_now', work, details);
   const at = column.time.literal(clock());
   for (let found = CHUNK; found === CHUNK;)
     found = await transact(database, (transaction) =>

@@ -1,3 +1,4 @@
+import type { Failpoints } from '../core/failpoints.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -11,6 +12,7 @@ export interface WebhookParts {
   /** The first seals. */
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
+  readonly failpoints: Failpoints;
   /** Hears after the commit of every endpoint for which something became due. It may be lost: the sweeper finds it too. */
   readonly onDue: (endpointId: Uuid) => void;
 }

@@ -20,10 +20,10 @@ const MAX_REASON = 140;
  */
 export async function actBySignal(parts: OperatingParts, act: EndpointAct): Promise<string | null> {
   const { endpointId, action } = act;
-  const name = cleaned(act.actor, MAX_ACTOR);
+  const [name, reason] = [cleaned(act.actor, MAX_ACTOR), cleaned(act.reason, MAX_REASON)];
   const actor: Actor = { channel: 'temporal', name: name ?? '' };
-  const refused = await refusal(parts, name, cleaned(act.reason, MAX_REASON));
-  if (refused === null) await ACTIONS[action](parts, endpointId as Uuid, actor);
+  const refused = (await refusal(parts, name, reason)) ?? (await deletion(parts, endpointId as Uuid));
+  if (refused === null) await ACTIONS[action](parts, endpointId as Uuid, actor, { reason });
   else await recordRefusal(parts, act, actor, refused);
   return refused;
 }
@@ -37,6 +37,11 @@ async function refusal(
   if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
   const person = await findStaff(database.reader, name);
   return person?.active === true ? null : `${name} is not active staff`;
+}
+
+async function deletion({ database }: OperatingParts, id: Uuid): Promise<string | null> {
+  const endpoint = await database.reader.find(webhookEndpoints, { id });
+  return endpoint?.status === 'deleted' ? 'the endpoint is deleted' : null;
 }
 
 /** Under the act's own id: recorded once, however often the activity runs. */

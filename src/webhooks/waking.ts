@@ -56,16 +56,28 @@ export class Waker {
     if (!this.isStopped) this.running ??= this.run().finally(() => (this.running = null));
   }
 
-  /** Wakes these. Throws TemporalUnavailable, or what Temporal refused the last of them with. */
-  async wake(endpointIds: readonly Uuid[]): Promise<void> {
+  /**
+   * Wakes these, and answers those that were woken just now and are not woken again. Throws TemporalUnavailable at once, or at the end
+   * what Temporal refused the last of them with.
+   */
+  async wake(endpointIds: readonly Uuid[]): Promise<readonly Uuid[]> {
     const now = performance.now();
     for (const [id, at] of this.woken) if (now - at > QUIET_MS) this.woken.delete(id);
     const due = endpointIds.filter((id) => !this.woken.has(id));
     const rows = await this.database.reader.select(webhookEndpoints, { id: due });
+    let refusal: { readonly failure: unknown } | null = null;
     for (const { id, tenantId, status } of rows) {
       this.woken.set(id, now);
-      await this.client.startOrTell('webhookEndpoint', 'webhooks', wantedWorkflow(id, tenantId, status));
+      try {
+        await this.client.startOrTell('webhookEndpoint', 'webhooks', wantedWorkflow(id, tenantId, status));
+      } catch (failure) {
+        this.woken.delete(id);
+        if (failure instanceof TemporalUnavailable) throw failure;
+        refusal = { failure };
+      }
     }
+    if (refusal !== null) throw refusal.failure;
+    return endpointIds.filter((id) => !due.includes(id));
   }
 
   /** Resolves when what was begun has ended. */
@@ -86,7 +98,10 @@ export class Waker {
       this.endpoints.clear();
       try {
         const due = tenantIds.length === 0 ? [] : await this.dueOf(tenantIds);
-        await this.wake([...new Set([...endpointIds, ...due])]);
+        const left = await this.wake([...new Set([...endpointIds, ...due])]);
+        // What was asked for it was made after it was woken, perhaps after it had ended again.
+        const again = endpointIds.filter((id) => left.includes(id));
+        if (again.length > 0) setTimeout(() => again.forEach((id) => this.endpoint(id)), QUIET_MS).unref();
       } catch (fault) {
         if (!(fault instanceof TemporalUnavailable)) this.onFault(fault);
       }

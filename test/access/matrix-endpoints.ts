@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
-import { paidBatch } from '../batches/support.js';
+import { formOf, paidBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -18,10 +18,11 @@ export interface Target {
   /** A transfer of `account` that waits for approval, and that nobody who is asked for here created. */
   readonly pendingId: string;
   readonly bonusId: string;
-  /** A batch of `account` that is completed. */
+  /** A batch of `account` that is completed, and one that was rejected. */
   readonly batchId: string;
   /** A payout of `account` that was canceled. */
   readonly payoutId: string;
+  readonly rejectedBatchId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
@@ -51,7 +52,7 @@ export interface Endpoint {
   readonly usesUp?: 'pending transfer' | 'policy';
   /** It names nothing that could be another tenant's. */
   readonly namesNothing?: true;
-  readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body'>;
+  readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body' | 'form'>;
 }
 
 const EVERY = ROLES;
@@ -95,6 +96,9 @@ function webhook(
     ask: ({ webhookId }) => ({ path: `/v1/webhook_endpoints/${webhookId}${path}`, body }),
   };
 }
+
+/** Nobody validates it here. */
+const PAYROLL = Buffer.from('recipient,amount,asset\n');
 
 export const VERIFICATION = {
   type: 'business',
@@ -221,6 +225,31 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`), ...ofBatches },
   { ...read('/v1/bonus_batches/{batch_id}/rows', ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`), ...ofBatches },
   {
+    route: 'POST /v1/bonus_batches',
+    operation: 'createBonus',
+    scopes: ['bonuses'],
+    roles: ['operator', 'admin', 'owner'],
+    status: 201,
+    ask: ({ account }) => ({ path: '/v1/bonus_batches', form: formOf(PAYROLL, { source_account: account.id }) }),
+  },
+  {
+    ...read('/v1/bonus_batches/template', () => '/v1/bonus_batches/template'),
+    operation: 'readTemplate',
+    scopes: ['read', 'bonuses'],
+    roles: null,
+  },
+  {
+    ...read(
+      '/v1/bonus_batches/{batch_id}/files/errors',
+      ({ rejectedBatchId: id }) => `/v1/bonus_batches/${id}/files/errors`,
+    ),
+    ...ofBatches,
+  },
+  {
+    ...read('/v1/bonus_batches/{batch_id}/files/result', ({ batchId: id }) => `/v1/bonus_batches/${id}/files/result`),
+    ...ofBatches,
+  },
+  {
     route: 'POST /v1/bonus_batches/{batch_id}/execute',
     operation: 'executeBatch',
     scopes: ['bonuses'],
@@ -327,6 +356,7 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const payout = answered(await bank.request('POST', '/v1/payouts', paying), 201).json;
   answered(await bank.request('POST', `/v1/payouts/${text(payout.id)}/cancel`), 200);
   const batchId = (await paidBatch(bank, account, other)).id;
+  const rejectedBatchId = (await rejectedBatch(bank, account)).id;
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
@@ -334,7 +364,8 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
     text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
   const [webhookId, spareWebhookId] = [await register(), await register()];
   const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
-  return { account, other, alias, bonusId: text(bonus?.id), batchId, payoutId: text(payout.id), ...named, renew };
+  const bonusId = text(bonus?.id);
+  return { account, other, alias, bonusId, batchId, rejectedBatchId, payoutId: text(payout.id), ...named, renew };
 }
 
 /** The target with what a request to the endpoint needs anew. */

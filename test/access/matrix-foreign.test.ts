@@ -45,6 +45,7 @@ describe("another tenant's resources", () => {
     bonusId: randomUUID(),
     batchId: randomUUID(),
     payoutId: randomUUID(),
+    rejectedBatchId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: randomUUID(),
@@ -75,8 +76,8 @@ describe("another tenant's resources", () => {
       const theirs = await renewed(endpoint, foreign);
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
-        const { path, body } = endpoint.ask(target);
-        return visible(answered(await bank.request(methodOf(endpoint), path, { body }), 404, 'not_found'));
+        const { path, ...asked } = endpoint.ask(target);
+        return visible(answered(await bank.request(methodOf(endpoint), path, asked), 404, 'not_found'));
       };
       const expected = await ask(missing());
       assert.deepEqual(await ask(theirs), expected);

@@ -72,8 +72,8 @@ describe('who may do what', () => {
     it(`${endpoint.route}: ${words(endpoint)}`, async () => {
       for (const standing of STANDINGS)
         for (const scope of SCOPES) {
-          const { path, body } = endpoint.ask(await renewedFor(endpoint, standing, scope));
-          const answer = await bank.request(methodOf(endpoint), path, { token: tokenOf(standing, scope), body });
+          const { path, ...asked } = endpoint.ask(await renewedFor(endpoint, standing, scope));
+          const answer = await bank.request(methodOf(endpoint), path, { token: tokenOf(standing, scope), ...asked });
           assert.equal(
             `${standing}/${scope}: ${answer.status} ${answer.code ?? ''} ${isEmpty(answer.json)}`,
             `${standing}/${scope}: ${expected(endpoint, standing, scope)}`,
@@ -105,8 +105,8 @@ describe('who may do what', () => {
   it('one of the scopes is enough, and one token may have several', async () => {
     const several = await bank.issue(bank.tenant.owner, ['transfers', 'lookup']);
     for (const endpoint of ENDPOINTS) {
-      const { path, body } = endpoint.ask(await renewed(endpoint, target));
-      const answer = await bank.request(methodOf(endpoint), path, { token: several, body });
+      const { path, ...asked } = endpoint.ask(await renewed(endpoint, target));
+      const answer = await bank.request(methodOf(endpoint), path, { token: several, ...asked });
       const isAllowed = endpoint.scopes.some((scope) => scope === 'transfers' || scope === 'lookup');
       assert.equal(answer.status, isAllowed ? endpoint.status : 401, `${endpoint.route} ${answer.text}`);
     }

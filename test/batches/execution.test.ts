@@ -185,13 +185,16 @@ describe('the execution of a batch', () => {
     const [old, other] = [await world.account(), await world.account()];
     await world.charge(old, { flatRaw: 700n });
     const payer = await source(10n * LEAST);
-    const batch = await world.executed(payer, pays(LEAST));
+    const batch = await world.ready(payer, pays(LEAST));
     const tenantId = world.tenant.tenant.id;
     await removeFeeSchedule(db.database, systemClock, { tenantId, operation: 'bonus', asset: 'COPM' }, TEST_ACTOR);
     await setFeeAccount(db.database, systemClock, tenantId, other.id, TEST_ACTOR);
-    const close = closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
-    await assert.rejects(close, /is executing/);
+    const close = () => closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
+    await assert.rejects(close, /the fees of the batch .* go into it, which is ready/);
+    await world.execute(batch);
+    await assert.rejects(close, /go into it, which is executing/);
     await world.pay(batch);
+    await assert.rejects(close, /its balances are not zero/);
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
   });
 

@@ -55,6 +55,11 @@ export function payroll(rows: readonly (readonly WantedCell[])[]): Buffer {
   return fileOf([HEADER, ...rows]);
 }
 
+/** A CSV file with the usual header, as a tenant uploads it. */
+export function csvOf(rows: readonly (readonly (string | null)[])[]): Buffer {
+  return Buffer.from([HEADER, ...rows].map((cells) => `${cells.join(',')}\n`).join(''));
+}
+
 /** Reads it in pieces of an odd size. A row of the one cell `!code` is where such a file breaks. */
 export async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow> {
   const pieces: Buffer[] = [];
@@ -293,6 +298,28 @@ export class ServedBatches {
     const keyed = { key: randomUUID(), fingerprint: commandFingerprint(['execute']) };
     return resourceOf(await this.batches.execute(this.caller, id, keyed));
   }
+}
+
+/** A batch of the account whose file had an error. */
+export async function rejectedBatch(
+  bank: Pick<Bank, 'api' | 'tenant'>,
+  source: Pick<Account, 'id'>,
+): Promise<BonusBatch> {
+  const served = new ServedBatches(bank);
+  const { id } = await served.upload(source, payroll([['$nobody', LEAST.toString(), 'COPM']]));
+  return served.validate(id);
+}
+
+/** The form of an upload: the fields, then the file. */
+export function formOf(
+  file: Buffer,
+  fields: Readonly<Record<string, string>>,
+  { name = 'payroll.csv', part = 'file' }: { readonly name?: string; readonly part?: string } = {},
+): FormData {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
+  form.append(part, new Blob([new Uint8Array(file)]), name);
+  return form;
 }
 
 /** A batch of one row from the one account to the other, paid. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Failpoint, FAILPOINTS } from '../../src/core/failpoints.js';
+import { BRIDGE_FAILPOINTS, DESK_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { LEAST, openBank } from '../support/bank.js';
@@ -25,7 +25,7 @@ export interface BridgeFailpoints {
   readonly rounds: number;
 }
 
-const API_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
+const WORKER_FAILPOINTS = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS] as const;
 
 /** The worker ends itself at every failpoint, and the API at those of the relay, while clients make, decide and let expire. */
 export async function bridgeFailpoints({ db, temporal, clients, rounds }: BridgeFailpoints): Promise<string> {
@@ -36,9 +36,11 @@ export async function bridgeFailpoints({ db, temporal, clients, rounds }: Bridge
   ]);
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
-    await work.during(Promise.all([endAtEach(worker, FAILPOINTS, rounds), endAtEach(api, API_FAILPOINTS, rounds)]));
+    await work.during(
+      Promise.all([endAtEach(worker, WORKER_FAILPOINTS, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]),
+    );
     await sleep(CALM_MS);
-    const kills = `worker ended at ${FAILPOINTS.length} failpoints and API at ${API_FAILPOINTS.length}, ${rounds} time(s) each`;
+    const kills = `worker ended at ${WORKER_FAILPOINTS.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
     return `${kills}: ${await work.finish()}`;
   } finally {
     await Promise.all([api.kill(), worker.kill()]);

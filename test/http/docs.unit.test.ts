@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
 import { type Operation, PERMISSIONS } from '../../src/core/permissions.js';
+import { batchGuide } from '../../src/batches/guide.js';
+import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
+import { COLUMNS } from '../../src/batches/validation/header.js';
 import { html, prose } from '../../src/http/docs/layout.js';
 import { call, rawHead, sendRaw, startWorld, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
-const PAGES = ['/docs', '/docs/reference', '/docs/conventions', '/docs/permissions', '/docs/conceptos/errores'];
+const PAGES = [
+  '/docs',
+  '/docs/reference',
+  '/docs/conventions',
+  '/docs/permissions',
+  '/docs/conceptos/errores',
+  '/docs/batches',
+];
 
 describe('docs', () => {
   let world: World;
 
   before(async () => {
-    world = await startWorld({ routes: thingRoutes() });
+    world = await startWorld({ routes: thingRoutes(), guides: [batchGuide('http://localhost:8080')] });
   });
   after(() => world.server.stop(0));
 
@@ -58,6 +68,13 @@ describe('docs', () => {
         assert.ok(row.includes(word), `${operation} ${word}`);
     }
     assert.match(text, /GET \/v1\/transfers\/\{id\}/);
+  });
+
+  it('the page of batches has every column, and every code that an errors file can hold', async () => {
+    const { text } = await get('/docs/batches');
+    for (const name of [...COLUMNS, ...Object.keys(PROBLEM_CODES)])
+      assert.ok(text.includes(`<td><code>${name}</code></td>`), name);
+    assert.match((await get('/docs')).text, /href="\/docs\/batches"/);
   });
 
   it('a page that is known is not sent again', async () => {

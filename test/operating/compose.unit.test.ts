@@ -223,8 +223,26 @@ describe('docker-compose.yml', () => {
       ['api', '127.0.0.1:8080:8080'],
     ]);
     assert.equal(compose.networks.inside?.internal, true);
+    // The worker delivers webhooks.
     for (const [name, { networks, ports }] of services)
-      assert.deepEqual(networks, ports.length > 0 ? ['inside', 'edge'] : ['inside'], name);
+      assert.deepEqual(networks, ports.length > 0 || name === 'worker' ? ['inside', 'edge'] : ['inside'], name);
+  });
+
+  it('gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {
+    for (const variable of ['WEBHOOK_ALLOWED_HOSTS', 'WEBHOOK_TIMEOUT_MS', 'BASE_URL', 'ENCRYPTION_KEYS_FILE']) {
+      const [api, worker] = ['api', 'worker'].map((name) => serviceOf(name).environment[variable]);
+      assert.ok(api !== undefined, variable);
+      assert.equal(worker, api, variable);
+    }
+  });
+
+  it('says as defaults what config.ts has', () => {
+    for (const [name, [variables]] of Object.entries(PROCESSES))
+      for (const [variable, given] of Object.entries(serviceOf(name).environment)) {
+        const [, value] = /^\$\{[A-Z_]+:-(\d+)\}$/.exec(given) ?? [];
+        if (value !== undefined)
+          assert.equal(variables[variable]?.parse(undefined), Number(value), `${name} ${variable}`);
+      }
   });
 
   it('asks whatever runs on how it is', () => {

@@ -10,8 +10,10 @@ import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
 import { HTTP_PROOFS } from './http-proofs.js';
+import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
  * The long proofs, with the counts of docs: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
@@ -39,6 +41,8 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
+  ...BATCH_PROOFS,
+  ...WEBHOOK_PROOFS,
 };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { buildBridge, buildCore, buildWebhookParts, type Core, openApiServers } from '../../src/app.js';
+import {
+  buildBridge,
+  buildConfiguredSending,
+  buildCore,
+  buildWebhookParts,
+  type Core,
+  openApiServers,
+} from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
@@ -23,6 +30,8 @@ export interface RequestOptions {
   readonly token?: string;
   /** Sent as it is when text, else as JSON. */
   readonly body?: unknown;
+  /** In place of a body: a multipart form. */
+  readonly form?: FormData;
   /** The Idempotency-Key; a new one for a POST unless something else is said, null for none. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,6 +40,7 @@ export interface RequestOptions {
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
+  readonly bytes: Buffer;
   readonly text: string;
   /** The JSON of the answer; an empty object when there is none. */
   readonly json: Record<string, unknown>;
@@ -44,9 +54,9 @@ export interface TestApiParts {
   readonly clock?: Clock;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
-  /** What stands behind every webhook endpoint. */
-  readonly receiver?: FakeReceiver;
-  /** Hears of every endpoint for which a request made something due. */
+  /** What stands behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
+  readonly receiver?: FakeReceiver | 'real';
+  /** Hears of every endpoint for which a request made something due, in place of the waker. */
   readonly onDue?: (endpointId: Uuid) => void;
 }
 
@@ -56,7 +66,7 @@ const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, log, receiver = new FakeReceiver(), onDue = () => undefined }: TestApiParts = {},
+  { clock, log, receiver = new FakeReceiver(), onDue }: TestApiParts = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
@@ -64,7 +74,9 @@ export async function startTestApi(
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock);
   const bridge = buildBridge(config, core, logger);
-  const parts = buildWebhookParts(config, core, receiver.sending, onDue);
+  const configured = buildConfiguredSending(config);
+  const sending = receiver === 'real' ? configured : receiver.sending;
+  const parts = buildWebhookParts(config, core, sending, onDue ?? ((id) => bridge.waker.endpoint(id)));
   const webhooks = new Webhooks(parts, () => undefined);
   const servers = await openApiServers(config, core, bridge, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
@@ -77,7 +89,7 @@ export async function startTestApi(
     stop: async () => {
       await servers.api.stop(2_000);
       await core.desk.drained();
-      await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop()]);
+      await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };
@@ -97,6 +109,8 @@ export function testEnvironment(
     LOG_LEVEL: 'silent',
     // Nobody listens there: a test that has to do with Temporal names its own.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
+    // Where a test's own receivers of webhooks are.
+    WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
     RATE_LIMIT_REDELIVER_PER_MIN: '1000000',
@@ -110,7 +124,7 @@ export async function request(
   baseUrl: string,
   method: string,
   path: string,
-  { token, body, key, headers = {} }: RequestOptions = {},
+  { token, body, form, key, headers = {} }: RequestOptions = {},
 ): Promise<TestAnswer> {
   const ownKey = key === undefined && method === 'POST' ? randomUUID() : key;
   const response = await fetch(baseUrl + path, {
@@ -121,14 +135,17 @@ export async function request(
       ...(ownKey === undefined || ownKey === null ? {} : { 'idempotency-key': ownKey }),
       ...headers,
     },
+    ...(form === undefined ? {} : { body: form }),
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const text = bytes.toString();
   const json = parseObject(text);
   const error = asObject(json.error);
   return {
     status: response.status,
     headers: response.headers,
+    bytes,
     text,
     json,
     code: typeof error.code === 'string' ? error.code : undefined,

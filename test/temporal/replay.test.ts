@@ -4,25 +4,21 @@ import { join } from 'node:path';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import type { Uuid } from '../../src/core/ids.js';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { ROOT } from '../support/service-process.js';
-import {
-  newNamespace,
-  sharedAddress,
-  temporalEnvironment,
-  type TestTemporal,
-  workflowOf,
-} from '../support/temporal.js';
+import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal } from '../support/temporal.js';
 import { installRuntimeOnce, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { hire, openGuardedBank } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
-import { playAll } from './scenarios.js';
+import { type Played, playTransfers } from './scenarios.js';
+import { playBatches } from './scenarios-batches.js';
+import { playPayouts } from './scenarios-payouts.js';
+import { playWebhooks } from './scenarios-webhooks.js';
 
 const FOLDER = join(ROOT, 'test/histories');
-/** `RECORD_HISTORIES=2 npm test -- test/temporal/replay.test.ts` writes those of version 2 (test/histories/README.md). */
+/** `RECORD_HISTORIES=2 npm test -- test/temporal/replay.test.ts -g transfer` writes those of version 2 (test/histories/README.md). */
 const RECORD = process.env.RECORD_HISTORIES;
 
 /** Who ran it, and where, is nobody's business. */
@@ -34,7 +30,7 @@ describe('a recorded history', function () {
   this.timeout(90_000);
   const recorded = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
   const replay = (history: string, workflowBundle: { codePath: string } | { code: string }): Promise<void> =>
-    Worker.runReplayHistory({ workflowBundle }, JSON.parse(history), 'transfer/recorded');
+    Worker.runReplayHistory({ workflowBundle }, JSON.parse(history), 'recorded');
 
   before(installRuntimeOnce);
 
@@ -46,7 +42,8 @@ describe('a recorded history', function () {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
     const changed = bundle.replace('await activities.read(resourceId)', 'await activities.expire(resourceId)');
     assert.notEqual(changed, bundle);
-    const history = readFileSync(join(FOLDER, recorded[0]!), 'utf8');
+    const ofTransfer = recorded.find((name) => name.startsWith('transfer-'))!;
+    const history = readFileSync(join(FOLDER, ofTransfer), 'utf8');
     await assert.rejects(replay(history, { code: changed }), DeterminismViolationError);
   });
 });
@@ -62,7 +59,7 @@ describe('a history of today', function () {
     db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'replay');
     worker = await startTestWorker(db, temporal, { sweeps: false });
-    api = await startTestApi(db, temporalEnvironment(temporal));
+    api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
   });
 
   after(async () => {
@@ -73,15 +70,31 @@ describe('a history of today', function () {
   it('replays, whichever way its transfer went', async () => {
     const [one, two] = [await openGuardedBank(api), await openGuardedBank(api, { approvals: 2 })];
     const { name: actor } = await hire(db.database);
-    const played = await playAll({ db, temporal, one, two, actor });
-    for (const [name, id] of played) await replayAndRecord(name, id);
-    await assertLedgerSound(db.database);
+    await replayAndRecord(await playTransfers({ db, temporal, one, two, actor }));
   });
 
-  async function replayAndRecord(name: string, id: Uuid): Promise<void> {
-    const history = await workflowOf(temporal, id).fetchHistory();
-    await Worker.runReplayHistory({ workflowBundle: { codePath: BUNDLE_FILE } }, history, `transfer/${id}`);
-    if (RECORD !== undefined)
-      writeFileSync(join(FOLDER, `transfer-${RECORD}-${name}.json`), `${anonymous(historyToJSON(history))}\n`);
+  it('replays, whatever its webhook endpoint went through', async () => {
+    const { name: actor } = await hire(db.database);
+    await replayAndRecord(await playWebhooks({ api, temporal, actor }));
+  });
+
+  it('replays, whichever way its batch went', async () => {
+    const { name: actor } = await hire(db.database);
+    await replayAndRecord(await playBatches({ api, temporal, actor }));
+  });
+
+  it('replays, whichever way its payout went', async () => {
+    const { name: actor } = await hire(db.database);
+    await replayAndRecord(await playPayouts({ api, temporal, actor }));
+  });
+
+  async function replayAndRecord(played: readonly Played[]): Promise<void> {
+    for (const { workflow, way, workflowId } of played) {
+      const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+      await Worker.runReplayHistory({ workflowBundle: { codePath: BUNDLE_FILE } }, history, workflowId);
+      if (RECORD !== undefined)
+        writeFileSync(join(FOLDER, `${workflow}-${RECORD}-${way}.json`), `${anonymous(historyToJSON(history))}\n`);
+    }
+    await assertLedgerSound(db.database);
   }
 });

@@ -1,8 +1,16 @@
 import type { Uuid } from '../../src/core/ids.js';
+import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contracts.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { stateOf, type TestTemporal, until, untilEnded, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, moveExpiry, REASON, sendSignal } from '../support/temporal-world.js';
+
+/** A workflow that has gone a way and ended. */
+export interface Played {
+  readonly workflow: WorkflowType;
+  readonly way: string;
+  readonly workflowId: string;
+}
 
 /** Who ends a transfer, and how: every way that the workflow takes. Each answers the transfer, whose workflow has ended. */
 export interface Stage {
@@ -67,14 +75,13 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
   },
 };
 
-/** Every way, by its name, and the transfer that went it. */
-export async function playAll(stage: Stage): Promise<ReadonlyMap<string, Uuid>> {
-  const played = await Promise.all(
-    Object.entries(WAYS).map(async ([name, way]) => {
-      const id = await way(stage);
+/** Every way, each gone by a transfer of its own. */
+export function playTransfers(stage: Stage): Promise<readonly Played[]> {
+  return Promise.all(
+    Object.entries(WAYS).map(async ([way, go]) => {
+      const id = await go(stage);
       await untilEnded(stage.temporal, id);
-      return [name, id] as const;
+      return { workflow: 'transfer', way, workflowId: transferWorkflowId(id) } as const;
     }),
   );
-  return new Map(played);
 }

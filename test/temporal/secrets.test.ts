@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { request, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, LEAST, text, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { keptByTemporal } from '../support/kept-by-temporal.js';
 import {
   newNamespace,
   sharedAddress,
@@ -13,7 +15,6 @@ import {
   type TestTemporal,
   untilEnded,
   untilWaiting,
-  workflowOf,
 } from '../support/temporal.js';
 import { hire, moveExpiry, openGuardedBank, REASON, sendSignal } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -42,26 +43,6 @@ describe('what is personal about a transfer that waits', function () {
     db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'secrets');
   });
-
-  /** Everything that Temporal keeps of the workflows, payloads decoded, as one text. */
-  async function keptByTemporal(ids: readonly Uuid[]): Promise<string> {
-    const texts: string[] = [];
-    for (const id of ids) {
-      const handle = workflowOf(temporal, id);
-      texts.push(readable(await handle.fetchHistory()), readable((await handle.describe()).raw));
-    }
-    for await (const { raw } of temporal.client.workflow.list()) texts.push(readable(raw));
-    return texts.join('\n');
-  }
-
-  /** As JSON, with what is in base64 decoded beside it. */
-  function readable(value: unknown): string {
-    return JSON.stringify(value, (_, inner: unknown) =>
-      typeof inner === 'string' && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(inner)
-        ? `${inner} ${Buffer.from(inner, 'base64').toString('latin1')}`
-        : inner,
-    );
-  }
 
   it('is in no history, memo, search attribute, log line and metric: names, phones, documents, descriptions, reasons', async () => {
     const set = await startTestApi(db);
@@ -96,7 +77,7 @@ describe('what is personal about a transfer that waits', function () {
       answered(await ask(`/v1/transfers/${ids[4]}/cancel`, bank.token), 200);
       for (const id of ids) await untilEnded(temporal, id);
       const places = {
-        Temporal: await keptByTemporal(ids),
+        Temporal: await keptByTemporal(temporal, ids.map(transferWorkflowId)),
         'the log of the worker': worker.output,
         'the log of the API': api.output,
         'metrics of the worker': await worker.metrics(),

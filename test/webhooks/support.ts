@@ -32,9 +32,9 @@ const CHUNK = 400;
 
 /** What a drain of a test stands on: the API's own database, and the receiver. */
 export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookParts> = {}): WebhookParts {
-  const { database, clock } = api.core;
+  const { database, clock, failpoints } = api.core;
   const { sending } = receiver;
-  return { database, clock, encryptionKeys: KEYS, sending, onDue: () => undefined, ...changes };
+  return { database, clock, encryptionKeys: KEYS, sending, failpoints, onDue: () => undefined, ...changes };
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */

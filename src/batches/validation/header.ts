@@ -4,7 +4,7 @@ import { cellProblem, type Problem, quoted } from './problems.js';
 /** The columns that the service reads, by their header; others are ignored. */
 export const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
-const REQUIRED: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
+export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 
 /** Where each column is in the rows' cells. */
 export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
@@ -20,7 +20,7 @@ export function readHeader({ cells }: SheetRow): { readonly columns: Columns; re
     if (columns[name] === undefined) columns[name] = index;
     else problems.push(cellProblem(name, 'duplicate_column', `there are two columns ${name}: keep one`, cell));
   });
-  for (const name of REQUIRED)
+  for (const name of REQUIRED_COLUMNS)
     if (columns[name] === undefined)
       problems.push(
         cellProblem(

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../rules.js';
+import type { ProblemCode } from '../problem-codes.js';
 import type { FilledCell } from '../files/sheet.js';
 
 /** One thing that is wrong, in words for the person who filled the file in. */

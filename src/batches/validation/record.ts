@@ -108,7 +108,10 @@ export class ValidationRecord {
     });
   }
 
-  /** Ends the validation, with its event. */
+  /**
+   * Ends the validation, with its event. Throws where the account of its fees was closed meanwhile: begun again, it finds
+   * the one that there is now.
+   */
   async finish(
     isAccepted: boolean,
     progress: Progress,
@@ -118,16 +121,15 @@ export class ValidationRecord {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
     const { database, clock, baseUrl } = this.parts;
     return transact(database, async (transaction) => {
-      // The account's row guards the batch: whoever reads it to execute waits for this.
-      const account = await transaction.find(accounts, { id: this.batch.sourceAccountId }, { forUpdate: true });
-      if (account === undefined) throw new Error('a batch is of no account');
+      const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
+      await this.lockAccounts(transaction, charged);
       await this.assertOurs(transaction);
       const finished: BonusBatch = {
         ...this.batch,
         ...progress,
         status: isAccepted ? 'ready' : 'rejected',
         feesRaw: sums.feesRaw,
-        feeAccountId: sums.feesRaw === 0n ? null : feeAccountId,
+        feeAccountId: charged,
         duplicateCount: sums.duplicateCount,
         duplicateRows: sums.duplicateRows,
         sameFileBatchId: await sameFile(transaction, this.batch),
@@ -140,6 +142,15 @@ export class ValidationRecord {
       await appendEvents(transaction, [event], clock(), [statement]);
       return finished;
     });
+  }
+
+  /** The source's row guards the batch: whoever reads it to execute waits. The other one's keeps it from being closed. */
+  private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
+    const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
+    const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
+    if (locked.length < id.length) throw new Error('a batch is of no account');
+    if (locked.some((account) => account.id === charged && account.status === 'closed'))
+      throw new Error('the account of the fees was closed while the file was read');
   }
 
   private async assertOurs(transaction: Transaction): Promise<void> {

@@ -5,6 +5,7 @@ import { MOST_NAMES, type RecipientName, resolveRecipients } from '../../account
 import { MOST_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
+import { Turns } from '../files/turns.js';
 import { storedFile } from '../uploaded-file.js';
 import { type Columns, readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
@@ -64,6 +65,8 @@ class FileReading {
   private rowCount = 0;
   private rowsRejected = 0;
   private lastNumber = 0;
+  /** A phone takes a while to read, and a piece of a sheet may have a thousand rows. */
+  private readonly turns = new Turns();
   /** The transaction under way: the next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
@@ -107,6 +110,7 @@ class FileReading {
         columns = header.columns;
         continue;
       }
+      await this.turns.pause();
       const read = readRow(row, columns);
       if (read === null) continue;
       if (this.rowCount === MOST_ROWS) return { number: row.number, problem: TOO_MANY_ROWS };
@@ -128,6 +132,7 @@ class FileReading {
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
+      await this.turns.pause();
       const checked = this.checker.check(row, found);
       if ('valid' in checked) valid.push(checked.valid);
       else wrong.push(checked);

@@ -1,3 +1,5 @@
+import type { Guide } from '../../core/guide.js';
+
 /** HTML that is already safe. Made by `html` alone. */
 export class Html {
   readonly text: string;
@@ -29,9 +31,11 @@ export function prose(text: string): Html {
 /** Where the pages are, as paths on this service. `base` is the path of DOCS_URL, without a slash at its end. */
 export interface Site {
   readonly base: string;
+  /** The pages that the features write, beside those of every API. */
+  readonly guides: readonly Guide[];
 }
 
-export function page({ base }: Site, title: string, content: Html): string {
+export function page({ base, guides }: Site, title: string, content: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -47,6 +51,7 @@ export function page({ base }: Site, title: string, content: Html): string {
           <a href="${base}/conventions">Conventions</a>
           <a href="${base}/conceptos/errores">Errors</a>
           <a href="${base}/permissions">Permissions</a>
+          ${guides.map(({ path, title }) => html`<a href="${base}${path}">${title}</a> `)}
         </nav>
         <main>
           <h1>${title}</h1>

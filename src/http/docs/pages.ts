@@ -1,25 +1,26 @@
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../core/errors.js';
+import type { Guide, GuideSection } from '../../core/guide.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import { API_VERSIONS } from '../../core/versions.js';
 import type { Route } from '../route.js';
-import type { Guide } from './guides.js';
 import { html, type Html, page, prose, type Site } from './layout.js';
 
 /** The written pages of the docs; what is data in the code is read from there. */
 
-export function homePage(site: Site, baseUrl: string, guides: readonly Guide[]): string {
-  const { base } = site;
+export function homePage(site: Site, baseUrl: string): string {
+  const { base, guides } = site;
   const content = html`
     <p>
-      Send money between accounts, read balances and movements, and follow what happened. All bodies are JSON; every
-      request carries a token; every answer carries its <code>Svc-Request-Id</code>.
+      Send money between accounts, read balances and movements, and follow what happened. All bodies are JSON, but for
+      uploads, which are multipart forms, and the files that batches give back; every request carries a token; every
+      answer carries its <code>Svc-Request-Id</code>.
     </p>
     <ul>
       <li><a href="${base}/reference">Reference</a>: every operation, to read and to try out</li>
       <li><a href="${base}/conventions">Conventions</a>: idempotency, pages, amounts, times, limits, versions</li>
       <li><a href="${base}/conceptos/errores">Errors</a>: every code, what it means and what to do</li>
       <li><a href="${base}/permissions">Permissions</a>: which scope and which role an operation asks for</li>
-      ${guides.map(({ slug, title, about }) => html`<li><a href="${base}/${slug}">${title}</a>: ${about}</li>`)}
+      ${guides.map(({ path, title }) => html`<li><a href="${base}${path}">${title}</a></li>`)}
       <li><a href="/openapi.json">openapi.json</a>: the same reference for machines (OpenAPI 3.1)</li>
     </ul>
     <h2>A first transfer</h2>
@@ -136,6 +137,37 @@ export function conventionsPage(site: Site): string {
         ${paragraphs.map((text) => html`<p>${prose(text)}</p>`)}`,
   );
   return page(site, 'Conventions', html`${sections}`);
+}
+
+export function guidePage(site: Site, { title, sections }: Guide): string {
+  return page(site, title, html`${sections.map(guideSection)}`);
+}
+
+function guideSection({ title, paragraphs, commands, table }: GuideSection): Html {
+  return html`<h2>${title}</h2>
+    ${paragraphs.map((text) => html`<p>${prose(text)}</p>`)}
+    ${commands === undefined ? '' : html`<pre><code>${commands}</code></pre>`}
+    ${table === undefined ? '' : guideTable(table)}`;
+}
+
+function guideTable({ head, rows }: NonNullable<GuideSection['table']>): Html {
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((name) => html`<th>${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map((cell) => html`<td>${prose(cell)}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 /** The frame of the reference; Swagger UI fills it from /openapi.json. */

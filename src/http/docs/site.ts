@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import helmet from 'helmet';
 import type Koa from 'koa';
+import type { Guide } from '../../core/guide.js';
 import type { Route } from '../route.js';
-import { type Guide, guidePage } from './guides.js';
 import { STYLE } from './layout.js';
 import {
   conventionsPage,
   errorsPage,
+  guidePage,
   homePage,
   permissionsPage,
   REFERENCE_SCRIPT,
@@ -40,16 +41,16 @@ export class DocsSite {
   private readonly pages: ReadonlyMap<string, Page>;
   private readonly secure: ReturnType<typeof helmet>;
 
-  constructor({ routes, openApi, baseUrl, docsUrl, guides }: SiteParts) {
+  constructor({ routes, openApi, guides, baseUrl, docsUrl }: SiteParts) {
     const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
-    const site = { base };
+    const site = { base, guides };
     this.pages = new Map([
-      [base || '/', pageOf(HTML, homePage(site, baseUrl, guides))],
+      [base || '/', pageOf(HTML, homePage(site, baseUrl))],
       [`${base}${ERRORS_PAGE}`, pageOf(HTML, errorsPage(site))],
       [`${base}/permissions`, pageOf(HTML, permissionsPage(site, routes))],
       [`${base}/conventions`, pageOf(HTML, conventionsPage(site))],
+      ...guides.map((guide) => [`${base}${guide.path}`, pageOf(HTML, guidePage(site, guide))] as const),
       [`${base}/reference`, pageOf(HTML, referencePage(site))],
-      ...guides.map((guide) => [`${base}/${guide.slug}`, pageOf(HTML, guidePage(site, guide))] as const),
       [`${base}/assets/style.css`, pageOf(CSS, STYLE)],
       [`${base}/assets/reference.css`, pageOf(CSS, REFERENCE_STYLE)],
       [`${base}/assets/reference.js`, pageOf(JS, REFERENCE_SCRIPT)],

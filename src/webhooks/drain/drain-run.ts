@@ -253,8 +253,10 @@ export class DrainRun {
       if (body === null || !isWanted(state.types, delivery.eventType)) this.outcomes.push({ delivery, result: null });
       else {
         const message = { id: delivery.eventId, body };
-        const { sending, encryptionKeys } = parts;
+        const { sending, encryptionKeys, failpoints } = parts;
+        failpoints.pass('before_send');
         const result = await sendMessage(sending, encryptionKeys, state.endpoint, message, beganAt, this.sends.signal);
+        failpoints.pass('after_send');
         const endedAt = parts.clock();
         if (isCutOff(result)) this.window.forget(delivery.id);
         else {

@@ -54,13 +54,22 @@ describe('CSV', () => {
   });
 
   it('every cell is text, an empty one none, and spaces stay', async () => {
-    assert.deepEqual((await rowsOf('+57300,=1+1,, 150000 ,TRUE,\n'))[0]?.cells, [
+    assert.deepEqual((await rowsOf('+57300,-1,@a,, 150000 ,TRUE,\n'))[0]?.cells, [
       { kind: 'text', text: '+57300' },
-      { kind: 'text', text: '=1+1' },
+      { kind: 'text', text: '-1' },
+      { kind: 'text', text: '@a' },
       null,
       { kind: 'text', text: ' 150000 ' },
       { kind: 'text', text: 'TRUE' },
     ]);
+  });
+
+  it('a cell that begins with = is a formula, spaces before it or not', async () => {
+    for (const text of ['=1+1', ' =A1', '="0012"'])
+      assert.deepEqual((await rowsOf(`"${text.replaceAll('"', '""')}",1=1\n`))[0]?.cells, [
+        { kind: 'formula', text },
+        { kind: 'text', text: '1=1' },
+      ]);
   });
 
   it('rows may be shorter and longer than the header', async () => {

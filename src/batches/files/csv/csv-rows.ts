@@ -20,7 +20,8 @@ const LONGEST_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. Every cell is text.
+ * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. A cell is text, or
+ * a formula where it begins with `=`.
  * Throws SheetProblem, and what the source throws.
  */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
@@ -165,8 +166,10 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
+/** A spreadsheet program would compute what begins with `=` (`="0012"` too): nobody can say which value was meant. */
 function cellOf(text: string): Cell {
-  return text === '' ? null : { kind: 'text', text: text.slice(0, MOST_CELL_LENGTH) };
+  if (text === '') return null;
+  return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MOST_CELL_LENGTH) };
 }
 
 /** The parser is ahead of the rows that were taken, so it says itself how many there were. */

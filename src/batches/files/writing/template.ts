@@ -14,7 +14,8 @@ interface TemplateColumn extends Column {
 
 const LAST_ROW = 100_001;
 
-const COLUMNS: readonly TemplateColumn[] = [
+/** What stands in each column, in words for whoever fills it in. */
+export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   {
     name: 'recipient',
     kind: 'party',
@@ -47,12 +48,12 @@ const COLUMNS: readonly TemplateColumn[] = [
   },
 ];
 
-const EXAMPLE = COLUMNS.map(({ example }) => example);
+const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
 /** With notes on the header, columns formatted as text (phones and long numbers stay as typed) and a list for the asset. */
 export function templateXlsx(): Promise<Buffer> {
   const sheet =
-    `${sheetStart(COLUMNS)}${headerXml(COLUMNS)}${rowXml(COLUMNS, EXAMPLE, 2)}</sheetData>` +
+    `${sheetStart(TEMPLATE_COLUMNS)}${headerXml(TEMPLATE_COLUMNS)}${rowXml(TEMPLATE_COLUMNS, EXAMPLE, 2)}</sheetData>` +
     '<dataValidations count="1"><dataValidation type="list" allowBlank="1" showErrorMessage="1" ' +
     `errorTitle="asset" error="COPM or DUSD" sqref="C2:C${LAST_ROW}"><formula1>"COPM,DUSD"</formula1></dataValidation>` +
     '</dataValidations><legacyDrawing r:id="rId2"/></worksheet>';
@@ -74,7 +75,7 @@ export function templateXlsx(): Promise<Buffer> {
 }
 
 export function templateCsv(): Buffer {
-  return Buffer.from(csvHead(COLUMNS) + csvLine(COLUMNS, EXAMPLE));
+  return Buffer.from(csvHead(TEMPLATE_COLUMNS) + csvLine(TEMPLATE_COLUMNS, EXAMPLE));
 }
 
 const NOTE_TYPES =
@@ -82,7 +83,7 @@ const NOTE_TYPES =
   '<Override PartName="/xl/comments1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.comments+xml"/>';
 
 function notesXml(): string {
-  const notes = COLUMNS.map(
+  const notes = TEMPLATE_COLUMNS.map(
     ({ note }, index) =>
       `<comment ref="${'ABCDE'[index]}1" authorId="0"><text><r><t xml:space="preserve">${xmlText(note)}</t></r></text></comment>`,
   );
@@ -94,7 +95,7 @@ function notesXml(): string {
 
 /** Where the notes appear: Excel shows none without a shape in its old drawing language. */
 function noteShapes(): string {
-  const shapes = COLUMNS.map(
+  const shapes = TEMPLATE_COLUMNS.map(
     (_, index) =>
       `<v:shape id="note${index}" type="#note" style="position:absolute;width:240pt;height:70pt;visibility:hidden" ` +
       'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><x:ClientData ObjectType="Note"><x:MoveWithCells/>' +

@@ -13,6 +13,16 @@ export function cpuMsOf(pid: number | undefined): number | null {
   }
 }
 
+/** The most memory that a process ever had in RAM, in MB (10^6 bytes); null where the system does not tell (other than Linux). */
+export function peakMbOf(pid: number | undefined): number | null {
+  try {
+    const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kib === undefined ? null : (Number(kib) * 1024) / 1e6;
+  } catch {
+    return null;
+  }
+}
+
 /** The process of a database server on this machine; undefined for one that is elsewhere. */
 export async function databasePid(adminUrl: string): Promise<number | undefined> {
   const connection = await createConnection({ uri: adminUrl });

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { RowFailed } from '../row.js';
+import type { Asked, Report, Told } from './protocol.js';
+
+const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
+const POLL_MS = 100;
+
+/** A webhook receiver on this machine, in a process of its own: what the suite does meanwhile does not make it late. */
+export class Receiver {
+  private readonly child: ChildProcess;
+  private readonly port: number;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.child = child;
+    this.port = port;
+  }
+
+  static async start(): Promise<Receiver> {
+    const child = fork(MAIN, { execArgv: [] });
+    const told = await answerOf(child);
+    if (!('port' in told)) throw new Error('the receiver told no port');
+    return new Receiver(child, told.port);
+  }
+
+  /** The address of an endpoint by its number. */
+  url(endpoint: number): string {
+    return `http://127.0.0.1:${this.port}/${endpoint}`;
+  }
+
+  /**
+   * Waits until so many different deliveries have come. Throws RowFailed when none came for `stillMs`, which it also does
+   * when more came than were to come.
+   */
+  async untilArrived(deliveries: number, stillMs: number): Promise<void> {
+    let seen = -1;
+    for (let changedAt = performance.now(); ; await sleep(POLL_MS)) {
+      const told = await this.ask({ ask: 'count' });
+      const distinct = 'distinct' in told ? told.distinct : 0;
+      if (distinct === deliveries) return;
+      if (distinct !== seen) changedAt = performance.now();
+      seen = distinct;
+      if (performance.now() - changedAt > stillMs)
+        throw new RowFailed(`${distinct} of ${deliveries} deliveries came, and then none for ${stillMs / 1000} s`);
+    }
+  }
+
+  /** Latencies of events that were made at `since` (ms) or later. */
+  async report(since: number): Promise<Report> {
+    const told = await this.ask({ ask: 'report', since });
+    if (!('arrivals' in told)) throw new Error('the receiver told no report');
+    return told;
+  }
+
+  stop(): void {
+    this.child.disconnect();
+  }
+
+  private ask(asked: Asked): Promise<Told> {
+    const answer = answerOf(this.child);
+    this.child.send(asked);
+    return answer;
+  }
+}
+
+function answerOf(child: ChildProcess): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const died = (): void => reject(new RowFailed('the webhook receiver ended'));
+    child.once('exit', died);
+    child.once('message', (told) => {
+      child.off('exit', died);
+      // It is our own program (main.ts).
+      resolve(told as Told);
+    });
+  });
+}

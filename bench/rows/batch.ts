@@ -1,0 +1,148 @@
+import type { Bench, Service } from '../bench.js';
+import { UNIT_RAW } from '../ledgers/history.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { latencyWords, perSecond, seconds } from '../report/words.js';
+import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
+import { Client } from '../service/client.js';
+import {
+  downloadResult,
+  payrollFile,
+  payrollLedger,
+  readBatch,
+  readByExcelJs,
+  sendersOf,
+  untilStatus,
+  uploadPayroll,
+} from './payroll.js';
+import { randomParties, runTransfers } from './transfers.js';
+
+const ROWS = 100_000;
+const QUICK_ROWS = 2_000;
+/** Enough to be paid for as long as the short load lasts. */
+const QUICK_ROWS_BESIDE = 20_000;
+const READY_WITHIN_S = 180;
+const PAID_WITHIN_S = 600;
+const MOST_MB = 512;
+const CLIENTS = 64;
+
+const PER_SECOND = 200;
+const CONNECTIONS = 32;
+const KEPT_SHARE = 0.98;
+const LEAST_PAID_SHARE = 0.9;
+
+const batch: Row = {
+  name: 'batch',
+  title: `A batch of ${ROWS.toLocaleString('en')} rows (XLSX): validate, execute, download the result`,
+  run: measureBatch,
+};
+
+const beside: Row = {
+  name: 'transfers-beside-batch',
+  title: `Transfers at a steady ${PER_SECOND}/s from another source while such a batch is paid`,
+  run: measureBeside,
+};
+
+export const batchRows: readonly Row[] = [batch, beside];
+
+async function measureBatch(bench: Bench): Promise<Measured> {
+  const { isQuick } = bench.options;
+  const rows = isQuick ? QUICK_ROWS : ROWS;
+  const ledger = await bench.newLedger(payrollLedger(isQuick ? 'batch_quick' : 'batch', rows));
+  const file = await payrollFile(ledger, rows);
+  const paid = await bench.withService(ledger, (service) => payOne(ledger, service, file, rows));
+  const readS = await readByExcelJs(file);
+  const { load } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
+  const { readyS, executedS, csv, xlsx, apiMb, workerMb } = paid;
+  const memory = [apiMb, workerMb].map((mb) => (mb === null ? 'unknown' : `${mb.toFixed(0)} MB`)).join(' and ');
+  return {
+    figures:
+      `${rows.toLocaleString('en')} rows, ${(file.length / 1e6).toFixed(1)} MB: ready after ${seconds(readyS)}, paid after ${seconds(executedS)} ` +
+      `(${perSecond(rows / executedS)}), result ${seconds(csv.seconds)} (XLSX ${seconds(xlsx.seconds)}); most memory of API and worker ${memory}`,
+    baseline: `exceljs only reads the file in ${seconds(readS)}; instant transfers by ${CLIENTS} clients ${perSecond(load.perSecond)}`,
+    ratio: rows / executedS / load.perSecond,
+    targets: [
+      atMost('s to ready', readyS, 15),
+      atMost('s to completed', executedS, 30),
+      atMost('s to download', csv.seconds, 5),
+      atMost('s to download as XLSX', xlsx.seconds, 5),
+      atMost('MB, API', apiMb ?? 0, MOST_MB),
+      atMost('MB, worker', workerMb ?? 0, MOST_MB),
+    ],
+    details: { rows, fileBytes: file.length, ...paid, exceljsReadS: readS, transfers: load },
+  };
+}
+
+/** Memory is each process's own high-water mark, from its start to the end of the downloads. */
+async function payOne(ledger: Ledger, { api, worker }: Service, file: Buffer, rows: number) {
+  const client = new Client(api, ledger);
+  const began = performance.now();
+  const id = await uploadPayroll(client, sendersOf(ledger).payroll, file);
+  const uploadedS = (performance.now() - began) / 1000;
+  const ready = await untilStatus(client, id, 'ready', READY_WITHIN_S);
+  const readyS = (performance.now() - began) / 1000;
+  if (ready.rows !== rows) throw new RowFailed(`${ready.rows} rows were read, of ${rows}`);
+  const executed = performance.now();
+  await client.post(`/v1/bonus_batches/${id}/execute`, 202);
+  await untilStatus(client, id, 'completed', PAID_WITHIN_S);
+  const executedS = (performance.now() - executed) / 1000;
+  const csv = await downloadResult(client, id, 'csv');
+  const xlsx = await downloadResult(client, id, 'xlsx');
+  return { uploadedS, readyS, executedS, csv, xlsx, apiMb: api.peakMb(), workerMb: worker.peakMb() };
+}
+
+async function measureBeside(bench: Bench): Promise<Measured> {
+  const { isQuick } = bench.options;
+  const rows = isQuick ? QUICK_ROWS_BESIDE : ROWS;
+  const ledger = await bench.newLedger(payrollLedger(isQuick ? 'beside_quick' : 'batch', rows));
+  const file = await payrollFile(ledger, rows);
+  const { quiet, loaded, paidShare, paid } = await bench.withService(ledger, (service) =>
+    loadBeside(bench, ledger, service, file),
+  );
+  const { latency } = loaded.load;
+  return {
+    figures: `${latencyWords(latency)}, ${perSecond(loaded.load.perSecond)}; ${paid.toLocaleString('en')} rows of ${rows.toLocaleString('en')} paid meanwhile, which was ${(paidShare * 100).toFixed(0)} % of the time`,
+    baseline: `the same transfers while nothing is paid: ${latencyWords(quiet.load.latency)}`,
+    ratio: quiet.load.latency.p99Ms / latency.p99Ms,
+    targets: [
+      atLeast('answered per second', loaded.load.perSecond, PER_SECOND * KEPT_SHARE),
+      atMost('p99 ms', latency.p99Ms, 100),
+      // Else part of the load met no batch.
+      atLeast('% of the time with the batch being paid', paidShare * 100, LEAST_PAID_SHARE * 100),
+    ],
+    details: { ...loaded.details, quiet: quiet.details, paidShare, paidMeanwhile: paid },
+  };
+}
+
+async function loadBeside(bench: Bench, ledger: Ledger, { api }: Service, file: Buffer) {
+  const client = new Client(api, ledger);
+  const { payroll, other, recipients } = sendersOf(ledger);
+  const load = () =>
+    bench.run(api, ledger, {
+      connections: CONNECTIONS,
+      perSecond: PER_SECOND,
+      expectedStatus: 201,
+      requests: {
+        kind: 'transfers',
+        sources: [other],
+        destinations: recipients,
+        raw: UNIT_RAW.toString(),
+        asset: 'COPM',
+      },
+    });
+  const id = await uploadPayroll(client, payroll, file);
+  await untilStatus(client, id, 'ready', READY_WITHIN_S);
+  const quiet = await load();
+  await client.post(`/v1/bonus_batches/${id}/execute`, 202);
+  const began = performance.now();
+  // Begun beside the load, so that a batch that fails is not a promise that nobody waits for.
+  const [completedAt, { run, endedAt, paid }] = await Promise.all([
+    untilStatus(client, id, 'completed', PAID_WITHIN_S).then(() => performance.now()),
+    load().then(async (loaded) => ({ run: loaded, endedAt: performance.now(), paid: await paidRows(client, id) })),
+  ]);
+  const paidShare = (Math.min(completedAt, endedAt) - began) / (endedAt - began);
+  return { quiet, loaded: run, paidShare, paid };
+}
+
+async function paidRows(client: Client, id: string): Promise<number> {
+  return (await readBatch(client, id)).progress?.paid ?? 0;
+}

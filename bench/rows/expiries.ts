@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import * as column from '../../src/db/columns.js';
+import type { Database, Reader } from '../../src/db/database.js';
+import { transact } from '../../src/db/transact.js';
+import type { Bench, Service } from '../bench.js';
+import { withDatabase } from '../ledgers/database.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { evenLedger } from '../ledgers/shape.js';
+import type { Latency } from '../load/job.js';
+import { latencyOf } from '../load/latency.js';
+import { ms } from '../report/words.js';
+import { atMost, type Row, RowFailed } from '../row.js';
+import { approvalParties, setPolicies, transferList } from './approving.js';
+import { outboxEntries } from './logged.js';
+import type { Parties } from './transfers.js';
+
+const CLIENTS = 64;
+const WEEK_S = 604_800;
+const HOUR_S = 3_600;
+const DAY_MS = 86_400_000;
+const LEDGER = evenLedger('expiries', 10_000);
+
+interface Size {
+  /** That wait for much longer. */
+  readonly pending: number;
+  /** That are due at one moment. */
+  readonly together: number;
+}
+const SIZE: Size = { pending: 10_000, together: 1_000 };
+const QUICK_SIZE: Size = { pending: 500, together: 100 };
+
+/** From when all of them wait until one is due alone, and from then until the many are. */
+const ALONE_IN_MS = 2_000;
+const APART_MS = 3_000;
+const TOLD_WITHIN_S = 600;
+const SETTLED_WITHIN_S = 120;
+const POLL_MS = 100;
+const MOST_LATE_MS = 2_000;
+
+interface Lateness {
+  /** Of the one that was due alone. */
+  readonly aloneMs: number;
+  /** Of those that were due together. */
+  readonly together: Latency;
+  /** Workflows that waited at that time; null: Temporal was away. */
+  readonly workflows: number | null;
+}
+
+/** How late what nobody approved in time is settled, by the clock of the event log. */
+export const expiriesRow: Row = {
+  name: 'expiries',
+  title: 'Expiries, alone and many together, beside many that wait; with Temporal and without',
+  async run(bench) {
+    const size = bench.options.isQuick ? QUICK_SIZE : SIZE;
+    const there = await measure(bench, size, 'there');
+    const away = await measure(bench, size, 'away');
+    const words = ({ aloneMs, together }: Lateness): string =>
+      `one alone ${ms(aloneMs)} late, the last of ${size.together.toLocaleString('en')} ${ms(together.maxMs)}`;
+    return {
+      figures: `${size.pending.toLocaleString('en')} pending: ${words(there)}; Temporal away: ${words(away)}`,
+      baseline: `one alone: ${ms(there.aloneMs)} late, away ${ms(away.aloneMs)}`,
+      ratio: there.aloneMs / there.together.maxMs,
+      targets: [
+        atMost('ms late, alone', there.aloneMs, MOST_LATE_MS),
+        atMost('ms late, the last', there.together.maxMs, MOST_LATE_MS),
+        atMost('ms late, alone, Temporal away', away.aloneMs, MOST_LATE_MS),
+        atMost('ms late, the last, Temporal away', away.together.maxMs, MOST_LATE_MS),
+      ],
+      details: { size, there, away },
+    };
+  },
+};
+
+async function measure(bench: Bench, size: Size, temporal: 'there' | 'away'): Promise<Lateness> {
+  const ledger = await bench.newLedger(LEDGER);
+  const parties = approvalParties(ledger);
+  return bench.withService(
+    ledger,
+    async (service) => {
+      await setPolicies(ledger, parties.sources, WEEK_S);
+      await create(bench, ledger, service, parties, size.pending);
+      await untilTold(ledger, service);
+      await setPolicies(ledger, parties.sources, HOUR_S);
+      await create(bench, ledger, service, parties, 1 + size.together);
+      await untilTold(ledger, service);
+      const workflows = service.temporal === null ? null : await service.temporal.running('transfer');
+      return { ...(await watch(ledger, size)), workflows };
+    },
+    temporal,
+  );
+}
+
+async function create(bench: Bench, ledger: Ledger, { api }: Service, parties: Parties, count: number): Promise<void> {
+  const { load } = await bench.run(api, ledger, {
+    connections: CLIENTS,
+    expectedStatus: 202,
+    requests: { kind: 'listed', list: transferList(parties, count), order: 'once' },
+  });
+  if (load.answered !== count) throw new RowFailed(`only ${load.answered} of ${count} transfers were created in time`);
+}
+
+/** Until every one that waits has its workflow; while Temporal is away nobody is told. */
+async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> {
+  if (temporal === null) return;
+  await withDatabase(url, async ({ reader }) => {
+    const end = performance.now() + TOLD_WITHIN_S * 1000;
+    for (let left = await outboxEntries(reader); left > 0; left = await outboxEntries(reader)) {
+      if (performance.now() > end) throw new RowFailed(`${left} transfers had no workflow after ${TOLD_WITHIN_S} s`);
+      await sleep(POLL_MS);
+    }
+  });
+}
+
+/** Has one due alone and the others at one moment, waits until they are settled, and compares that with their events. */
+function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>> {
+  return withDatabase(url, async (database) => {
+    const dueAt = await bringForward(database);
+    await untilSettled(database.reader, dueAt);
+    const late = await lateness(database.reader);
+    const [aloneMs, ...together] = late;
+    if (aloneMs === undefined || together.length !== size.together)
+      throw new RowFailed(`${late.length} transfers expired, of ${size.together + 1}`);
+    return { aloneMs, together: latencyOf(together) };
+  });
+}
+
+/** Waiting, and not for long. */
+function soonDue(): string {
+  return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
+}
+
+/** A policy cannot have them due within seconds or at one moment. Answers when the last ones are. */
+/** No policy makes them due within seconds, or many at one moment. Answers when that moment is. */
+async function bringForward(database: Database): Promise<Instant> {
+  const aloneAt = instant(systemClock() + ALONE_IN_MS);
+  const togetherAt = instant(aloneAt + APART_MS);
+  const [first] = await database.reader.query(`SELECT id FROM transfers WHERE ${soonDue()} LIMIT 1`);
+  const id = column.uuid.literal(column.uuid.parse(first?.id));
+  await transact(database, (transaction) =>
+    transaction.execute(
+      `UPDATE transfers SET approval_expires_at=IF(id=${id}, ${column.time.literal(aloneAt)}, ${column.time.literal(togetherAt)})
+       WHERE ${soonDue()}`,
+    ),
+  );
+  return togetherAt;
+}
+
+async function untilSettled(reader: Reader, dueAt: Instant): Promise<void> {
+  await sleep(dueAt - systemClock());
+  for (;;) {
+    const [row] = await reader.query(`SELECT COUNT(*) AS count FROM transfers WHERE ${soonDue()}`);
+    const count = column.integer.parse(row?.count);
+    if (count === 0) return;
+    if (systemClock() - dueAt > SETTLED_WITHIN_S * 1000)
+      throw new RowFailed(`${count} transfers were not settled ${SETTLED_WITHIN_S} s after their time`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** In milliseconds, in the order in which they were due. */
+async function lateness(reader: Reader): Promise<number[]> {
+  const rows = await reader.query(
+    `SELECT e.created_at AS settled_at, t.approval_expires_at AS due_at FROM events e JOIN transfers t ON t.id=e.resource_id
+     WHERE e.type='transfer.expired' ORDER BY t.approval_expires_at`,
+  );
+  return rows.map((row) => column.time.parse(row.settled_at) - column.time.parse(row.due_at));
+}

@@ -1,0 +1,123 @@
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import ExcelJS from 'exceljs';
+import type { Ledger } from '../ledgers/ledger.js';
+import { UNIT_RAW } from '../ledgers/history.js';
+import { FIRST_ACCOUNT } from '../ledgers/history.js';
+import { aliasOf } from '../ledgers/party-rows.js';
+import type { LedgerShape } from '../ledgers/shape.js';
+import { RowFailed } from '../row.js';
+import type { Client } from '../service/client.js';
+
+/** A payroll: its file, and the way of a batch through the API. */
+
+/** Two accounts send; each of the others is paid once. */
+const SENDERS = 2;
+const FUNDINGS = 2;
+const TRANSFERS = 1_000;
+const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
+const POLL_MS = 50;
+
+/** A ledger in which a payroll of so many rows pays somebody else in each. */
+export function payrollLedger(name: string, rows: number): LedgerShape {
+  const accounts = rows + SENDERS;
+  return { name, accounts, operations: accounts * FUNDINGS + TRANSFERS, hasBusyAccount: false };
+}
+
+/** Who pays the batch, and who pays others meanwhile. */
+export function sendersOf({ accountIds }: Ledger): { payroll: string; other: string; recipients: readonly string[] } {
+  const [payroll = '', other = '', ...recipients] = accountIds;
+  return { payroll, other, recipients };
+}
+
+/** As a spreadsheet program saves it: with shared strings. A third of the recipients each by alias, phone and account id. */
+export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer> {
+  const out = new PassThrough();
+  const written = buffer(out);
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: out, useSharedStrings: true, useStyles: false });
+  const sheet = workbook.addWorksheet('Nómina');
+  sheet.addRow(HEADER).commit();
+  for (let row = 0; row < rows; row += 1) {
+    const reference = `NOV-${(row + 1).toString().padStart(6, '0')}`;
+    sheet.addRow([recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre', reference]).commit();
+  }
+  sheet.commit();
+  await workbook.commit();
+  return written;
+}
+
+function recipient({ accountIds }: Ledger, row: number): string {
+  const number = FIRST_ACCOUNT + SENDERS + row;
+  switch (row % 3) {
+    case 0:
+      return aliasOf(number);
+    case 1:
+      return `+57310${number.toString().padStart(7, '0')}`;
+    default:
+      return accountIds[SENDERS + row] ?? '';
+  }
+}
+
+/** How long exceljs, which checks nothing, takes to read the file, in seconds. */
+export async function readByExcelJs(file: Buffer): Promise<number> {
+  const began = performance.now();
+  const source = new PassThrough();
+  source.end(file);
+  const reader = new ExcelJS.stream.xlsx.WorkbookReader(source, { sharedStrings: 'cache', worksheets: 'emit' });
+  let rows = 0;
+  for await (const sheet of reader) for await (const row of sheet) rows += row.cellCount > 0 ? 1 : 0;
+  if (rows === 0) throw new Error('exceljs read nothing');
+  return (performance.now() - began) / 1000;
+}
+
+export interface ShownBatch {
+  readonly id: string;
+  readonly status: string;
+  readonly rows: number;
+  readonly rows_rejected: number;
+  readonly progress: { readonly paid: number; readonly failed: number; readonly pending: number } | null;
+}
+
+/** Uploads the file. Answers the batch's id. */
+export async function uploadPayroll(client: Client, sourceAccount: string, file: Buffer): Promise<string> {
+  const form = new FormData();
+  form.set('source_account', sourceAccount);
+  form.set('description', 'Bonos de noviembre');
+  form.set('file', new Blob([new Uint8Array(file)]), 'nomina.xlsx');
+  return (await bodyOf(await client.post('/v1/bonus_batches', 201, form))).id;
+}
+
+export async function readBatch(client: Client, id: string): Promise<ShownBatch> {
+  return bodyOf(await client.get(`/v1/bonus_batches/${id}`));
+}
+
+/** Polls as a client would. Throws RowFailed when it ends otherwise, or not within the time. */
+export async function untilStatus(client: Client, id: string, wanted: string, withinS: number): Promise<ShownBatch> {
+  const passing = ['validating', 'executing'];
+  const end = performance.now() + withinS * 1000;
+  for (;;) {
+    const batch = await readBatch(client, id);
+    if (batch.status === wanted) return batch;
+    if (!passing.includes(batch.status) || performance.now() > end)
+      throw new RowFailed(`the batch is not ${wanted}: ${JSON.stringify(batch)}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Downloads the result and counts its bytes and seconds. */
+export async function downloadResult(
+  client: Client,
+  id: string,
+  format: 'csv' | 'xlsx',
+): Promise<{ readonly seconds: number; readonly bytes: number }> {
+  const began = performance.now();
+  const answer = await client.get(`/v1/bonus_batches/${id}/files/result?format=${format}`);
+  const { byteLength: bytes } = await answer.arrayBuffer();
+  return { seconds: (performance.now() - began) / 1000, bytes };
+}
+
+async function bodyOf(answer: Response): Promise<ShownBatch> {
+  // The service made it.
+  return (await answer.json()) as ShownBatch;
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { Ledger } from '../ledgers/ledger.js';
+import { RowFailed } from '../row.js';
+import type { ApiProcess } from './api-process.js';
+
+const SHOWN_LETTERS = 1_000;
+
+/** Single requests to the API, where what they answer matters and not how many there are. */
+export class Client {
+  private readonly base: string;
+  private readonly token: string;
+
+  constructor({ port }: Pick<ApiProcess, 'port'>, { token }: Ledger) {
+    this.base = `http://127.0.0.1:${port}`;
+    this.token = token;
+  }
+
+  /** Throws RowFailed for another status than the expected one. */
+  get(path: string): Promise<Response> {
+    return this.send(200, path, {});
+  }
+
+  /** The same, under a new key. A form is sent as multipart, all else as JSON, nothing without a body. */
+  post(path: string, expectedStatus: number, body?: FormData | object): Promise<Response> {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    if (body === undefined) return this.send(expectedStatus, path, { method: 'POST', headers });
+    if (body instanceof FormData) return this.send(expectedStatus, path, { method: 'POST', headers, body });
+    const json = { ...headers, 'Content-Type': 'application/json' };
+    return this.send(expectedStatus, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+  }
+
+  private async send(
+    expectedStatus: number,
+    path: string,
+    { headers, ...init }: { method?: string; headers?: Record<string, string>; body?: FormData | string },
+  ): Promise<Response> {
+    const answer = await fetch(this.base + path, {
+      ...init,
+      headers: { ...headers, Authorization: `Bearer ${this.token}` },
+    });
+    if (answer.status === expectedStatus) return answer;
+    const text = (await answer.text()).slice(0, SHOWN_LETTERS);
+    throw new RowFailed(`${path} answered ${answer.status} and not ${expectedStatus}:\n${text}`);
+  }
+}

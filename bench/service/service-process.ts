@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { RowFailed } from '../row.js';
+import { cpuMsOf, peakMbOf } from './process-figures.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const START_MS = 30_000;
+const STOP_MS = 45_000;
+const POLL_MS = 5;
+
+/** A program of the service and how it is started. */
+export interface Program {
+  /** For messages, and the name of its log. */
+  readonly name: string;
+  /** Its file under dist/src. */
+  readonly file: string;
+  readonly nodeOptions: readonly string[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly adminPort: number;
+  /** A page of the admin port that answers 200 when work can begin. */
+  readonly readyPage: '/readyz' | '/livez';
+  /** Where to write a CPU profile of the whole life of the process; null: none. */
+  readonly profileFolder: string | null;
+}
+
+/** A process that answers on its admin port. */
+export interface Started {
+  readonly program: Program;
+  readonly child: ChildProcess;
+  readonly readyMs: number;
+}
+
+/** Starts the program and waits until it is ready. Throws RowFailed. */
+export async function startProgram(program: Program): Promise<Started> {
+  const { name, file, nodeOptions, settings, adminPort, readyPage, profileFolder } = program;
+  const logFile = `${ROOT}.run/bench/${name}.log`;
+  mkdirSync(dirname(logFile), { recursive: true });
+  const log = openSync(logFile, 'w');
+  const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+  const script = fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
+  const began = performance.now();
+  const child = spawn(process.execPath, [...profile, '--enable-source-maps', ...nodeOptions, script], {
+    cwd: ROOT,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...settings, ADMIN_PORT: `${adminPort}` },
+  });
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  while (!(await answersOk(`http://127.0.0.1:${adminPort}${readyPage}`))) {
+    if (child.exitCode !== null || performance.now() - began > START_MS) {
+      kill();
+      throw new RowFailed(`the ${name} process did not start; see ${logFile}`);
+    }
+    await sleep(POLL_MS);
+  }
+  return { program, child, readyMs: performance.now() - began };
+}
+
+/** A process of the service as it is run in production: its own program, configured by its environment. */
+export class ServiceProcess {
+  /** From the start of the process to its first answer that what it needs stood behind. */
+  readonly readyMs: number;
+  private readonly program: Program;
+  private readonly child: ChildProcess;
+
+  constructor({ program, child, readyMs }: Started) {
+    this.program = program;
+    this.child = child;
+    this.readyMs = readyMs;
+  }
+
+  /** What its admin port tells to Prometheus. */
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.program.adminPort}/metrics`)).text();
+  }
+
+  /** The CPU time that it has used; null where the system does not tell. */
+  cpuMs(): number | null {
+    return cpuMsOf(this.child.pid);
+  }
+
+  /** The most memory that it ever had, in MB; null where the system does not tell. */
+  peakMb(): number | null {
+    return peakMbOf(this.child.pid);
+  }
+
+  /** Gracefully; throws RowFailed when it has died before, or does not end by itself. */
+  async stop(): Promise<void> {
+    const { child, program } = this;
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new RowFailed(`the ${program.name} process ended by itself (${child.signalCode ?? child.exitCode})`);
+    const ended = new Promise<'ended'>((resolve) => child.once('exit', () => resolve('ended')));
+    child.kill('SIGTERM');
+    if ((await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })])) === 'ended') return;
+    child.kill('SIGKILL');
+    throw new RowFailed(`the ${program.name} process did not stop within ${STOP_MS / 1000} s`);
+  }
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+/** How the bench configures the processes of the service. */
+
+/** The keys that the bench gives to the service, so that it can make cursors of any depth itself. */
+export const CURSOR_KEY = { id: 'bench', secret: Buffer.from('the cursors of the benchmarks, 32') };
+export const FINGERPRINT_KEY = { id: 'bench', secret: Buffer.from('the fingerprints of benchmarks, 32') };
+const ENCRYPTION_KEY = { id: 'bench', secret: Buffer.alloc(32, 'what the benchmarks seal') };
+
+const NO_LIMIT = '1000000';
+
+/** What the processes work on. */
+export interface Grounds {
+  /** The application's user of a ledger's database. */
+  readonly url: string;
+  readonly temporal: { readonly address: string; readonly namespace: string };
+}
+
+/** What API and worker share: the defaults of the service, but that webhook receivers may be on this machine. */
+export function sharedSettings({ url, temporal }: Grounds): Record<string, string> {
+  return {
+    MYSQL_URL: url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
+    WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
+  };
+}
+
+/** The API's own: no rate limits, since the tenant of the benchmarks has none. */
+export function apiSettings(port: number): Record<string, string> {
+  return {
+    HOST: '127.0.0.1',
+    PORT: `${port}`,
+    FINGERPRINT_KEYS: keys(FINGERPRINT_KEY),
+    CURSOR_KEYS: keys(CURSOR_KEY),
+    RATE_LIMIT_REQUESTS_PER_S: NO_LIMIT,
+    RATE_LIMIT_BURST: NO_LIMIT,
+    RATE_LIMIT_LOOKUP_PER_S: NO_LIMIT,
+    RATE_LIMIT_LOOKUP_BURST: NO_LIMIT,
+    RATE_LIMIT_REDELIVER_PER_MIN: NO_LIMIT,
+    RATE_LIMIT_UPLOADS_PER_MIN: NO_LIMIT,
+  };
+}
+
+function keys({ id, secret }: typeof CURSOR_KEY): string {
+  return `${id}:${secret.toString('base64')}`;
+}

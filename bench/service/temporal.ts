@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import type { WorkflowType } from '../../src/temporal/contracts.js';
+import { RowFailed } from '../row.js';
+import { freePort } from './free-port.js';
+import type { Grounds } from './settings.js';
+
+const LIMIT_MS = 60_000;
+const POLL_MS = 50;
+
+/** A namespace of the suite's Temporal server that nobody has used: what other measurements left waiting is not in it. */
+export class BenchTemporal {
+  readonly address: string;
+  readonly namespace = `bench_${randomUUID().slice(0, 8)}`;
+  private readonly client: Client;
+
+  private constructor(address: string) {
+    this.address = address;
+    this.client = new Client({ connection: Connection.lazy({ address }), namespace: this.namespace });
+  }
+
+  /** Resolves when it can be used. Throws RowFailed. */
+  static async open(address: string): Promise<BenchTemporal> {
+    const temporal = new BenchTemporal(address);
+    await temporal.register();
+    return temporal;
+  }
+
+  /** How many workflows of a type run, as far as visibility has caught up. */
+  async running(type: WorkflowType): Promise<number> {
+    return (await this.client.workflow.count(`WorkflowType="${type}" AND ExecutionStatus="Running"`)).count;
+  }
+
+  async close(): Promise<void> {
+    await this.client.connection.close();
+  }
+
+  private async register(): Promise<void> {
+    const { client, namespace } = this;
+    await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
+    // The server's parts learn of it one after the other.
+    for (const end = performance.now() + LIMIT_MS; !(await this.isUsable()); await sleep(POLL_MS))
+      if (performance.now() > end) throw new RowFailed('the namespace at Temporal could not be used');
+  }
+
+  private async isUsable(): Promise<boolean> {
+    try {
+      await this.client.workflow.count('ExecutionStatus="Running"');
+      await this.client.workflow.getHandle('none').describe();
+    } catch (failure) {
+      return failure instanceof Error && failure.name === 'WorkflowNotFoundError';
+    }
+    return true;
+  }
+}
+
+/** Where no Temporal answers. */
+export async function awayTemporal(): Promise<Grounds['temporal']> {
+  return { address: `127.0.0.1:${await freePort()}`, namespace: 'default' };
+}

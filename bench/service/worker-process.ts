@@ -1,0 +1,21 @@
+import { freePort } from './free-port.js';
+import { ServiceProcess, startProgram } from './service-process.js';
+import { type Grounds, sharedSettings } from './settings.js';
+
+/** Starts the service's worker process. While Temporal is away it never is ready, but sweeps. */
+export async function startWorker(
+  grounds: Grounds,
+  isTemporalThere: boolean,
+  profileFolder: string | null,
+): Promise<ServiceProcess> {
+  const started = await startProgram({
+    name: 'worker',
+    file: 'worker.js',
+    nodeOptions: [],
+    settings: { ...sharedSettings(grounds), SDK_METRICS_PORT: '0' },
+    adminPort: await freePort(),
+    readyPage: isTemporalThere ? '/readyz' : '/livez',
+    profileFolder,
+  });
+  return new ServiceProcess(started);
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Account, Member } from '../../src/db/entities/parties.js';
+import { startTestApi, type RequestOptions, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, LEAST, list, object, openBank, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { csvOf, formOf } from './support.js';
+
+const MIB = 1024 * 1024;
+const FILE = csvOf([['$ana', LEAST.toString(), 'COPM', 'November', 'r1']]);
+
+describe('the upload of a batch over HTTP', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    payer = await bank.account();
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const upload = (form: FormData, options: RequestOptions = {}): Promise<TestAnswer> =>
+    bank.request('POST', '/v1/bonus_batches', { form, ...options });
+  const usual = (file: Buffer = FILE, named: Parameters<typeof formOf>[2] = {}): FormData =>
+    formOf(file, { source_account: payer.id, description: 'November' }, named);
+  const refused = async (form: FormData, field: string, reason: string, code = 'invalid_field'): Promise<void> => {
+    const { details } = answered(await upload(form), 400, code);
+    const first = { field: details?.field, reason: details?.reason };
+    assert.deepEqual(first, code === 'missing_field' ? { field, reason: undefined } : { field, reason });
+  };
+  const batches = async (): Promise<number> => {
+    const [row] = await db.sql(
+      `SELECT COUNT(*) AS n FROM bonus_batches WHERE source_account_id=${idLiteral(payer.id)}`,
+    );
+    return Number(row!.n);
+  };
+  const member = async (role: 'operator' | 'viewer'): Promise<string> => {
+    const { tenant } = bank.tenant;
+    const one: Member = await addMember(db.database, systemClock, tenant.id, `${role} ${randomUUID()}`, TEST_ACTOR);
+    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(one.id)}, '${role}')`);
+    return bank.issue(one);
+  };
+
+  it('answers 201 with the batch that is validating, which GET shows too', async () => {
+    const { json, headers } = answered(await upload(usual()), 201);
+    assert.deepEqual(
+      [json.status, json.source_account, json.description, json.rows, json.total],
+      ['validating', payer.id, 'November', 0, null],
+    );
+    assert.equal(headers.get('svc-idempotent-replayed'), null);
+    assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json, json);
+  });
+
+  for (const part of ['file', 'archivo', 'template', ''])
+    it(`takes the file part under any name: "${part}"`, async () => {
+      answered(await upload(usual(FILE, { part })), 201);
+    });
+
+  it('needs no description, and no key is made twice of two uploads', async () => {
+    const [one, two] = [await upload(formOf(FILE, { source_account: payer.id })), await upload(usual())];
+    assert.equal(answered(one, 201).json.description, null);
+    assert.notEqual(one.json.id, answered(two, 201).json.id);
+  });
+
+  it('replays 200 for the same bytes under the same key, whatever the file and its part are called', async () => {
+    const key = randomUUID();
+    const first = answered(await upload(usual(), { key }), 201);
+    const again = answered(await upload(usual(FILE, { name: 'other.csv', part: 'data' }), { key }), 200);
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+    assert.deepEqual(again.json, first.json);
+    const found = list((await bank.get(`/v1/bonus_batches?idempotency_key=${key}`)).json.items);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [first.json.id],
+    );
+  });
+
+  it('answers 409 for other bytes, another field or no field under the same key', async () => {
+    const key = randomUUID();
+    answered(await upload(usual(), { key }), 201);
+    const before = await batches();
+    for (const form of [
+      usual(Buffer.concat([FILE, Buffer.from('\n')])),
+      formOf(FILE, { source_account: payer.id, description: 'December' }),
+      formOf(FILE, { source_account: payer.id }),
+    ])
+      answered(await upload(form, { key }), 409, 'idempotency_key_reused');
+    assert.equal(await batches(), before);
+  });
+
+  it('replays for another member too: the key is the tenant’s', async () => {
+    const key = randomUUID();
+    const { json } = answered(await upload(usual(), { key }), 201);
+    const other = answered(await upload(usual(), { key, token: await member('operator') }), 200);
+    assert.equal(other.json.id, json.id);
+  });
+
+  it('asks for a key', async () => {
+    answered(await upload(usual(), { key: null }), 400, 'missing_idempotency_key');
+    assert.equal(answered(await upload(usual(), { key: 'x' }), 400, 'invalid_field').details?.field, 'Idempotency-Key');
+  });
+
+  it('refuses a second file, a missing one, unknown and repeated fields, each by name', async () => {
+    const second = usual();
+    second.append('more', new Blob([new Uint8Array(FILE)]), 'more.csv');
+    await refused(second, 'file', 'repeated');
+    const none = new FormData();
+    none.append('source_account', payer.id);
+    await refused(none, 'file', 'required', 'missing_field');
+    await refused(formOf(FILE, { source_account: payer.id, note: 'x' }), 'note', 'unknown');
+    const repeated = usual();
+    repeated.append('source_account', payer.id);
+    await refused(repeated, 'source_account', 'repeated');
+    await refused(formOf(FILE, {}), 'source_account', 'required', 'missing_field');
+    await refused(formOf(FILE, { source_account: 'x' }), 'source_account', 'not_a_uuid');
+    await refused(formOf(FILE, { source_account: payer.id, description: 'x'.repeat(141) }), 'description', 'too_long');
+  });
+
+  it('refuses what is no spreadsheet by its content, and leaves neither batch nor key', async () => {
+    const before = await batches();
+    const key = randomUUID();
+    for (const [file, name] of [
+      [Buffer.alloc(0), 'empty.csv'],
+      [Buffer.from('%PDF-1.7\n…'), 'payroll.xlsx'],
+      [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), 'payroll.xls'],
+      [Buffer.from([0x89, 0x50, 0x4e, 0x47]), 'payroll.csv'],
+      [Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(200, 1)]), 'broken.xlsx'],
+    ] as const)
+      assert.equal(answered(await upload(usual(file, { name }), { key }), 400, 'invalid_field').details?.field, 'file');
+    assert.equal(await batches(), before);
+    answered(await upload(usual(), { key }), 201);
+  });
+
+  it('takes 10 MiB, and answers 413 from one byte more on', async () => {
+    const most = Buffer.alloc(10 * MIB, 'a,b\n');
+    answered(await upload(usual(most)), 201);
+    const more = await upload(usual(Buffer.concat([most, Buffer.from('x')])));
+    answered(more, 413, 'body_too_large');
+    assert(more.headers.get('svc-request-id') !== null);
+    answered(await upload(usual(Buffer.alloc(11 * MIB, 'x'))), 413, 'body_too_large');
+  }).timeout(60_000);
+
+  it('answers 415 for JSON and 400 for a form that breaks off', async () => {
+    answered(
+      await bank.request('POST', '/v1/bonus_batches', { body: { source_account: payer.id } }),
+      415,
+      'unsupported_media_type',
+    );
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const broken = '--b\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\na,b\n';
+    answered(await bank.request('POST', '/v1/bonus_batches', { body: broken, headers }), 400, 'invalid_field');
+  });
+
+  it('answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope', async () => {
+    const stranger = await openBank(api);
+    const foreign = await stranger.account();
+    const before = await batches();
+    for (const id of [foreign.id, randomUUID()])
+      answered(await upload(formOf(FILE, { source_account: id })), 404, 'not_found');
+    answered(await upload(usual(), { token: await member('viewer') }), 403, 'authority_insufficient');
+    const token = await bank.issue(bank.tenant.owner, ['read', 'transfers']);
+    answered(await upload(usual(), { token }), 401, 'insufficient_scope');
+    assert.equal(await batches(), before);
+  });
+
+  it('counts uploads for themselves: beyond their limit 429, and everything else goes on', async () => {
+    const limited = await startTestApi(db, { RATE_LIMIT_UPLOADS_PER_MIN: '2' });
+    try {
+      const ask = (): Promise<TestAnswer> =>
+        limited.request('POST', '/v1/bonus_batches', { token: bank.token, form: usual() });
+      const answers = [await ask(), await ask(), await ask()];
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [201, 201, 429],
+      );
+      assert.match(answers[2]!.headers.get('retry-after')!, /^[1-9]\d*$/);
+      answered(await limited.request('GET', '/v1/bonus_batches', { token: bank.token }), 200);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('is described as a multipart form with one file', async () => {
+    const { json } = answered(await api.request('GET', '/openapi.json'), 200);
+    const operation = object(object(object(json.paths)['/v1/bonus_batches']).post);
+    assert.deepEqual(Object.keys(object(object(operation.requestBody).content)), ['multipart/form-data']);
+  });
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { formOf } from '../batches/support.js';
+import { request, type RequestOptions, startTestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { type Json, LEAST } from '../support/bank.js';
+import {
+  assertPaidOnce,
+  batchEvents,
+  openPayrollBank,
+  type PayrollBank,
+  untilBatchEnded,
+} from '../support/batch-workflows.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { PrivateMysql } from '../support/private-mysql.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+
+export interface BatchKills {
+  readonly rows: number;
+  readonly kills: number;
+  /** How long what was killed and started again has before the next kill, at most. */
+  readonly betweenMs: number;
+}
+
+interface Stage {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly api: ApiProcess;
+}
+
+/** What can be killed and started again on what it left. */
+interface Victim {
+  kill(): Promise<unknown>;
+  start(): Promise<unknown>;
+}
+
+const END_MS = 300_000;
+/** A batch may end before anything is killed. So many of 20,000 rows are within the month of a business. */
+const MOST_BATCHES = 200n;
+
+/**
+ * Worker, API, MySQL and Temporal, all of them of this campaign's own, are killed in turn while batches are paid, one batch
+ * after the other until there were enough kills. Every row is paid once, the sums are exact, and each batch ends.
+ */
+export async function batchKills({ rows, kills, betweenMs }: BatchKills): Promise<string> {
+  const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
+  const { temporal } = server;
+  try {
+    const db = await freshDatabase(mysql.adminUrl, 'money_batches');
+    const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
+    const worker = await WorkerProcess.start(db.url, temporal);
+    try {
+      const summary = await killedWhilePaying({ db, temporal, api }, [worker, api, mysql, server], {
+        rows,
+        kills,
+        betweenMs,
+      });
+      return `worker, API, MySQL and Temporal killed in turn, ${summary}`;
+    } finally {
+      await Promise.all([api.kill(), worker.kill()]);
+      await db.close();
+    }
+  } finally {
+    await server.remove();
+    await mysql.remove();
+  }
+}
+
+/** The same where the worker alone is killed, on servers that others use too. */
+export async function batchWorkerKills(
+  { db, temporal }: Pick<Stage, 'db' | 'temporal'>,
+  wanted: BatchKills,
+): Promise<string> {
+  const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
+  const worker: ServiceProcess = await WorkerProcess.start(db.url, temporal);
+  try {
+    return `worker killed, ${await killedWhilePaying({ db, temporal, api }, [worker], wanted)}`;
+  } finally {
+    await Promise.all([api.kill(), worker.kill()]);
+  }
+}
+
+async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wanted: BatchKills): Promise<string> {
+  const { db } = stage;
+  const { rows, kills, betweenMs } = wanted;
+  const tool = await startTestApi(db);
+  const payroll = await openPayrollBank(tool, MOST_BATCHES * BigInt(rows) * LEAST);
+  await tool.stop();
+  const funds = (await balanceOf(db.database, payroll.source.id)).available;
+  let [done, batches] = [0, 0];
+  while (done < kills) {
+    const id = await executedBatch(stage, payroll, rows);
+    batches += 1;
+    while (done < kills) {
+      await sleep(betweenMs * Math.random());
+      if (await isOver(db, id)) break;
+      const victim = victims[done % victims.length]!;
+      await victim.kill();
+      await victim.start();
+      done += 1;
+    }
+    await until(`batch ${id} ends`, () => isOver(db, id), { limitMs: END_MS });
+    await untilBatchEnded(stage.temporal, id, END_MS);
+    assert.equal(await assertPaidOnce(db, id, rows), rows);
+    assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
+    const left = funds - BigInt(batches) * BigInt(rows) * LEAST;
+    assert.deepEqual(await balanceOf(db.database, payroll.source.id), { available: left, held: 0n });
+  }
+  await assertLedgerSound(db.database);
+  return `${done} kills while ${batches} batch(es) of ${rows} rows were paid: every row once, every sum exact, every batch ended`;
+}
+
+/** While MySQL comes back nothing can be read. */
+async function isOver(db: TestDatabase, id: Uuid): Promise<boolean> {
+  const batch = await db.database.reader.find(bonusBatches, { id }).catch(() => undefined);
+  return batch?.status === 'completed' || batch?.status === 'partially_failed';
+}
+
+/** Through the API that is to be killed: uploaded, validated, executed. */
+async function executedBatch({ api }: Stage, payroll: PayrollBank, rows: number): Promise<Uuid> {
+  const { bank, source } = payroll;
+  const { token } = bank;
+  const form = formOf(payroll.file(rows), { source_account: source.id });
+  const uploaded = await answeredBy(api, 'POST', '/v1/bonus_batches', { token, form, key: randomUUID() });
+  const id = asUuid(String(uploaded.id));
+  await until(
+    `batch ${id} is ready`,
+    async () => (await answeredBy(api, 'GET', `/v1/bonus_batches/${id}`, { token })).status === 'ready',
+    { limitMs: END_MS },
+  );
+  await answeredBy(api, 'POST', `/v1/bonus_batches/${id}/execute`, { token, key: randomUUID() });
+  return id;
+}
+
+/** The JSON of the answer to a request that is repeated, with its key, until it is known. */
+async function answeredBy(
+  { baseUrl }: ApiProcess,
+  method: string,
+  path: string,
+  options: RequestOptions,
+): Promise<Json> {
+  return until(
+    `${method} ${path} is answered`,
+    async () => {
+      const answer = await request(baseUrl, method, path, options).catch(() => undefined);
+      if (answer === undefined || answer.status === 503) return null;
+      assert(answer.status < 300, answer.text);
+      return answer.json;
+    },
+    { limitMs: END_MS },
+  );
+}

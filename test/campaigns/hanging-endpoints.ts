@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
+import { assertLedgerSound } from '../support/world.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+export interface HangingEndpoints {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly endpoints: number;
+  /** Whose they are; nobody may have more than 16. */
+  readonly tenants: number;
+  /** Of other tenants, each with one endpoint that answers at once. */
+  readonly others: number;
+  /** Transfers of each of the others, without the hanging ones and then beside them. */
+  readonly transfers: number;
+  /** Whether the time from commit to arrival must at most double. */
+  readonly isTimed: boolean;
+}
+
+const EVERY_MS = 500;
+
+/** Endpoints of some tenants hang; those of others get their events as before. */
+export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
+  const { db, temporal, endpoints, tenants, others, transfers, isTimed } = wanted;
+  const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+  const [receiver, hanging] = [await new HttpReceiver().open(), await new HttpReceiver().open()];
+  hanging.reply = () => new Promise(() => undefined);
+  const worker = await WorkerProcess.start(db.url, temporal);
+  try {
+    const good = await openMany(others, () => openHookedBank(api, receiver));
+    const bad = await openMany(tenants, () => openHookedBank(api, hanging));
+    for (let made = tenants; made < endpoints; made += 1) {
+      const body = { url: hanging.url(`/hang-${made}`), events: ['transfer.completed'] };
+      answered(await bad[made % tenants]!.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
+    }
+    await deliver(receiver, good, 5);
+    const before = percentile99(await deliver(receiver, good, transfers));
+    await Promise.all(bad.map((own) => own.send()));
+    await until(
+      `${endpoints} endpoints hang`,
+      () => new Set(hanging.arrived.map(({ path }) => path)).size >= endpoints,
+      {
+        limitMs: 300_000,
+      },
+    );
+    const state = { isOver: false };
+    const feeding = feed(bad, () => state.isOver);
+    const after = percentile99(await deliver(receiver, good, transfers).finally(() => (state.isOver = true)));
+    await feeding;
+    const summary = `${endpoints} endpoints of ${tenants} tenants hang; ${others} others, ${transfers} transfers each: p99 from commit to arrival ${before} ms before, ${after} ms beside them`;
+    if (isTimed) assert(after <= 2 * before, summary);
+    await assertLedgerSound(db.database);
+    return summary;
+  } finally {
+    await worker.kill();
+    await api.stop();
+    await Promise.all([receiver.close(), hanging.close()]);
+  }
+}
+
+async function openMany(count: number, open: () => Promise<HookedBank>): Promise<HookedBank[]> {
+  const opened: HookedBank[] = [];
+  for (let index = 0; index < count; index += 1) opened.push(await open());
+  return opened;
+}
+
+/** Each bank's transfers, spread over time. Answers how long each took from its answer, which is after the commit, to its arrival. */
+async function deliver(receiver: HttpReceiver, banks: readonly HookedBank[], each: number): Promise<number[]> {
+  const committed = new Map<string, number>();
+  await Promise.all(
+    banks.map(async (own, index) => {
+      await sleep((EVERY_MS * index) / banks.length);
+      for (let count = 0; count < each; count += 1) {
+        committed.set(await own.send(), performance.now());
+        await sleep(EVERY_MS);
+      }
+    }),
+  );
+  const took: number[] = [];
+  for (const { path } of banks) {
+    const wanted = (): string[] => transfersAt(receiver, path).filter((id) => committed.has(id));
+    await until(`all arrive at ${path}`, () => new Set(wanted()).size >= each);
+    for (const [index, id] of transfersAt(receiver, path).entries()) {
+      const at = committed.get(id);
+      if (at !== undefined) took.push(Math.max(0, receiver.at(path)[index]!.at - at));
+    }
+  }
+  return took;
+}
+
+/** Keeps what hangs busy. */
+async function feed(banks: readonly HookedBank[], isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await Promise.all(banks.map((own) => own.send()));
+    await sleep(4 * EVERY_MS);
+  }
+}
+
+function percentile99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
+import { webhookKills } from '../campaigns/webhook-kills.js';
+import { startTestApi } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import { newNamespace, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
+import { startTestWorker } from '../support/temporal-worker.js';
+import {
+  assertGenuine,
+  hookDetails,
+  hookStatus,
+  hookWorkflow,
+  openHookedBank,
+  transfersAt,
+  untilArrived,
+  untilHookEnded,
+} from '../support/webhook-world.js';
+import { assertLedgerSound } from '../support/world.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { ownDatabase } from '../webhooks/support.js';
+
+describe('webhooks under faults', function () {
+  this.timeout(300_000);
+  let db: TestDatabase;
+  let receiver: HttpReceiver;
+
+  beforeEach(async () => {
+    db = await ownDatabase('hook_faults');
+    receiver = await new HttpReceiver().open();
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await db.remove();
+  });
+
+  it('skip nothing when the worker is killed between a send and its record: it arrives again, with the same bytes', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'hook_kills');
+    await webhookKills({ db, temporal, events: 400, kills: 2 });
+  });
+
+  it('reach other tenants while endpoints hang', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'hook_hangs');
+    const counts = { endpoints: 20, tenants: 4, others: 2, transfers: 5 };
+    await hangingEndpoints({ db, temporal, ...counts, isTimed: false });
+  });
+
+  it('go on with the next worker when one is stopped in the middle: nothing is lost, nothing sent twice', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'hook_stop');
+    const worker = await WorkerProcess.start(db.url, temporal);
+    const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    try {
+      const own = await openHookedBank(api, receiver);
+      receiver.reply = () => new Promise((resolve) => setTimeout(() => resolve(200), 50));
+      const transfers = await own.sendMany(60);
+      await until('some have arrived', () => receiver.at(own.path).length > 10);
+      assert.equal(await worker.stop(), 0);
+      assert(receiver.at(own.path).length < 60, 'it was stopped too late');
+      await worker.start();
+      await untilArrived(receiver, own.path, transfers);
+      await untilHookEnded(temporal, own.id);
+      assert.equal(transfersAt(receiver, own.path).length, 60);
+      await assertGenuine(receiver, own);
+      await assertLedgerSound(db.database);
+    } finally {
+      await worker.kill();
+      await api.stop();
+    }
+  });
+
+  it('arrive when Temporal is back, and their workflow goes on as new where its history grows', async () => {
+    const server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 40 });
+    const { temporal } = server;
+    const worker = await startTestWorker(db, temporal);
+    const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    try {
+      const own = await openHookedBank(api, receiver);
+      await untilArrived(receiver, own.path, [await own.send()]);
+      await server.kill();
+      const transfers = await own.sendMany(10);
+      await server.start();
+      await untilArrived(receiver, own.path, transfers);
+      await assertGenuine(receiver, own);
+
+      receiver.reply = () => 500;
+      await own.send();
+      await until('it waits', async () => (await hookStatus(temporal, own.id)) === 'RUNNING');
+      const { runId } = await hookWorkflow(temporal, own.id).describe();
+      await until('it was continued', async () => {
+        await hookWorkflow(temporal, own.id).signal('changed');
+        return (await hookWorkflow(temporal, own.id).describe()).runId !== runId;
+      });
+      await until('it waits again', async () => /to retry 1 delivery/.test(await hookDetails(temporal, own.id)));
+      receiver.reply = () => 200;
+      await untilArrived(receiver, own.path, [await own.send()]);
+      await assertLedgerSound(db.database);
+    } finally {
+      await api.stop();
+      await worker.stop();
+      await server.remove();
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
+import { webhookKills } from '../campaigns/webhook-kills.js';
+import type { TestDatabase } from '../support/database.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import type { TestTemporal } from '../support/temporal.js';
+import { ownDatabase } from '../webhooks/support.js';
+
+/** The long proofs of webhooks. */
+export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
+  'webhook-kills': () =>
+    withTemporal(async (temporal) => {
+      const db = await ownDatabase('webhook_kills');
+      try {
+        return await webhookKills({ db, temporal, events: 100_000, kills: 50 });
+      } finally {
+        await db.remove();
+      }
+    }),
+  'hanging-endpoints': (db) =>
+    withTemporal((temporal) =>
+      hangingEndpoints({ db, temporal, endpoints: 500, tenants: 32, others: 10, transfers: 60, isTimed: true }),
+    ),
+};
+
+async function withTemporal(work: (temporal: TestTemporal) => Promise<string>): Promise<string[]> {
+  const server = await PrivateTemporal.start();
+  try {
+    return [await work(server.temporal)];
+  } finally {
+    await server.remove();
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { Uuid } from '../../src/core/ids.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { type BatchState, batchWorkflowId, QUERIES } from '../../src/temporal/contracts.js';
+import { csvOf, formOf } from '../batches/support.js';
+import type { TestApi } from './api.js';
+import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text } from './bank.js';
+import type { TestDatabase } from './database.js';
+import { type TestTemporal, until } from './temporal.js';
+
+/** A tenant that pays bonuses from files, as its own program sees it; what waits is the workflows' business. */
+export interface PayrollBank {
+  readonly bank: Bank;
+  readonly source: Account;
+  readonly people: readonly Account[];
+  /** Rows of LEAST each, to the people in turn. */
+  file(rows: number): Buffer;
+  upload(file: Buffer): Promise<Uuid>;
+  /** A batch that the service has validated. */
+  ready(rows: number): Promise<Uuid>;
+  execute(id: Uuid): Promise<Json>;
+  read(id: Uuid): Promise<Json>;
+  /** Looks until it has the status. */
+  until(id: Uuid, status: string): Promise<Json>;
+}
+
+const PEOPLE = 3;
+
+export async function openPayrollBank(api: TestApi, funds = 100_000n * LEAST): Promise<PayrollBank> {
+  const bank = await openBank(api);
+  const source = await bank.account({ funds: { COPM: funds }, type: 'business' });
+  const people = await Promise.all(Array.from({ length: PEOPLE }, () => bank.account({ isVerified: false })));
+  const read = async (id: Uuid): Promise<Json> => answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
+  const payroll: PayrollBank = {
+    bank,
+    source,
+    people,
+    read,
+    file: (rows) =>
+      csvOf(
+        Array.from({ length: rows }, (_, index) => [
+          people[index % PEOPLE]!.id,
+          ...[LEAST.toString(), 'COPM', null, `r${index}`],
+        ]),
+      ),
+    upload: async (file) => {
+      const form = formOf(file, { source_account: source.id });
+      return text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+    },
+    ready: async (rows) => {
+      const id = await payroll.upload(payroll.file(rows));
+      await payroll.until(id, 'ready');
+      return id;
+    },
+    execute: async (id) =>
+      answered(await bank.request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202).json,
+    until: (id, status) =>
+      until(`batch ${id} is ${status}`, async () => {
+        const batch = await read(id);
+        return batch.status === status && batch;
+      }),
+  };
+  return payroll;
+}
+
+export function batchWorkflow({ client }: TestTemporal, id: string): WorkflowHandle {
+  return client.workflow.getHandle(batchWorkflowId(id));
+}
+
+/** What it answers when it is asked where it stands; null before it knows. */
+export function batchState(temporal: TestTemporal, id: string): Promise<BatchState | null> {
+  return batchWorkflow(temporal, id).query<BatchState | null>(QUERIES.state);
+}
+
+/** The words that the UI shows. */
+export async function batchDetails(temporal: TestTemporal, id: string): Promise<string> {
+  const metadata = await batchWorkflow(temporal, id).query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  return metadata.currentDetails ?? '';
+}
+
+/** Undefined when there is none. */
+export async function batchWorkflowStatus(temporal: TestTemporal, id: string): Promise<string | undefined> {
+  try {
+    return (await batchWorkflow(temporal, id).describe()).status.name;
+  } catch (failure) {
+    if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
+    throw failure;
+  }
+}
+
+/** Resolves when the workflow has ended by itself. */
+export function untilBatchEnded(temporal: TestTemporal, id: string, limitMs = 60_000): Promise<true> {
+  return until(
+    `the workflow of batch ${id} has completed`,
+    async () => (await batchWorkflowStatus(temporal, id)) === 'COMPLETED',
+    { limitMs },
+  );
+}
+
+/** Its pool outlives a server that was killed. */
+type Databased = Pick<TestDatabase, 'database'>;
+
+/** Every row is settled, those that are paid once: by one bonus, one movement out and one in. Answers how many are paid. */
+export async function assertPaidOnce({ database }: Databased, id: string, rows: number): Promise<number> {
+  const [counted] = await database.reader.query(
+    `SELECT COUNT(*) AS settled, COUNT(r.bonus_id) AS paid, COUNT(DISTINCT r.bonus_id) AS bonuses,
+       (SELECT COUNT(*) FROM bonuses b WHERE b.batch_id=${idLiteral(id)}) AS made
+     FROM bonus_batch_rows r WHERE r.batch_id=${idLiteral(id)} AND r.status<>'pending'`,
+  );
+  const [settled, paid, bonuses, made] = ['settled', 'paid', 'bonuses', 'made'].map((name) => Number(counted![name]));
+  assert.deepEqual([settled, bonuses, made], [rows, paid, paid]);
+  return paid!;
+}
+
+/** The types of its events, in their order. */
+export async function batchEvents({ database }: Databased, id: string): Promise<string[]> {
+  const rows = await database.reader.query(
+    `SELECT type FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`,
+  );
+  return rows.map(({ type }) => String(type).replace('bonus_batch.', ''));
+}

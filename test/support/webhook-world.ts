@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import type { WorkflowHandle } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
+import { type DrainState, type EndpointAct, QUERIES, webhookWorkflowId } from '../../src/temporal/contracts.js';
+import type { TestApi } from './api.js';
+import { answered, type Bank, type Json, LEAST, object, openBank, text, walk } from './bank.js';
+import type { TestDatabase } from './database.js';
+import type { HttpReceiver } from './http-receiver.js';
+import { sign } from './receiver.js';
+import { type TestTemporal, until } from './temporal.js';
+
+/** A tenant whose transfers are told to a receiver over HTTP, by a workflow of the endpoint. */
+export interface HookedBank {
+  readonly bank: Bank;
+  readonly from: Account;
+  readonly to: Account;
+  readonly id: Uuid;
+  /** At the receiver; nobody else has it. */
+  readonly path: string;
+  readonly secret: string;
+  /** A transfer, and so an event. Answers the transfer's id. */
+  send(): Promise<string>;
+  sendMany(count: number): Promise<string[]>;
+}
+
+let made = 0;
+
+export async function openHookedBank(api: TestApi, receiver: HttpReceiver): Promise<HookedBank> {
+  const bank = await openBank(api);
+  const from = await bank.account({ funds: { COPM: 10_000n * LEAST } });
+  const to = await bank.account({ isVerified: false });
+  made += 1;
+  const path = `/hook-${made}`;
+  const body = { url: receiver.url(path), events: ['transfer.completed'] };
+  const endpoint = answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json;
+  const send = async (): Promise<string> =>
+    text((await bank.sent({ from, to, raw: LEAST, description: 'ñandú → 💸 "quoted"' })).id);
+  return {
+    ...{ bank, from, to, path, send },
+    id: asUuid(text(endpoint.id)),
+    secret: text(endpoint.secret),
+    sendMany: (count) => Promise.all(Array.from({ length: count }, send)),
+  };
+}
+
+/** The ids of the transfers that have arrived, in the order of arrival; one that came twice is there twice. */
+export function transfersAt(receiver: HttpReceiver, path: string): string[] {
+  return receiver.at(path).map(({ body }) => text(object(object(parsed(body).data).object).id));
+}
+
+export function parsed(body: string): Json {
+  return object(JSON.parse(body));
+}
+
+/** Resolves when every one of these transfers has arrived. */
+export function untilArrived(receiver: HttpReceiver, path: string, transfers: readonly string[]): Promise<unknown> {
+  return until(`${transfers.length} transfers arrive at ${path}`, () => {
+    const found = new Set(transfersAt(receiver, path));
+    return transfers.every((id) => found.has(id));
+  });
+}
+
+/** Everything that came is signed; what has one id has one body; and that is the log's, byte for byte. */
+export async function assertGenuine(receiver: HttpReceiver, { bank, path, secret }: HookedBank): Promise<void> {
+  const bodies = new Map<string, string>();
+  for (const { id, body, headers } of receiver.at(path)) {
+    assert.equal(headers['svc-signature'], sign(secret, body));
+    assert.equal(bodies.get(id) ?? body, body);
+    bodies.set(id, body);
+  }
+  const log = new Map((await walk(bank, '/v1/events?type=transfer.completed&limit=100')).map((one) => [one.id, one]));
+  for (const [id, body] of bodies) assert.deepEqual(parsed(body), log.get(id));
+}
+
+export function hookWorkflow({ client }: TestTemporal, endpointId: string): WorkflowHandle {
+  return client.workflow.getHandle(webhookWorkflowId(endpointId));
+}
+
+/** Its status in Temporal; undefined when there never was one. */
+export async function hookStatus(temporal: TestTemporal, endpointId: string): Promise<string | undefined> {
+  try {
+    return (await hookWorkflow(temporal, endpointId).describe()).status.name;
+  } catch (failure) {
+    if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
+    throw failure;
+  }
+}
+
+export function hookState(temporal: TestTemporal, endpointId: string): Promise<DrainState | null> {
+  return hookWorkflow(temporal, endpointId).query<DrainState | null>(QUERIES.state);
+}
+
+/** The words that the UI shows as current details. */
+export async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
+  const metadata = await hookWorkflow(temporal, endpointId).query<object>('__temporal_workflow_metadata');
+  return 'currentDetails' in metadata ? text(metadata.currentDetails) : '';
+}
+
+export async function hookAttributes(temporal: TestTemporal, endpointId: string): Promise<unknown[]> {
+  const { typedSearchAttributes } = await hookWorkflow(temporal, endpointId).describe();
+  return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
+    typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
+  );
+}
+
+/** Resolves when the UI says so. */
+export function untilDetails(temporal: TestTemporal, endpointId: string, words: RegExp): Promise<true> {
+  return until(
+    `the details say ${words.source}`,
+    async () =>
+      (await hookStatus(temporal, endpointId)) !== undefined && words.test(await hookDetails(temporal, endpointId)),
+  );
+}
+
+/** Resolves when the workflow has ended by itself. */
+export function untilHookEnded(temporal: TestTemporal, endpointId: string): Promise<true> {
+  return until(
+    `the workflow of ${endpointId} has completed`,
+    async () => (await hookStatus(temporal, endpointId)) === 'COMPLETED',
+  );
+}
+
+/** What the UI and the `temporal` command line do. */
+export function signalHook(
+  temporal: TestTemporal,
+  endpointId: string,
+  action: EndpointAct['action'],
+  ...input: readonly unknown[]
+): Promise<void> {
+  return hookWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
+}
+
+export async function readHook({ database }: TestDatabase, id: Uuid): Promise<WebhookEndpoint> {
+  const endpoint = await database.reader.find(webhookEndpoints, { id });
+  assert(endpoint !== undefined, `there is no endpoint ${id}`);
+  return endpoint;
+}

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { batchWaiting } from '../../src/batches/waiting.js';
+import { BatchService } from '../../src/batches/work.js';
+import { batchWorkflowId } from '../../src/temporal/contracts.js';
+import { unattendedSweep } from '../../src/temporal/sweeps.js';
+import { BASE_URL, csvOf, UNWATCHED } from '../batches/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type Json, LEAST, object } from '../support/bank.js';
+import {
+  assertPaidOnce,
+  batchDetails,
+  batchEvents,
+  batchState,
+  batchWorkflow,
+  batchWorkflowStatus,
+  openPayrollBank,
+  type PayrollBank,
+  untilBatchEnded,
+} from '../support/batch-workflows.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { actsOn, hire, REASON } from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+/** Nobody listens there. */
+const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
+/** Some seconds of work. */
+const MANY = 3_000;
+
+describe('the workflow of a batch', function () {
+  this.timeout(120_000);
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+  let payroll: PayrollBank;
+  let warnedBefore = 0;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+    warnedBefore = sdkWarnings.length;
+    worker = await startTestWorker(db, temporal);
+    api = await startTestApi(db, temporalEnvironment(temporal));
+    payroll = await openPayrollBank(api);
+  });
+
+  after(async () => {
+    await api.stop();
+    await worker.stop();
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const progress = async (id: Uuid): Promise<Json> => object((await payroll.read(id)).progress);
+  const signal = (id: Uuid, action: string, ...input: readonly unknown[]): Promise<void> =>
+    batchWorkflow(temporal, id).signal<unknown[]>(action, ...input);
+  /** Executed while no worker is there, so that what `then` does comes before the first row. */
+  async function executing(id: Uuid, then: () => Promise<unknown>): Promise<void> {
+    await worker.stop();
+    try {
+      await payroll.execute(id);
+      await until('Temporal was told', async () => {
+        const rows = await db.sql(`SELECT id FROM outbox WHERE resource_id=X'${id.replaceAll('-', '')}'`);
+        return rows.length === 0;
+      });
+      await then();
+    } finally {
+      worker = await startTestWorker(db, temporal);
+    }
+  }
+
+  it('validates a file by itself, and waits for whoever executes it', async () => {
+    const id = await payroll.ready(5);
+    const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
+    assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
+    await until('it says what it waits for', async () => /^Waiting for/.test(await batchDetails(temporal, id)));
+    assert.equal(await batchDetails(temporal, id), 'Waiting for somebody to execute it: 5 rows.');
+    assert.deepEqual(await batchState(temporal, id), {
+      status: 'ready',
+      ...{ rows: 5, rejected: 0, paid: 0, failed: 0, isPaused: false },
+    });
+    assert.deepEqual(await batchEvents(db, id), ['ready']);
+  });
+
+  it('shows ids and states alone: search attributes, summary, and no memo', async () => {
+    const id = await payroll.ready(1);
+    const described = await until('it is found as ready', async () => {
+      const one = await batchWorkflow(temporal, id).describe();
+      const all = new Map(one.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+      return all.get('BusinessStatus') === 'ready' && { one, all };
+    });
+    assert.deepEqual(
+      ['TenantId', 'ResourceId', 'AccountId'].map((name) => described.all.get(name)),
+      [payroll.bank.tenant.tenant.id, id, payroll.source.id],
+    );
+    assert.equal(await described.one.staticSummary(), 'Batch of bonuses from a file of 1 KiB');
+    assert.deepEqual(described.one.memo ?? {}, {});
+  });
+
+  it('rejects a file with its errors, and ends', async () => {
+    const id = await payroll.upload(
+      csvOf([
+        ['$nobody', LEAST.toString(), 'COPM', null, null],
+        [payroll.people[0]!.id, '1', 'COPM', null, null],
+      ]),
+    );
+    const batch = await payroll.until(id, 'rejected');
+    assert.equal(batch.rows_rejected, 2);
+    await untilBatchEnded(temporal, id);
+    assert.equal(await batchDetails(temporal, id), 'Rejected: 2 of 2 rows have problems. Nothing is waited for.');
+    assert.deepEqual(await batchEvents(db, id), ['rejected']);
+    const errors = await payroll.bank.get(`/v1/bonus_batches/${id}/files/errors`);
+    assert.equal(errors.text.trim().split('\r\n').length, 3);
+  });
+
+  it('pays every row once it is executed, and ends', async () => {
+    const id = await payroll.ready(250);
+    await payroll.execute(id);
+    await payroll.until(id, 'completed');
+    await untilBatchEnded(temporal, id);
+    assert.equal(await assertPaidOnce(db, id, 250), 250);
+    assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
+    const words = 'The batch is completed: 250 of 250 rows paid, 0 failed. Nothing is waited for.';
+    assert.equal(await batchDetails(temporal, id), words);
+    const attributes = (await batchWorkflow(temporal, id).describe()).typedSearchAttributes.getAll();
+    assert.equal(attributes.find(({ key }) => key.name === 'BusinessStatus')?.value, 'completed');
+  });
+
+  it('ends as partially failed where the funds are not enough, with those paid that they cover', async () => {
+    const poor = await openPayrollBank(api, 3n * LEAST);
+    const id = await poor.ready(5);
+    await poor.execute(id);
+    const batch = await poor.until(id, 'partially_failed');
+    assert.deepEqual(batch.progress, { paid: 3, failed: 2, pending: 0 });
+    await untilBatchEnded(temporal, id);
+    assert.equal(await assertPaidOnce(db, id, 5), 3);
+    assert.deepEqual(await batchEvents(db, id), ['ready', 'partially_failed']);
+  });
+
+  it('is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
+    const { name: actor } = await hire(db.database, ['cancel']);
+    const id = await payroll.ready(MANY);
+    const available = await payroll.bank.available(payroll.source);
+    await executing(id, () => signal(id, 'pause', { actor, reason: REASON }));
+    await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
+    assert.match(await batchDetails(temporal, id), /^Paused: \d+ of 3000 rows paid, 0 failed\. Waiting to be resumed/);
+    const paused = await progress(id);
+    assert(Number(paused.pending) > 0);
+    await signal(id, 'resume', { actor, reason: REASON });
+    await until('it goes on', async () => Number((await progress(id)).paid) > Number(paused.paid));
+    await signal(id, 'cancel', { actor, reason: REASON });
+    await payroll.until(id, 'partially_failed');
+    await untilBatchEnded(temporal, id);
+    const paid = await assertPaidOnce(db, id, MANY);
+    assert(paid < MANY);
+    assert.equal(await payroll.bank.available(payroll.source), available - BigInt(paid) * LEAST);
+    const acts = await actsOn(db, id);
+    assert.deepEqual(
+      acts.map(({ channel, actorClaimed, action }) => [channel, actorClaimed, action]),
+      ['pause', 'resume', 'cancel'].map((action) => ['temporal', actor, `bonus_batch.${action}`]),
+    );
+    assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
+  });
+
+  it('takes no signal that is malformed, or of somebody who may not, and says so', async () => {
+    const [{ name: actor }, { name: powerless }] = [
+      await hire(db.database, ['cancel']),
+      await hire(db.database, ['approve']),
+    ];
+    const id = await payroll.ready(2);
+    const wrong: readonly (readonly [string, string, ...unknown[]])[] = [
+      ['no actor was named', 'cancel'],
+      ['no actor was named', 'pause', 'ana'],
+      ['no actor was named', 'pause', { actor: { name: 'ana' }, reason: REASON }],
+      ['no reason of 1 to 140 characters was given', 'pause', { actor }],
+      ['no reason of 1 to 140 characters was given', 'cancel', { actor, reason: 'x'.repeat(141) }],
+      ['Mallory is not active staff', 'cancel', { actor: 'Mallory', reason: REASON }],
+      [`${powerless} lacks the right to cancel`, 'cancel', { actor: powerless, reason: REASON }],
+      ['the batch is ready; this is possible only while it is executing', 'cancel', { actor, reason: REASON }],
+    ];
+    for (const [, action, ...input] of wrong) await signal(id, action, ...input);
+    const acts = await until('all are recorded', async () => {
+      const found = await actsOn(db, id);
+      return found.length === wrong.length && found;
+    });
+    assert.deepEqual(
+      acts.map(({ action, details }) => [action, object(JSON.parse(details)).refused]).sort(),
+      wrong.map(([refused, action]) => [`bonus_batch.${action}_refused`, refused]).sort(),
+    );
+    await until('the last is shown', async () => /Refused at .*UTC: \w+ by /.test(await batchDetails(temporal, id)));
+    assert.equal((await payroll.read(id)).status, 'ready');
+    await payroll.execute(id);
+    await payroll.until(id, 'completed');
+    await untilBatchEnded(temporal, id);
+  });
+
+  it('is uploaded and executed while Temporal is away, and goes on when it is back', async () => {
+    const cutOff = await startTestApi(db, temporalEnvironment(AWAY));
+    try {
+      const own = await openPayrollBank(cutOff);
+      await worker.stop();
+      const id = await own.upload(own.file(10));
+      assert.equal((await own.read(id)).status, 'validating');
+      worker = await startTestWorker(db, temporal);
+      await own.until(id, 'ready');
+      await worker.stop();
+      await own.execute(id);
+      assert.equal((await own.read(id)).status, 'executing');
+      worker = await startTestWorker(db, temporal);
+      await own.until(id, 'completed');
+      assert.equal(await assertPaidOnce(db, id, 10), 10);
+    } finally {
+      await cutOff.stop();
+    }
+  });
+
+  it('goes on where its worker was stopped, in the middle of validation and of paying', async () => {
+    const id = await payroll.upload(payroll.file(20_000));
+    await until('it has begun to read', async () => Number((await payroll.read(id)).rows) > 0);
+    await worker.stop();
+    const { status } = await payroll.read(id);
+    worker = await startTestWorker(db, temporal);
+    await payroll.until(id, 'ready');
+    assert.equal(status, 'validating', 'it was stopped too late');
+    assert.equal((await payroll.read(id)).rows, 20_000);
+
+    const paid = await payroll.ready(MANY);
+    await payroll.execute(paid);
+    await until('it has begun to pay', async () => Number((await progress(paid)).paid) > 0);
+    await worker.stop();
+    assert.equal((await payroll.read(paid)).status, 'executing', 'it was stopped too late');
+    worker = await startTestWorker(db, temporal);
+    await payroll.until(paid, 'completed');
+    assert.equal(await assertPaidOnce(db, paid, MANY), MANY);
+    assert.deepEqual(await batchEvents(db, paid), ['ready', 'completed']);
+  });
+
+  it('gets a workflow again where that was terminated by hand', async () => {
+    const { database } = worker.core;
+    const { outbox, client } = worker.bridge;
+    const sweep = unattendedSweep({
+      ...{ database, outbox, client, sources: [batchWaiting], onFound: () => undefined },
+      // As if two minutes had passed.
+      clock: () => instant(Date.now() + 120_000),
+    });
+    const id = await payroll.ready(3);
+    await batchWorkflow(temporal, id).terminate('by a mistake');
+    await payroll.execute(id).then(() => payroll.until(id, 'completed'));
+    const lost = await payroll.ready(3);
+    await batchWorkflow(temporal, lost).terminate('by a mistake');
+    await until('it has a workflow again', async () => {
+      await sweep.run(new AbortController().signal);
+      return (await batchWorkflowStatus(temporal, lost)) === 'RUNNING';
+    });
+    await until('it waits', async () => (await batchState(temporal, lost))?.status === 'ready');
+    await payroll.execute(lost);
+    await payroll.until(lost, 'completed');
+    assert.equal(await assertPaidOnce(db, lost, 3), 3);
+  });
+
+  it('does nothing a second time when its activities run twice, beside one another and late', async () => {
+    const { database, desk, clock } = api.core;
+    const work = new BatchService({ database, desk, clock, baseUrl: BASE_URL });
+    const both = <T>(act: () => Promise<T>): Promise<readonly T[]> => Promise.all([act(), act()]);
+    const id = await payroll.upload(payroll.file(1_500));
+    await both(() => work.validate(id, UNWATCHED));
+    await payroll.until(id, 'ready');
+    await work.validate(id, UNWATCHED);
+    assert.equal((await payroll.read(id)).rows, 1_500);
+    await payroll.execute(id);
+    await both(() => work.pay(id, UNWATCHED));
+    await payroll.until(id, 'completed');
+    for (const { end } of await both(() => work.pay(id, UNWATCHED))) assert.equal(end, 'over');
+    await work.validate(id, UNWATCHED);
+    assert.equal(await assertPaidOnce(db, id, 1_500), 1_500);
+    await untilBatchEnded(temporal, id);
+    assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
+  });
+
+  it('has made the SDK warn of nothing but what was cut off and terminated', () => {
+    const expected = /activity failed|task not found when completing/i;
+    const told = sdkWarnings.slice(warnedBefore).filter((message) => !expected.test(message));
+    assert.deepEqual(told, []);
+  });
+});

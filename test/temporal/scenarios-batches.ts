@@ -1,0 +1,89 @@
+import type { Uuid } from '../../src/core/ids.js';
+import { batchWorkflowId } from '../../src/temporal/contracts.js';
+import { csvOf } from '../batches/support.js';
+import type { TestApi } from '../support/api.js';
+import { LEAST } from '../support/bank.js';
+import {
+  batchDetails,
+  batchState,
+  batchWorkflow,
+  openPayrollBank,
+  type PayrollBank,
+  untilBatchEnded,
+} from '../support/batch-workflows.js';
+import { type TestTemporal, until } from '../support/temporal.js';
+import { REASON } from '../support/temporal-world.js';
+import type { Played } from './scenarios.js';
+
+/** Where batches go every way that their workflow takes. */
+export interface BatchStage {
+  readonly api: TestApi;
+  readonly temporal: TestTemporal;
+  /** The name of active staff. */
+  readonly actor: string;
+}
+
+interface Stage extends BatchStage {
+  readonly payroll: PayrollBank;
+}
+
+/** So many that a signal which is sent with the execution comes before the last. */
+const MANY = 2_000;
+
+function signal({ temporal }: Stage, id: Uuid, action: string, ...input: readonly unknown[]): Promise<void> {
+  return batchWorkflow(temporal, id).signal<unknown[]>(action, ...input);
+}
+
+/** Each answers the batch, whose workflow ends. */
+const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
+  rejected: ({ payroll }) => payroll.upload(csvOf([['$nobody', LEAST.toString(), 'COPM', null, null]])),
+  completed: async ({ payroll }) => {
+    const id = await payroll.ready(3);
+    await payroll.execute(id);
+    return id;
+  },
+  'partially-failed': async ({ api }) => {
+    const poor = await openPayrollBank(api, 2n * LEAST);
+    const id = await poor.ready(3);
+    await poor.execute(id);
+    return id;
+  },
+  'refused-signals': async (stage) => {
+    const { payroll, temporal, actor } = stage;
+    const id = await payroll.ready(2);
+    await signal(stage, id, 'pause');
+    await signal(stage, id, 'cancel', { actor: 'Mallory', reason: REASON });
+    await signal(stage, id, 'resume', { actor, reason: REASON });
+    await until('they are refused', async () => /Refused/.test(await batchDetails(temporal, id)));
+    await payroll.execute(id);
+    return id;
+  },
+  'paused-and-resumed': async (stage) => {
+    const { payroll, temporal, actor } = stage;
+    const id = await payroll.ready(MANY);
+    await payroll.execute(id);
+    await signal(stage, id, 'pause', { actor, reason: REASON });
+    await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
+    await signal(stage, id, 'resume', { actor, reason: REASON });
+    return id;
+  },
+  canceled: async (stage) => {
+    const { payroll, actor } = stage;
+    const id = await payroll.ready(MANY);
+    await payroll.execute(id);
+    await signal(stage, id, 'cancel', { actor, reason: REASON });
+    return id;
+  },
+};
+
+/** Every way, each gone by a batch of its own, one after the other: a signal shall come before the last row is paid. */
+export async function playBatches(stage: BatchStage): Promise<readonly Played[]> {
+  const payroll = await openPayrollBank(stage.api);
+  const played: Played[] = [];
+  for (const [way, go] of Object.entries(WAYS)) {
+    const id = await go({ ...stage, payroll });
+    await untilBatchEnded(stage.temporal, id);
+    played.push({ workflow: 'bonusBatch', way, workflowId: batchWorkflowId(id) });
+  }
+  return played;
+}

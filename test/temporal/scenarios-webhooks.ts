@@ -1,0 +1,112 @@
+import { webhookWorkflowId } from '../../src/temporal/contracts.js';
+import type { TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { type TestTemporal, until } from '../support/temporal.js';
+import { REASON } from '../support/temporal-world.js';
+import { type HookedBank, openHookedBank, signalHook, untilDetails, untilHookEnded } from '../support/webhook-world.js';
+import type { Played } from './scenarios.js';
+
+/** Every way that the workflow of a webhook endpoint takes. */
+export interface HookStage {
+  /** It sends by real HTTP. */
+  readonly api: TestApi;
+  readonly temporal: TestTemporal;
+  /** The name of active staff. */
+  readonly actor: string;
+}
+
+interface Scene extends HookStage {
+  readonly own: HookedBank;
+  /** What the endpoint's receiver answers from now on. */
+  answer(status: number): void;
+  /** Resolves after so many deliveries to it. */
+  untilTried(times: number): Promise<unknown>;
+}
+
+const signed = ({ actor }: Scene): object => ({ actor, reason: REASON });
+
+/** Its one delivery failed twice. */
+async function failing(scene: Scene): Promise<void> {
+  scene.answer(500);
+  await scene.own.send();
+  await scene.untilTried(2);
+  await untilDetails(scene.temporal, scene.own.id, /^waiting until .* to retry/);
+}
+
+async function paused(scene: Scene): Promise<void> {
+  await failing(scene);
+  await signalHook(scene.temporal, scene.own.id, 'pause', signed(scene));
+  await untilDetails(scene.temporal, scene.own.id, /^paused/);
+}
+
+const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  delivered: async ({ own }) => void (await own.send()),
+  'retried-by-timer': async ({ own, answer, untilTried }) => {
+    answer(500);
+    await own.send();
+    await untilTried(1);
+    answer(200);
+  },
+  'retried-now': async (scene) => {
+    await failing(scene);
+    scene.answer(200);
+    await signalHook(scene.temporal, scene.own.id, 'retry_now', signed(scene));
+  },
+  'woken-while-it-waits': async (scene) => {
+    await failing(scene);
+    scene.answer(200);
+    await scene.own.send();
+    await scene.untilTried(3);
+    await signalHook(scene.temporal, scene.own.id, 'retry_now', signed(scene));
+  },
+  'paused-and-resumed': async (scene) => {
+    await paused(scene);
+    scene.answer(200);
+    const { temporal, own } = scene;
+    await signalHook(temporal, own.id, 'resume', signed(scene));
+    await untilDetails(temporal, own.id, /^waiting until .* to retry/);
+    await signalHook(temporal, own.id, 'retry_now', signed(scene));
+  },
+  'paused-and-deleted': async (scene) => {
+    await paused(scene);
+    const { bank, id } = scene.own;
+    answered(await bank.request('DELETE', `/v1/webhook_endpoints/${id}`), 204);
+  },
+  'disabled-by-410': async ({ own, answer }) => {
+    answer(410);
+    await own.send();
+  },
+  'refused-signals': async (scene) => {
+    await failing(scene);
+    const { temporal, own } = scene;
+    await signalHook(temporal, own.id, 'pause');
+    await signalHook(temporal, own.id, 'resume', { actor: 'Mallory', reason: REASON });
+    await signalHook(temporal, own.id, 'retry_now', { actor: scene.actor, reason: '' });
+    await untilDetails(temporal, own.id, /Refused at/);
+    scene.answer(200);
+    await signalHook(temporal, own.id, 'retry_now', signed(scene));
+  },
+};
+
+/** Every way, each of an endpoint of its own, whose workflow has ended. */
+export async function playWebhooks(stage: HookStage): Promise<readonly Played[]> {
+  const receiver = await new HttpReceiver().open();
+  const answers = new Map<string, number>();
+  receiver.reply = ({ path }) => answers.get(path) ?? 200;
+  const played = await Promise.all(
+    Object.entries(WAYS).map(async ([way, act]) => {
+      const own = await openHookedBank(stage.api, receiver);
+      await act({
+        ...stage,
+        own,
+        answer: (status) => void answers.set(own.path, status),
+        untilTried: (times) => until(`${way}: ${times} deliveries`, () => receiver.at(own.path).length >= times),
+      });
+      await untilHookEnded(stage.temporal, own.id);
+      return { workflow: 'webhookEndpoint', way, workflowId: webhookWorkflowId(own.id) } as const;
+    }),
+  );
+  await receiver.close();
+  return played;
+}

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { webhookWorkflowId } from '../../src/temporal/contracts.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { actsOn, hire, REASON } from '../support/temporal-world.js';
+import {
+  assertGenuine,
+  type HookedBank,
+  hookAttributes,
+  hookDetails,
+  hookState,
+  hookStatus,
+  hookWorkflow,
+  openHookedBank,
+  parsed,
+  readHook,
+  signalHook,
+  transfersAt,
+  untilArrived,
+  untilDetails,
+  untilHookEnded,
+} from '../support/webhook-world.js';
+import { assertLedgerSound } from '../support/world.js';
+import { ownDatabase } from '../webhooks/support.js';
+
+describe('the workflow of a webhook endpoint', function () {
+  this.timeout(120_000);
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+  let receiver: HttpReceiver;
+  let ana: { actor: string; reason: string };
+  let warnedBefore = 0;
+
+  before(async () => {
+    db = await ownDatabase('hook_flow');
+    temporal = await newNamespace(sharedAddress(), 'hooks');
+    warnedBefore = sdkWarnings.length;
+    // No sweeper: what is delivered was woken by the API alone.
+    worker = await startTestWorker(db, temporal, { sweeps: false });
+    api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    receiver = await new HttpReceiver().open();
+    ana = { actor: (await hire(db.database)).name, reason: REASON };
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await receiver.close();
+    await api.stop();
+    await worker.stop();
+    await db.remove();
+  });
+
+  const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
+  const runId = async ({ id }: HookedBank): Promise<string> => (await hookWorkflow(temporal, id).describe()).runId;
+  const statusOf = async ({ id, bank }: HookedBank): Promise<unknown[]> => {
+    const { status, disabled_reason: reason } = answered(await bank.get(`/v1/webhook_endpoints/${id}`), 200).json;
+    return [status, reason];
+  };
+  /** What was done to it, without its own doings. */
+  const actsOf = async ({ id }: HookedBank): Promise<unknown[]> =>
+    (await actsOn(db, id))
+      .filter(({ channel }) => channel !== 'api')
+      .map(({ channel, actorClaimed, action, details }) => [channel, actorClaimed, action, JSON.parse(details)]);
+
+  /** An endpoint whose one delivery has failed twice: the next attempt is minutes away. */
+  async function waiting(): Promise<HookedBank> {
+    const own = await open();
+    receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
+    await own.send();
+    await until('it was tried twice', () => receiver.at(own.path).length === 2);
+    await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
+    return own;
+  }
+
+  it('is started by the event of a transfer, which arrives signed, as it stands in the log', async () => {
+    const own = await open();
+    const transfer = await own.send();
+    await untilArrived(receiver, own.path, [transfer]);
+    const { type, workflowId, taskQueue } = await hookWorkflow(temporal, own.id).describe();
+    assert.deepEqual([type, workflowId, taskQueue], ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks']);
+    const [{ body, headers }] = receiver.at(own.path) as [(typeof receiver.arrived)[0]];
+    assert.deepEqual([parsed(body).type, parsed(body).id], ['transfer.completed', headers['webhook-id']]);
+    assert.match(String(headers['webhook-signature']), /^v1,/);
+    await assertGenuine(receiver, own);
+    assert.equal(receiver.at(own.path).length, 1);
+  });
+
+  it('is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
+    const own = await waiting();
+    const { tenant } = own.bank.tenant;
+    assert.deepEqual(await hookAttributes(temporal, own.id), [tenant.id, own.id, undefined, 'enabled']);
+    const described = await hookWorkflow(temporal, own.id).describe();
+    assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
+    const state = await hookState(temporal, own.id);
+    assert.deepEqual([state?.ended, state?.status, state?.isPaused], ['idle', 'enabled', false]);
+    const query = `TenantId="${tenant.id}" AND BusinessStatus="enabled"`;
+    await until('it is found', async () => (await temporal.client.workflow.count(query)).count === 1);
+  });
+
+  it('makes an attempt again that was answered 500, with the same id and bytes, and says what it waits for', async () => {
+    const own = await waiting();
+    await signalHook(temporal, own.id, 'retry_now', ana);
+    await until('it was tried at once', () => receiver.at(own.path).length === 3);
+    receiver.reply = () => 200;
+    await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
+    await signalHook(temporal, own.id, 'retry_now', ana);
+    await untilHookEnded(temporal, own.id);
+    const all = receiver.at(own.path);
+    assert.deepEqual(
+      [all.length, new Set(all.map(({ id }) => id)).size, new Set(all.map(({ body }) => body)).size],
+      [4, 1, 1],
+    );
+    await assertGenuine(receiver, own);
+    const act = ['temporal', ana.actor, 'webhook.retry_now', { reason: REASON }];
+    assert.deepEqual(await actsOf(own), [act, act]);
+    assert.equal(await hookDetails(temporal, own.id), 'idle');
+  });
+
+  it('ends when nothing is left to send, and begins anew with the next event', async () => {
+    const own = await open();
+    const first = await own.send();
+    await untilArrived(receiver, own.path, [first]);
+    await untilHookEnded(temporal, own.id);
+    const run = await runId(own);
+    const second = await own.send();
+    await untilArrived(receiver, own.path, [second]);
+    assert.notEqual(await runId(own), run);
+    await untilHookEnded(temporal, own.id);
+    assert.deepEqual(transfersAt(receiver, own.path), [first, second]);
+  });
+
+  it('sends nothing from a pause to a resume by signals, then all that waited, and is there all the while', async () => {
+    const own = await waiting();
+    await signalHook(temporal, own.id, 'pause', ana);
+    await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.actor} since`));
+    assert.equal((await hookAttributes(temporal, own.id))[3], 'paused');
+    receiver.reply = () => 200;
+    const transfers = await own.sendMany(3);
+    await signalHook(temporal, own.id, 'retry_now', ana);
+    await until('that is recorded', async () => (await actsOf(own)).length === 2);
+    assert.equal((await readHook(db, own.id)).pausedBy, ana.actor);
+    assert.equal(receiver.at(own.path).length, 2);
+    assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
+    await signalHook(temporal, own.id, 'resume', ana);
+    await untilArrived(receiver, own.path, transfers);
+    await untilHookEnded(temporal, own.id);
+    assert.equal(new Set(transfersAt(receiver, own.path)).size, 4);
+    assert.equal((await hookAttributes(temporal, own.id))[3], 'enabled');
+    const acts = ['pause', 'retry_now', 'resume'].map((act) => [
+      'temporal',
+      ana.actor,
+      `webhook.${act}`,
+      { reason: REASON },
+    ]);
+    assert.deepEqual(await actsOf(own), acts);
+  });
+
+  it('records what is on its way when it is paused, and sends it once', async () => {
+    const own = await open();
+    let answer = (_: number): void => undefined;
+    receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
+    await own.send();
+    await until('it is on its way', () => receiver.at(own.path).length === 1);
+    await signalHook(temporal, own.id, 'pause', ana);
+    await until('it is paused', async () => (await readHook(db, own.id)).pausedAt !== null);
+    await signalHook(temporal, own.id, 'resume', ana);
+    answer(200);
+    await untilHookEnded(temporal, own.id);
+    assert.equal(receiver.at(own.path).length, 1);
+  });
+
+  it('does nothing for a signal that is malformed or from nobody who may, records it and says so', async () => {
+    const own = await open();
+    let answer = (_: number): void => undefined;
+    receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
+    await own.send();
+    await until('it is on its way', () => receiver.at(own.path).length === 1);
+    const bad: readonly (readonly unknown[])[] = [
+      [],
+      [null],
+      ['pause it please'],
+      [{ actor: 'Mallory', reason: REASON }],
+      [{ actor: ana.actor }],
+      [{ actor: ana.actor, reason: 'x'.repeat(141) }],
+      [{ actor: { name: ana.actor }, reason: REASON }],
+    ];
+    for (const input of bad)
+      for (const action of ['pause', 'resume', 'retry_now'] as const)
+        await signalHook(temporal, own.id, action, ...input);
+    const expected = 3 * bad.length;
+    await until('all are recorded', async () => (await actsOf(own)).length === expected);
+    for (const row of await actsOf(own))
+      assert.match(JSON.stringify(row), /"webhook\.(pause|resume|retry_now)_refused"/);
+    await untilDetails(
+      temporal,
+      own.id,
+      /Refused at [-\d: ]{19} UTC: \w+ by .*: (no actor|no reason|Mallory is not active)/,
+    );
+    answer(200);
+    await untilHookEnded(temporal, own.id);
+    assert.equal((await readHook(db, own.id)).pausedAt, null);
+    assert.equal(receiver.at(own.path).length, 1, 'a refused pause has cut nothing off');
+    assert.equal((await actsOf(own)).length, expected);
+  });
+
+  it('brings by recover what came while the receiver was down', async () => {
+    const own = await open();
+    const since = new Date(Date.now() - 1_000).toISOString();
+    await receiver.close();
+    const missed = await own.sendMany(3);
+    await untilDetails(temporal, own.id, /^waiting until .* to retry 3 deliveries/);
+    const failed = async (): Promise<number> =>
+      Number(
+        (
+          await db.sql(
+            `SELECT COUNT(*) AS n FROM webhook_attempts WHERE failure IS NOT NULL AND endpoint_id=X'${own.id.replaceAll('-', '')}'`,
+          )
+        )[0]!.n,
+      );
+    await until('each was tried twice', async () => (await failed()) >= 5);
+    await receiver.open();
+    answered(await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body: { since } }), 202);
+    await untilArrived(receiver, own.path, missed);
+    await untilHookEnded(temporal, own.id);
+    await assertGenuine(receiver, own);
+  });
+
+  it('ends with its endpoint disabled when the receiver answers 410, and goes on when it is enabled again', async () => {
+    const own = await open();
+    receiver.reply = ({ path }) => (path === own.path ? 410 : 200);
+    const transfer = await own.send();
+    await until('it is disabled', async () => (await statusOf(own)).join() === 'disabled,answered_410');
+    await untilHookEnded(temporal, own.id);
+    assert.match(await hookDetails(temporal, own.id), /^disabled because its receiver answered 410 Gone since/);
+    assert.equal((await hookAttributes(temporal, own.id))[3], 'disabled');
+    const later = await own.send();
+    receiver.reply = () => 200;
+    const body = { status: 'enabled' };
+    answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
+    await untilArrived(receiver, own.path, [transfer, later]);
+    await until('both are delivered', async () => {
+      const { items } = answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}/deliveries`), 200).json;
+      return (items as { status: string }[]).filter(({ status }) => status === 'delivered').length === 2;
+    });
+  });
+
+  it('ends when its paused endpoint is deleted', async () => {
+    const own = await waiting();
+    await signalHook(temporal, own.id, 'pause', ana);
+    await untilDetails(temporal, own.id, /^paused/);
+    assert.equal((await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`)).status, 204);
+    await untilHookEnded(temporal, own.id);
+    assert.equal(await hookDetails(temporal, own.id), 'deleted');
+  });
+
+  it('canceled by hand ends, and the next event begins it again', async () => {
+    const own = await waiting();
+    await hookWorkflow(temporal, own.id).cancel();
+    await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
+    receiver.reply = () => 200;
+    const transfer = await own.send();
+    await untilArrived(receiver, own.path, [transfer]);
+    const state = await hookState(temporal, own.id);
+    assert(state === null || text(state.status) === 'enabled');
+  });
+
+  it('has made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+});
