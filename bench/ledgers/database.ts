@@ -7,7 +7,7 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   const database = new Database({
     url,
     readConnections: 1,
-    transactionConnections: 1,
+    transactionConnections: 2,
     statementTimeoutMs: STATEMENT_MS,
   });
   try {

@@ -71,7 +71,7 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 
 /**
  * Marks the part of the log that the cursor of a locked endpoint has passed since then. With `all`, also what lies before a
- * type was subscribed to. Joins what is being recovered already.
+ * type was subscribed to, and the next probe at once: whoever asks for it is back. Joins what is being recovered already.
  */
 export async function beginRecovery(
   transaction: Transaction,
@@ -82,7 +82,11 @@ export async function beginRecovery(
 ): Promise<Recovery['range']> {
   const from = await firstSince(transaction, endpoint.tenantId, since);
   const to = endpoint.cursorSequence;
-  if (from === null || from > to) return null;
+  const probe = all && endpoint.probeAt !== null ? { probeAt: now, nextDueAt: now } : null;
+  if (from === null || from > to) {
+    if (probe !== null) await transaction.execute(updateSql(webhookEndpoints, probe, { id: endpoint.id }));
+    return null;
+  }
   const { recoverAfter, recoverUntil } = endpoint;
   const after = from - 1n;
   const isRunning = recoverAfter !== null && recoverUntil !== null;
@@ -91,6 +95,7 @@ export async function beginRecovery(
     recoverUntil: to,
     recoverAll: all || (isRunning && endpoint.recoverAll),
     nextDueAt: now,
+    ...probe,
   };
   await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
   return { from, to };

@@ -157,6 +157,17 @@ describe('an endpoint that fails', function () {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
+  it('is probed at once where its tenant recovers: it is back', async () => {
+    const own = await failing(6);
+    receiver.reply = () => 200;
+    assert.equal((await run(own.id)).attempts, 0);
+    const body = { since: new Date(clock.now() - SECOND * 3_600).toISOString() };
+    answered(await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body }), 202);
+    assert.equal(await isDue(own), true);
+    await run(own.id);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
+  });
+
   it('by 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
     const own = await failing(3, () => 410);
     const path = `/v1/webhook_endpoints/${own.id}`;
