@@ -13,6 +13,13 @@ import { assertLedgerSound } from '../support/world.js';
 const ANSWER_MS = 5_000;
 const NORMAL_MS = 10_000;
 
+/** Those that take an address ask a name server before the ledger, and there is none in a test. */
+const TAKE_AN_ADDRESS = ['POST /v1/webhook_endpoints', 'PATCH /v1/webhook_endpoints/{id}'];
+const ASKED = ENDPOINTS.filter(({ route }) => !TAKE_AN_ADDRESS.includes(route));
+
+/** Asked with a token that was read a moment ago. */
+const NEEDS_NO_LEDGER = ['GET /v1/bonus_batches/template'];
+
 describe('while MySQL is away', () => {
   let db: TestDatabase;
   /** On MySQL itself. */
@@ -52,13 +59,13 @@ describe('while MySQL is away', () => {
 
   /** Every endpoint at once, each with a token that the process has never seen, unless one is given. */
   async function askEverything(known?: string): Promise<Timed[]> {
-    const tokens = await Promise.all(ENDPOINTS.map(async () => known ?? (await bank.issue(bank.tenant.owner))));
-    const targets = await Promise.all(ENDPOINTS.map((endpoint) => renewed(endpoint, target)));
+    const tokens = await Promise.all(ASKED.map(async () => known ?? (await bank.issue(bank.tenant.owner))));
+    const targets = await Promise.all(ASKED.map((endpoint) => renewed(endpoint, target)));
     return Promise.all(
-      ENDPOINTS.map(async (endpoint, index) => {
-        const { path, body } = endpoint.ask(targets[index]!);
+      ASKED.map(async (endpoint, index) => {
+        const { path, ...sent } = endpoint.ask(targets[index]!);
         const began = performance.now();
-        const answer = await request(api.baseUrl, methodOf(endpoint), path, { token: tokens[index]!, body });
+        const answer = await request(api.baseUrl, methodOf(endpoint), path, { token: tokens[index]!, ...sent });
         return { route: endpoint.route, answer, ms: performance.now() - began };
       }),
     );
@@ -75,7 +82,7 @@ describe('while MySQL is away', () => {
     const until = performance.now() + NORMAL_MS;
     for (;;) {
       const wrong = (await askEverything()).filter(
-        ({ route, answer }) => answer.status !== ENDPOINTS.find((one) => one.route === route)!.status,
+        ({ route, answer }) => answer.status !== ASKED.find((one) => one.route === route)!.status,
       );
       if (wrong.length === 0) return;
       assert(performance.now() < until, wrong.map(({ route, answer }) => `${route} ${answer.status}`).join());
@@ -101,7 +108,9 @@ describe('while MySQL is away', () => {
     answered(await request(api.baseUrl, 'GET', '/v1/events', { token }), 200);
     proxy.stall();
     // Some wait for the token, the others for what they are about: this token was read a moment ago.
-    for (const one of (await Promise.all([askEverything(), askEverything(token)])).flat()) assertUnavailable(one);
+    const asked = (await Promise.all([askEverything(), askEverything(token)])).flat();
+    for (const one of asked)
+      if (!NEEDS_NO_LEDGER.includes(one.route) || one.answer.status !== 200) assertUnavailable(one);
     proxy.resume();
     await assertNormalSoon();
   });
@@ -112,7 +121,7 @@ describe('while MySQL is away', () => {
     for (const one of await askEverything())
       if (one.answer.status === 503) assertUnavailable(one);
       else {
-        const { status } = ENDPOINTS.find(({ route }) => route === one.route)!;
+        const { status } = ASKED.find(({ route }) => route === one.route)!;
         assert.deepEqual([one.route, one.answer.status], [one.route, status], one.answer.text);
         assert(one.ms < ANSWER_MS, `${one.route} answered after ${one.ms} ms`);
       }
