@@ -6,6 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import { type BatchRowStatus, type BonusBatch, bonusBatches, type BonusBatchRow } from '../db/entities/bonuses.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
+import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { notFound } from '../core/errors.js';
@@ -14,7 +15,7 @@ import { executeBatchKind } from './commands.js';
 import type { ExecuteBatch } from './decide.js';
 import type { ErrorRow, ResultRow } from './files/writing/reports.js';
 import type { BatchReview } from './presenter.js';
-import { type BatchFilter, listBatches, readBatch, readBatchRows, readReviews } from './reading.js';
+import { batchList, readBatchRows, readReviews } from './reading.js';
 import { errorFileRows, resultFileRows } from './reports.js';
 import { isFinished } from './rules.js';
 import { uploadBatch, type UploadRequest } from './uploading.js';
@@ -76,31 +77,31 @@ export class Batches {
   }
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
-    const batch = await readBatch(this.reader, caller, id);
+    const batch = await readOperation(batchList, this.reader, caller, id);
     return { batch, review: (await readReviews(this.reader, [batch])).get(id) ?? null };
   }
 
   async list(
     caller: Caller,
-    filter: BatchFilter,
+    filter: OperationFilter,
     before: TimePosition | null,
     limit: number,
   ): Promise<{ readonly items: readonly ReviewedBatch[]; readonly next: Page<BonusBatch>['next'] }> {
-    const page = await listBatches(this.reader, caller, filter, before, limit);
+    const page = await listOperations(batchList, this.reader, caller, filter, before, limit);
     const reviews = await readReviews(this.reader, page.items);
     return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
   }
 
   /** The errors file's rows. Throws not_found too where the batch has none. */
   async errors(caller: Caller, id: Uuid): Promise<AsyncIterable<ErrorRow>> {
-    const batch = await readBatch(this.reader, caller, id);
+    const batch = await readOperation(batchList, this.reader, caller, id);
     if (batch.status !== 'rejected') throw notFound();
     return errorFileRows(this.reader, id);
   }
 
   /** The result file's rows. Throws not_found too where the batch has none. */
   async result(caller: Caller, id: Uuid): Promise<AsyncIterable<ResultRow>> {
-    const batch = await readBatch(this.reader, caller, id);
+    const batch = await readOperation(batchList, this.reader, caller, id);
     if (!isFinished(batch)) throw notFound();
     return resultFileRows(this.reader, batch);
   }
@@ -113,7 +114,7 @@ export class Batches {
     after: number,
     limit: number,
   ): Promise<{ readonly batch: BonusBatch; readonly items: readonly BonusBatchRow[]; readonly next: number | null }> {
-    const batch = await readBatch(this.reader, caller, id);
+    const batch = await readOperation(batchList, this.reader, caller, id);
     const read = await readBatchRows(this.reader, batch, status, after, limit + 1);
     const items = read.slice(0, limit);
     return { batch, items, next: read.length > limit ? (items.at(-1)?.number ?? null) : null };

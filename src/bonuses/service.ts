@@ -7,10 +7,11 @@ import type { Reader } from '../db/database.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { type RecipientName, resolveRecipients } from '../accounts/recipients.js';
+import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
-import { type BonusFilter, listBonuses, readBonus } from './reading.js';
+import { bonusList } from './reading.js';
 import type { CreateBonus } from './rules.js';
 
 export interface BonusRequest {
@@ -52,10 +53,10 @@ export class Bonuses {
 
   /** Throws not_found, authority_insufficient. */
   read(caller: Caller, id: Uuid): Promise<Bonus> {
-    return readBonus(this.reader, caller, id);
+    return readOperation(bonusList, this.reader, caller, id);
   }
 
-  list(caller: Caller, filter: BonusFilter, before: TimePosition | null, limit: number): Promise<Page<Bonus>> {
-    return listBonuses(this.reader, caller, filter, before, limit);
+  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Bonus>> {
+    return listOperations(bonusList, this.reader, caller, filter, before, limit);
   }
 }

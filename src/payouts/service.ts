@@ -6,12 +6,13 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import { systemAccountId } from '../funding/reference.js';
+import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { createPayout } from './commands.js';
 import type { RailRoute } from './rails/rules.js';
-import { listPayouts, type PayoutFilter, readPayout } from './reading.js';
+import { payoutList } from './reading.js';
 import { type CreatePayout, endOfNumber, type PayoutDestination } from './rules.js';
 import { type ClearSecrets, sealSecrets } from './secrets.js';
 
@@ -69,10 +70,10 @@ export class Payouts {
 
   /** Throws not_found, authority_insufficient. */
   read(caller: Caller, id: Uuid): Promise<Payout> {
-    return readPayout(this.parts.reader, caller, id);
+    return readOperation(payoutList, this.parts.reader, caller, id);
   }
 
-  list(caller: Caller, filter: PayoutFilter, before: TimePosition | null, limit: number): Promise<Page<Payout>> {
-    return listPayouts(this.parts.reader, caller, filter, before, limit);
+  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Payout>> {
+    return listOperations(payoutList, this.parts.reader, caller, filter, before, limit);
   }
 }

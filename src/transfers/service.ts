@@ -5,11 +5,12 @@ import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Transfer } from '../db/entities/operations.js';
+import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { createTransfer } from './commands.js';
-import { listTransfers, readTransfer, type TransferFilter } from './reading.js';
+import { transferList } from './reading.js';
 
 export interface TransferRequest {
   readonly sourceAccountId: Uuid;
@@ -48,10 +49,10 @@ export class Transfers {
 
   /** Throws not_found, authority_insufficient. */
   read(caller: Caller, id: Uuid): Promise<Transfer> {
-    return readTransfer(this.reader, caller, id);
+    return readOperation(transferList, this.reader, caller, id);
   }
 
-  list(caller: Caller, filter: TransferFilter, before: TimePosition | null, limit: number): Promise<Page<Transfer>> {
-    return listTransfers(this.reader, caller, filter, before, limit);
+  list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Transfer>> {
+    return listOperations(transferList, this.reader, caller, filter, before, limit);
   }
 }

@@ -1,0 +1,118 @@
+import { ApiError, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import { integer, string, time, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { columnList, literal } from '../db/statements.js';
+import { parseRow, type Table } from '../db/table.js';
+import { readVisible } from '../db/visible-list.js';
+import { isOwn, readOwners } from './reachable.js';
+import { AUTHORITY_INSUFFICIENT } from './rules.js';
+
+/** What of an operation that leaves an account decides who sees it and which lists it is in. */
+interface Operation extends TimePosition {
+  readonly tenantId: Uuid;
+  readonly sourceAccountId: Uuid;
+}
+
+export interface OperationFilter {
+  /** One of the words of the column `status`; only for operations that have one. */
+  readonly status?: string | undefined;
+  readonly sourceAccountId?: Uuid | undefined;
+  readonly from?: Instant | undefined;
+  readonly to?: Instant | undefined;
+  /** What this key made. An empty list is no proof that it will not appear. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** How members read one kind of operation. */
+export interface OperationList<Row extends Operation> {
+  /** With the indexes `tenant` and `source`, each with created_at and id behind, and `status` where it has statuses. */
+  readonly table: Table<Row>;
+  readonly resourceType: ResourceType;
+  /** The columns of the accounts in which any role lets a member see it. */
+  readonly seenFrom: readonly ('source_account_id' | 'destination_account_id' | 'recipient_account_id')[];
+}
+
+/** True in SQL when the caller's member has a role in one of the accounts of the row. */
+function visibleSql({ seenFrom }: Pick<OperationList<never>, 'seenFrom'>, caller: Caller, row: string): string {
+  const member = literal(memberRoles, 'memberId', caller.memberId);
+  return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
+    AND r.account_id IN (${seenFrom.map((column) => `${row}.${column}`).join(', ')}))`;
+}
+
+/** One of the tenant's operations. Throws not_found, authority_insufficient. */
+export async function readOperation<Row extends Operation>(
+  list: OperationList<Row>,
+  reader: Reader,
+  caller: Caller,
+  id: Uuid,
+): Promise<Row> {
+  const { table } = list;
+  const [row] = await reader.query(
+    `SELECT ${columnList(table, 't')}, ${visibleSql(list, caller, 't')} AS visible FROM ${table.name} t
+     WHERE t.id=${uuid.literal(id)} AND t.tenant_id=${uuid.literal(caller.tenantId)}`,
+  );
+  if (row === undefined) throw notFound();
+  // A number with MariaDB, text with MySQL.
+  if (integer.parse(row.visible) !== 1) throw new ApiError(AUTHORITY_INSUFFICIENT);
+  return parseRow(table, row);
+}
+
+/** The tenant's operations that the member may see, newest first, those before `before`. */
+export async function listOperations<Row extends Operation>(
+  list: OperationList<Row>,
+  reader: Reader,
+  caller: Caller,
+  filter: OperationFilter,
+  before: TimePosition | null,
+  limit: number,
+): Promise<Page<Row>> {
+  const { tenantId } = caller;
+  const { status, sourceAccountId, idempotencyKey, from, to } = filter;
+  if (idempotencyKey !== undefined) return madeBy(list, reader, caller, filter, idempotencyKey);
+  // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
+  if (sourceAccountId !== undefined && !isOwn(await readOwners(reader, [sourceAccountId]), tenantId, sourceAccountId))
+    return { items: [], next: null };
+  const within: string[] = [];
+  const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`];
+  if (sourceAccountId === undefined) within.push(`t.tenant_id=${uuid.literal(tenantId)}`);
+  else within.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
+  const hasStatusIndex = status !== undefined && sourceAccountId === undefined;
+  if (hasStatusIndex) within.push(`t.status=${string.literal(status)}`);
+  else if (status !== undefined) shown.push(`l.status=${string.literal(status)}`);
+  if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
+  if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
+  const index = sourceAccountId !== undefined ? 'source' : hasStatusIndex ? 'status' : 'tenant';
+  return readVisible(reader, { table: list.table, index, within, shown }, before, limit);
+}
+
+/** At most one: what the key made, if the other filters and the member's roles let it be seen. */
+async function madeBy<Row extends Operation>(
+  list: OperationList<Row>,
+  reader: Reader,
+  caller: Caller,
+  { status, sourceAccountId, from, to }: OperationFilter,
+  key: string,
+): Promise<Page<Row>> {
+  const { tenantId } = caller;
+  const { resourceType } = list;
+  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey: key, resourceType });
+  const id = bound?.resourceId ?? null;
+  if (id === null) return { items: [], next: null };
+  const made = await readOperation(list, reader, caller, id).catch((refusal: unknown) => {
+    if (refusal instanceof ApiError) return undefined;
+    throw refusal;
+  });
+  const isWanted =
+    made !== undefined &&
+    (status === undefined || ('status' in made && made.status === status)) &&
+    (sourceAccountId === undefined || made.sourceAccountId === sourceAccountId) &&
+    (from === undefined || made.createdAt >= from) &&
+    (to === undefined || made.createdAt <= to);
+  return { items: isWanted ? [made] : [], next: null };
+}
