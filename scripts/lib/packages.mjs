@@ -4,8 +4,14 @@ import { ROOT } from './paths.mjs';
 import { step, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
-/** Installs the packages of package-lock.json unless node_modules has exactly these. */
-export async function ensurePackages() {
+let ensured;
+
+/** Installs the packages of package-lock.json unless node_modules has exactly these; once, whoever asks. */
+export function ensurePackages() {
+  return (ensured ??= installPackages());
+}
+
+async function installPackages() {
   if (packagesAreCurrent()) return;
   await step('Installing packages (npm ci)', async (detail) => {
     const npm = process.env.npm_execpath;

