@@ -81,6 +81,20 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
+/** `bank-a=3600`: seconds of each gateway; in milliseconds, by the rail's name in payouts. */
+export const railSeconds = (least: number, most: number) =>
+  z.string().transform((text, context): ReadonlyMap<string, number> => {
+    const seconds = count(least, most);
+    return new Map(
+      pairs(text).map(([name, given]) => {
+        const read = seconds.safeParse(given);
+        if (!RAIL_NAME.test(name) || !read.success)
+          context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
+        return [`http:${name}`, (read.data ?? 0) * 1_000];
+      }),
+    );
+  });
+
 /** `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of them verify. */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
   const byName = new Map<string, string[]>();

@@ -21,6 +21,8 @@ export interface Ops extends OpsParts {
   readonly encryptionKeys: () => Keyring;
   /** Where gateways are, and the keys shared with them. */
   readonly gateways: Gateways;
+  /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
+  readonly railQuietMs: ReadonlyMap<string, number>;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -129,7 +131,8 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const actor = (): Actor => operatorActor(operator());
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
-    await work({ ...parts, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config), gateways });
+    const rails = { gateways, railQuietMs: config.PAYOUT_RAIL_QUIET_S };
+    await work({ ...parts, ...rails, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
   } finally {
     await parts.desk.drained();
     await parts.database.close();

@@ -61,11 +61,18 @@ export const payouts = defineTable('payouts', {
   approvedAt: column.nullable(column.time),
   /** When it became in progress: from then on the rail may have it. */
   submittedAt: column.nullable(column.time),
+  /** How many times its order was allowed to go to the rail, and when last. */
+  attempts: column.integer,
+  attemptedAt: column.nullable(column.time),
+  /** When it failed, where it was found to have been paid after all; null otherwise. */
+  failedAt: column.nullable(column.time),
   /** When it was completed, rejected, canceled or failed. */
   endedAt: column.nullable(column.time),
   returnedAt: column.nullable(column.time),
   stuckSince: column.nullable(column.time),
   stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
+  /** When its rail is asked again though it has ended; null where it is not. */
+  askAt: column.nullable(column.time),
 });
 export type Payout = RowOf<typeof payouts>;
 
@@ -79,9 +86,9 @@ export const payoutSecrets = defineTable('payout_secrets', {
 });
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
-export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution'] as const;
-/** What a rail can say of a payout; `unknown`: it never heard of it. */
-export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown'] as const;
+export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
+/** What a rail can say of a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
+export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
 /** What came of it here. */
 export const RAIL_EFFECTS = [
   'sent',
@@ -90,6 +97,7 @@ export const RAIL_EFFECTS = [
   'applied',
   'duplicate',
   'conflict',
+  'settled',
   'replayed',
   'late',
   'forged',
@@ -109,6 +117,8 @@ export const payoutRailEvents = defineTable('payout_rail_events', {
   callbackId: column.nullable(column.string),
   railReference: column.nullable(column.string),
   failureCode: column.nullable(column.string),
+  /** The number of the attempt that was sent. */
+  attempt: column.nullable(column.integer),
   at: column.time,
 });
 export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
@@ -137,9 +147,10 @@ export const simulatedRailPayments = defineTable('simulated_rail_payments', {
   rail: column.string,
   /** The payout's id. */
   paymentKey: column.uuid,
-  scenario: column.string,
-  asset: column.asset,
-  raw: column.bigint,
+  /** Null, as the two that follow, where it was voided before it was handed in. */
+  scenario: column.nullable(column.string),
+  asset: column.nullable(column.asset),
+  raw: column.nullable(column.bigint),
   reference: column.string,
   /** How often it was handed in. */
   submissions: column.integer,
@@ -149,6 +160,8 @@ export const simulatedRailPayments = defineTable('simulated_rail_payments', {
   reported: column.integer,
   /** When the next one is due; null when there is none. */
   reportAt: column.nullable(column.time),
+  /** From then on it is never acted on, whatever is handed in. */
+  voidedAt: column.nullable(column.time),
 });
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
