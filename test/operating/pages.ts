@@ -29,9 +29,11 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** The shell blocks of a page, in order. */
-export function shellBlocks(page: string): string[] {
-  return Array.from(readFileSync(page, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, block = '']) => block);
+/** The shell blocks of a page, in order; with a heading those under it alone. */
+export function shellBlocks(page: string, heading?: string): string[] {
+  const text = readFileSync(page, 'utf8');
+  const part = heading === undefined ? text : (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
+  return Array.from(part.matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, block = '']) => block);
 }
 
 /** The rows of the tables of a page, each cell without its marks of code. */
