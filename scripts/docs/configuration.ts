@@ -4,7 +4,12 @@ import { MIGRATION_VARIABLES, OPS_VARIABLES, VARIABLES, WORKER_VARIABLES } from 
 
 /** docs/configuration.md, made from the schemas that read the environment. */
 
-const PROGRAMS = { API: VARIABLES, worker: WORKER_VARIABLES, migrate: MIGRATION_VARIABLES, ops: OPS_VARIABLES } as const;
+const PROGRAMS = {
+  API: VARIABLES,
+  worker: WORKER_VARIABLES,
+  migrate: MIGRATION_VARIABLES,
+  ops: OPS_VARIABLES,
+} as const;
 type Program = keyof typeof PROGRAMS;
 type Variables = Readonly<Record<string, z.ZodType>>;
 
