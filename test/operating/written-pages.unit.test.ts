@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { buildProgram } from '../../src/ops/program.js';
 import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
+import { anchorOf, filesUnder, headingsOf, PAGES, shellBlocks } from './pages.js';
 
-const MOST_BYTES = 200_000;
+const MAX_IMAGE_BYTES = 200_000;
+/** What running makes, and the repository does not hold. */
+const MADE_BY_RUNNING = ['bench/results/', 'bench/results/latest.md', 'dist/', 'docs/proof.md'];
+const FOLDERS = 'src|test|docs|scripts|migrations|workflows|activities|bench|tools|docker|dist|\\.ci';
+
+const scripts = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync('package.json', 'utf8'))).scripts;
+const services = z
+  .object({ services: z.record(z.string(), z.unknown()) })
+  .parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true })).services;
 
 /** The command that a line of the documentation calls, found as the program finds it. */
 function find(command: Command, words: readonly string[]): Command {
@@ -14,42 +28,96 @@ function find(command: Command, words: readonly string[]): Command {
   return child === undefined ? command : find(child, rest);
 }
 
-describe('what people read', () => {
-  for (const page of ['README.md', 'docs/support.md']) {
+/** The calls of the operators' command line in a page, without what begins it. */
+function opsCalls(page: string): string[] {
+  const calls = readFileSync(page, 'utf8').matchAll(/(?:npm run ops --|run --rm ops) ([a-z][^`\n]*)/g);
+  return Array.from(calls, ([, call = '']) => call);
+}
+
+function assertOpsCall(call: string): void {
+  const program = buildProgram();
+  const words = call.split(' ').map((word) => word.split('|')[0] ?? '');
+  const command = find(program, words);
+  assert.ok(command.commands.length === 0 || words.includes('--help'), `no command: ${call}`);
+  const known = ['--help', ...[...command.options, ...program.options].map((option) => option.long)];
+  const given = call.match(/(?<= )--[a-z-]+/g) ?? [];
+  const unknown = given.filter((option) => !known.includes(option));
+  assert.deepEqual(unknown, [], call);
+}
+
+describe('the written pages', () => {
+  for (const page of PAGES) {
     const text = readFileSync(page, 'utf8');
 
-    it(`${page} links to what is there, with pictures that load fast`, () => {
-      const links = Array.from(text.matchAll(/\]\(([^)#]+)\)/g), ([, link = '']) => link).filter(
-        (link) => !link.startsWith('http'),
-      );
-      assert.ok(links.length > 0);
-      for (const link of links) {
-        const file = join(dirname(page), link);
+    it(`${page} links to files and headings that exist, and to pictures that load fast`, () => {
+      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (link.startsWith('http')) continue;
+        const [path = '', anchor] = link.split('#');
+        const file = path === '' ? page : join(dirname(page), path);
         assert.ok(existsSync(file), `there is no ${file}`);
-        if (file.endsWith('.png')) assert.ok(statSync(file).size <= MOST_BYTES, `${file} is too large`);
+        if (anchor !== undefined) assert.ok(headingsOf(file).map(anchorOf).includes(anchor), `there is no ${link}`);
+        if (file.endsWith('.png')) assert.ok(statSync(file).size <= MAX_IMAGE_BYTES, `${file} is too large`);
       }
     });
 
-    it(`${page} names commands and options that there are`, () => {
-      const program = buildProgram();
-      let seen = 0;
-      for (const [, line = ''] of text.matchAll(/(?:npm run ops --|run --rm ops) ([a-z][^`\n]*)/g)) {
-        if (line.includes('…')) continue;
-        const words = line.split(' ').map((word) => word.split('|')[0] ?? '');
-        const command = find(program, words);
-        assert.ok(command.commands.length === 0 || words.includes('--help'), `no command: ${line}`);
-        const known = ['--help', ...[...command.options, ...program.options].map((option) => option.long)];
-        const given = line.match(/(?<= )--[a-z-]+/g) ?? [];
-        assert.deepEqual(
-          given.filter((option) => !known.includes(option)),
-          [],
-          line,
-        );
-        seen += 1;
+    it(`${page} names files and folders of the repository that exist`, () => {
+      for (const [, path = ''] of text.matchAll(new RegExp(`\`((?:${FOLDERS})/[^\`\\s:]*)\``, 'g'))) {
+        if (/[<*{…]/.test(path) || MADE_BY_RUNNING.some((made) => path.startsWith(made))) continue;
+        assert.ok(existsSync(path), `there is no ${path}`);
       }
-      assert.ok(seen > 3, `only ${seen} commands were found`);
+    });
+
+    it(`${page} names npm scripts, services and scripts of the shell that exist`, () => {
+      for (const [, name = ''] of text.matchAll(/npm run ([a-z][a-z:]*)/g))
+        assert.ok(name in scripts, `npm run ${name}`);
+      for (const [, name = ''] of text.matchAll(/--rm ([a-z][a-z-]*)/g)) assert.ok(name in services, name);
+      for (const [, file = ''] of text.matchAll(/^sh (\S+)/gm)) assert.ok(existsSync(file), file);
+    });
+
+    it(`${page} names commands and options of the operators that exist`, () => {
+      for (const call of opsCalls(page)) if (!call.startsWith('…') && !call.includes(' …')) assertOpsCall(call);
+    });
+
+    it(`${page} has shell blocks that a shell can read`, () => {
+      for (const block of shellBlocks(page)) {
+        const read = spawnSync('bash', ['-n'], { input: block, encoding: 'utf8' });
+        assert.equal(read.status, 0, `${read.stderr}\n${block}`);
+      }
     });
   }
+
+  it('are all found, with their commands', () => {
+    assert.ok(PAGES.length > 30, PAGES.join(', '));
+    assert.ok(PAGES.flatMap(opsCalls).length > 50);
+  });
+
+  it('are reachable: each page is named by another', () => {
+    const named = PAGES.flatMap((page) =>
+      Array.from(readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) => join(dirname(page), link)),
+    );
+    const alone = PAGES.filter((page) => page !== 'README.md' && page.startsWith('docs/') && !named.includes(page));
+    assert.deepEqual(
+      alone.filter((page) => page !== 'docs/README.md' && !MADE_BY_RUNNING.includes(page)),
+      [],
+    );
+  });
+
+  it('docs/testing.md names campaigns that exist', () => {
+    const sources = [...filesUnder('test/prove'), ...filesUnder('test/campaigns')].map((file) =>
+      readFileSync(file, 'utf8'),
+    );
+    const table = readFileSync('docs/testing.md', 'utf8').split('## Campaigns')[1]?.split('## ')[0] ?? '';
+    const names = Array.from(
+      table.matchAll(/^\| (`[^|]+)/gm),
+      ([, cell = '']) => cell.match(/[a-z][a-z-]+/g) ?? [],
+    ).flat();
+    assert.ok(names.length > 15);
+    for (const name of names)
+      assert.ok(
+        sources.some((source) => source.includes(`'${name}'`) || source.includes(`\n  ${name}: `)),
+        `there is no campaign ${name}`,
+      );
+  });
 
   it('docs/support.md uses the names of the contracts', () => {
     const text = readFileSync('docs/support.md', 'utf8');

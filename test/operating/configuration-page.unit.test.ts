@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { configurationPage } from '../../scripts/docs/configuration.js';
+
+describe('docs/configuration.md', () => {
+  it('is what npm run docs:configuration makes of the code', async () => {
+    assert.equal(readFileSync('docs/configuration.md', 'utf8'), await configurationPage());
+  });
+});

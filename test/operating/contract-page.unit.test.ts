@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { ASSET_SCALE, ASSETS } from '../../src/core/amount.js';
+import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
+import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
+import { EVENT_TYPES } from '../../src/db/entities/events.js';
+import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
+import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
+import { tableRows } from './pages.js';
+
+const PAGE = 'docs/contract.md';
+const text = readFileSync(PAGE, 'utf8');
+const rows = tableRows(PAGE);
+
+/** The text under a heading, up to the next one. */
+function section(heading: string): string {
+  const found = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0];
+  assert.ok(found !== undefined, `${PAGE} has no heading ${heading}`);
+  return found;
+}
+
+/** What is written as code under a heading. */
+function codeIn(heading: string): string[] {
+  return Array.from(section(heading).matchAll(/`([^`]+)`/g), ([, code = '']) => code);
+}
+
+describe('docs/contract.md', () => {
+  it('lists every error code with its status and the keys of its details', () => {
+    const written = rows.filter(([, status]) => /^[45]\d\d$/.test(status ?? ''));
+    const wanted = ERROR_CODES.map((code) => {
+      const { status, details = [] }: ErrorEntry = ERRORS[code];
+      return [code, String(status), details.join(', ')];
+    });
+    assert.deepEqual(
+      written.map(([code, status, , details]) => [code, status, details]),
+      wanted,
+    );
+  });
+
+  it('lists every operation with its scopes, where its role counts, and the roles', () => {
+    const written = rows.flatMap(([first = '', scopes = '', roleIn = '', roles = '']) => {
+      const operation = first.split(':')[0] ?? '';
+      return operation in PERMISSIONS ? [[operation, scopes, roleIn, roles.split(';')[0] ?? '']] : [];
+    });
+    const wanted = Object.entries(PERMISSIONS).map(([operation, permission]: [string, Permission]) => {
+      const every = permission.roles === ROLES ? 'every' : permission.roles?.join(', ');
+      return [operation, permission.scopes.join(', '), permission.roleIn ?? '–', every ?? '–'];
+    });
+    assert.deepEqual(written, wanted);
+  });
+
+  it('explains every role, and names every scope', () => {
+    assert.deepEqual(
+      rows.filter(([role = '']) => (ROLES as readonly string[]).includes(role)).map(([role]) => role),
+      [...ROLES],
+    );
+    for (const scope of SCOPES) assert.ok(codeIn('Roles and scopes').includes(scope), scope);
+  });
+
+  it('lists every asset with its scale', () => {
+    for (const asset of ASSETS)
+      assert.ok(
+        rows.some(([name, , scale]) => name === asset && scale === String(ASSET_SCALE[asset])),
+        asset,
+      );
+  });
+
+  it('lists every type of event, and those that webhooks may have', () => {
+    const events = codeIn('Events').filter((code) => /^(transfer|payout|bonus_batch|account)\./.test(code));
+    assert.deepEqual(events, [...EVENT_TYPES]);
+    const subscribable = codeIn('Webhooks').filter((code) => (EVENT_TYPES as readonly string[]).includes(code));
+    assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
+  });
+
+  it('lists every kind of movement', () => {
+    for (const kind of MOVEMENT_KINDS) assert.ok(codeIn('Movements').includes(kind), kind);
+  });
+
+  it('lists every code of validation that is not one of the API', () => {
+    const own = Object.keys(PROBLEM_CODES).filter((code) => !(code in ERRORS));
+    for (const code of own) assert.ok(codeIn('Validation').includes(code), code);
+  });
+});
