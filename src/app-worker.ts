@@ -5,6 +5,7 @@ import { uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
+import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
@@ -54,6 +55,7 @@ export async function openWorker(
   );
   outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
+  keyringMetrics(registry, config);
   const isReady = async (): Promise<boolean> =>
     workers.isPolling && (await database.reader.query('SELECT 1')).length === 1;
   const errors = new ErrorWriter(config.DOCS_URL);

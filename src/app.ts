@@ -22,6 +22,7 @@ import { createAdmin, createRegistry } from './http/admin.js';
 import { Api } from './http/api.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorWriter } from './http/errors.js';
+import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { RateLimiter } from './http/rate-limit.js';
@@ -139,6 +140,7 @@ export async function openApiServers(
 ): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
+  keyringMetrics(registry, config);
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),

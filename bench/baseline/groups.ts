@@ -82,7 +82,7 @@ function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>
     memberId,
     key: wanted.key ?? randomUUID(),
     // As long as the service's; a used key must not be asked for by it.
-    fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), matches: () => true },
+    fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),
     sourceAccountId,
     destinationAccountId,

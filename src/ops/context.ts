@@ -22,6 +22,7 @@ const UNWATCHED: DeskObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
   commitUnknown: () => undefined,
+  keyUnknown: () => undefined,
   shed: () => undefined,
   queued: () => undefined,
 };

@@ -26,7 +26,7 @@ export interface WatchedDesk {
   readonly faults: { readonly kind: string; readonly fault: unknown }[];
   readonly groups: number[];
   readonly retries: Record<string, number>;
-  readonly seen: { unknown: number; shed: number };
+  readonly seen: { unknown: number; unknownKeys: number; shed: number };
 }
 
 export const DESK_OPTIONS: DeskOptions = {
@@ -44,7 +44,7 @@ export function openDesk(
   const faults: WatchedDesk['faults'] = [];
   const groups: number[] = [];
   const retries: Record<string, number> = {};
-  const seen = { unknown: 0, shed: 0 };
+  const seen = { unknown: 0, unknownKeys: 0, shed: 0 };
   const desk = new PostingDesk(
     {
       database,
@@ -57,6 +57,7 @@ export function openDesk(
       groupPosted: (size) => groups.push(size),
       groupRetried: (reason) => (retries[reason] = (retries[reason] ?? 0) + 1),
       commitUnknown: () => (seen.unknown += 1),
+      keyUnknown: () => (seen.unknownKeys += 1),
       shed: () => (seen.shed += 1),
       queued: () => undefined,
     },

@@ -30,6 +30,11 @@ export function deskMetrics(registry: Registry): DeskObserver {
     help: 'Commits whose answer never came; their keys were looked up instead',
     registers,
   });
+  const unknownKeys = new Counter({
+    name: 'desk_fingerprint_keys_unknown_total',
+    help: 'Commands answered 503, for their key is bound under a fingerprint key that this process does not have',
+    registers,
+  });
   const shed = new Counter({
     name: 'desk_commands_shed_total',
     help: 'Commands refused at once because too many were waiting',
@@ -43,6 +48,7 @@ export function deskMetrics(registry: Registry): DeskObserver {
     },
     groupRetried: (reason) => retries.inc({ reason }),
     commitUnknown: () => unknown.inc(),
+    keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
     queued: (commands) => waiting.set(commands),
   };
