@@ -2,7 +2,7 @@ import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
 import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
 import { BusyAccounts } from './busy-accounts.js';
-import { answerFromKeys, answersAfter, GroupUnknown, nameAccounts, postGroup } from './group.js';
+import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
 import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
 import { lockedByOthers } from './loading.js';
 import { AccountNotLocked } from './state.js';
@@ -22,11 +22,13 @@ export interface DeskOptions {
 /** What the desk tells to whoever watches it. */
 export interface DeskObserver {
   groupPosted(size: number, seconds: number): void;
-  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault'): void;
+  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock'): void;
   commitUnknown(): void;
   /** A command was answered 503: its key was bound under a fingerprint key that this process does not have. */
   keyUnknown(): void;
   shed(): void;
+  /** Commands were answered 503, for this process's clock is not the database's. */
+  clockRefused(commands: number): void;
   queued(waiting: number): void;
 }
 
@@ -219,6 +221,7 @@ export class PostingDesk {
       if (first === undefined) return;
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
       try {
+        if (!(await this.isClockWell())) return this.refuseByClock(open);
         named ??= await nameAccounts(this.parts.database.lookup, open);
         const { answers, eventTenants } = await postGroup(this.parts, open, named, deadline);
         this.settle(answers);
@@ -229,7 +232,8 @@ export class PostingDesk {
         named = undefined;
         if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
-        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
+        else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (lastNamed !== undefined && isLockWait(failure)) await this.setAsideBusy(open, lastNamed);
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
@@ -238,6 +242,17 @@ export class PostingDesk {
         await pause(Math.random() * RETRY_PAUSE_MS);
       }
     }
+  }
+
+  private async isClockWell(): Promise<boolean> {
+    const { guard } = this.parts;
+    if (!guard.isWell()) await guard.compare();
+    return guard.isWell();
+  }
+
+  private refuseByClock(open: readonly Waiting[]): void {
+    this.observer.clockRefused(open.length);
+    giveUp(open);
   }
 
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */

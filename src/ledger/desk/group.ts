@@ -83,7 +83,7 @@ export interface Posted {
 
 /**
  * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
- * Throws AccountNotLocked, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
+ * Throws AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
  */
 export async function postGroup(
   parts: GroupParts,
@@ -119,6 +119,8 @@ async function decideGroup(
 ): Promise<Posted> {
   const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
   parts.failpoints.pass('after_lock');
+  // It may have been set while the locks were waited for.
+  if (!parts.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
   const now = parts.clock();
   const keys = await loadKeysAndNeeds(parts, transaction, state, tickets, named, now);
   const replayed = await replay(transaction, tickets, keys);
@@ -128,6 +130,11 @@ async function decideGroup(
   await writeGroup(transaction, marked, state.writes, now);
   const eventTenants = new Set(state.writes.events.map(({ tenantId }) => tenantId));
   return { answers: new Map([...replayed, ...decided]), eventTenants };
+}
+
+/** Nothing may be dated by this process's clock as it is: it is compared with the database's before anything else. */
+export class ClockStrayed extends Error {
+  override name = 'ClockStrayed';
 }
 
 export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
@@ -145,7 +152,10 @@ export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): 
   return named;
 }
 
-/** In order, each seeing what the earlier ones did; a key given twice in the group is decided once. */
+/**
+ * In order, each seeing what the earlier ones did; a key given twice in the group is decided once. An account that is dated
+ * further ahead than any clock may be would date every other that it meets: its commands are refused, and only they.
+ */
 function decideAll(
   parts: GroupParts,
   state: GroupState,
@@ -156,6 +166,7 @@ function decideAll(
   const decided: Answers = new Map();
   const byKey = new Map<string, { key: DecidedKey; answer: Answer<AnyRow> }>();
   const bound: DecidedKey[] = [];
+  const ahead = new Map<Uuid, number>();
   for (const ticket of tickets) {
     const { command } = ticket;
     const first = byKey.get(keyName(command));
@@ -165,6 +176,12 @@ function decideAll(
       continue;
     }
     const accountIds = named.get(ticket) ?? [];
+    const early = state.lastInstants(accountIds).find(({ at }) => parts.guard.isTooFarAhead(at));
+    if (early !== undefined) {
+      ahead.set(early.id, parts.guard.aheadMs(early.at));
+      decided.set(ticket, UNKNOWN);
+      continue;
+    }
     const at = state.instantFor(accountIds, now);
     const decision = decideOne(parts, state, ticket, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
@@ -175,6 +192,7 @@ function decideAll(
       byKey.set(keyName(command), { key, answer });
     }
   }
+  for (const [accountId, aheadMs] of ahead) parts.onAccountAhead(accountId, aheadMs);
   return { decided, bound };
 }
 

@@ -74,9 +74,17 @@ export class GroupState {
     }
   }
 
+  /** The last instant of each of these accounts that is locked. */
+  lastInstants(accountIds: readonly Uuid[]): { readonly id: Uuid; readonly at: Instant }[] {
+    return accountIds.flatMap((id) => {
+      const at = this.accounts.get(id)?.account.lastPostedAt;
+      return at === undefined ? [] : [{ id, at }];
+    });
+  }
+
   /** The instant of a command over these accounts: not before the last one of any of them. */
   instantFor(accountIds: readonly Uuid[], now: Instant): Instant {
-    return maxInstant(now, ...accountIds.flatMap((id) => this.accounts.get(id)?.account.lastPostedAt ?? []));
+    return maxInstant(now, ...this.lastInstants(accountIds).map(({ at }) => at));
   }
 
   /** Takes what was read for needs of one table and one shape. */
