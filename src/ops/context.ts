@@ -6,7 +6,7 @@ import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
 import type { DeskObserver } from '../ledger/desk/desk.js';
 
 /** The parts that a command needs: the same ones as the service's, in a process of its own. */
-export type OpsParts = Pick<Ledger, 'database' | 'desk' | 'clock'>;
+export type OpsParts = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
 
 /** For the commands that seal: the others do without. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { CLOCK_BOUNDS } from '../../src/ledger/clock-guard.js';
+import { resetClock } from '../../src/accounts/clock.js';
+import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
@@ -11,9 +13,12 @@ import { openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
 import {
   assertLedgerSound,
+  findings,
+  fund,
   makeAccount,
   makeTenant,
   openDesk,
+  TEST_ACTOR,
   type TestTenant,
   type WatchedDesk,
 } from '../support/world.js';
@@ -96,18 +101,42 @@ describe("a process's clock, beside the database's", () => {
     assert(outcome.done && replayed);
   });
 
-  it('dates nothing backwards where two are apart within the bound, for payers and receiver alike', async () => {
+  const datesOf = async (accountId: Uuid): Promise<number[]> =>
+    (await db.database.reader.select(entries, { accountId }, { orderBy: ['seq'] })).map(({ createdAt }) => createdAt);
+  const inOrder = (dates: readonly number[]): void =>
+    assert.deepEqual(
+      dates,
+      [...dates].sort((a, b) => a - b),
+    );
+
+  it("never runs backwards in the receiver's entries, though its payers' clocks differ", async () => {
+    const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 1_000n } });
     const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
-    for (const desk of [fast, slow, safe, slow, fast, slow]) assert((await pay(desk)).outcome.done);
-    for (const { id } of [payer, receiver]) {
-      const dates = (await db.database.reader.select(entries, { accountId: id }, { orderBy: ['seq'] })).map(
-        ({ createdAt }) => createdAt,
-      );
-      assert.deepEqual(
-        dates,
-        [...dates].sort((a, b) => a - b),
-      );
+    const sends: readonly (readonly [WatchedDesk, Account])[] = [
+      [fast, payer],
+      [slow, other],
+      [fast, payer],
+      [slow, other],
+    ];
+    for (const [{ desk }, from] of sends)
+      assert((await desk.submit(testKind, move({ from, to: receiver, raw: 1n }))).outcome.done);
+    const dates = await datesOf(receiver.id);
+    inOrder(dates);
+    // What the slow clock posted after the fast one is dated by the receiver, on both sides of the transfer.
+    assert.equal((await datesOf(other.id)).at(-1), dates.at(-1));
+    assert(dates[1]! >= dates[0]! && dates[0]! - systemClock() > 0);
+  });
+
+  it('never runs backwards for a payer, nor where money comes in from, whichever process posts', async () => {
+    const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
+    for (const own of [fast, slow, safe, slow]) {
+      assert((await pay(own)).outcome.done);
+      const parts = { database: db.database, desk: own.desk };
+      await fund(parts, payer, { asset: 'COPM', raw: 1n });
+      await fund(parts, receiver, { asset: 'COPM', raw: 1n });
     }
+    const all = await db.database.reader.select(accounts, { tenantId: tenant.tenant.id });
+    for (const { id } of all) inOrder(await datesOf(id));
   });
 
   describe('and an account that is dated further ahead than any clock may be', () => {
@@ -115,11 +144,16 @@ describe("a process's clock, beside the database's", () => {
       db.change(
         `UPDATE accounts SET last_posted_at=UTC_TIMESTAMP(3) + INTERVAL ${byMs * 1_000} MICROSECOND WHERE id=${idLiteral(id)}`,
       );
-    const heal = ({ id }: Account): Promise<number> =>
-      db.change(
-        `UPDATE accounts SET last_posted_at=COALESCE((SELECT MAX(created_at) FROM entries WHERE account_id=${idLiteral(id)}), created_at)
-         WHERE id=${idLiteral(id)}`,
-      );
+    const reset = async ({ id }: Account): Promise<boolean> => {
+      const guard = new ClockGuard({
+        lookup: db.database.lookup,
+        clock: systemClock,
+        bounds: CLOCK_BOUNDS,
+        observer: { compared: () => undefined, strayed: () => undefined },
+      });
+      const parts = { database: db.database, clock: systemClock, guard };
+      return (await resetClock(parts, id, { actor: TEST_ACTOR, reason: 'a wrong clock' })).changed;
+    };
 
     it('is posted to by nobody, names itself, and fails no other command of its group', async () => {
       const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 5n } });
@@ -134,8 +168,28 @@ describe("a process's clock, beside the database's", () => {
       assert(safe.ahead.some(({ accountId }) => accountId === receiver.id));
       assert.equal(safe.ahead.length, 1);
       assert((await lastOf(payer)) - from < HOUR_MS);
-      await heal(receiver);
+      assert(await reset(receiver));
       assert((await pay(safe)).outcome.done);
+    });
+
+    it('goes on when an operator resets it, once, and the auditor knows why its time runs backwards', async () => {
+      const unbounded = openDesk(db.database, {}, () => instant(systemClock() + 2 * HOUR_MS));
+      assert((await pay(unbounded)).outcome.done);
+      refused(await pay(safe));
+      for (const account of [payer, receiver])
+        assert.deepEqual([await reset(account), await reset(account)], [true, false]);
+      await assertLedgerSound(db.database);
+      assert((await pay(safe)).outcome.done);
+      assert((await lastOf(payer)) - systemClock() < refuseMs);
+      const [{ id: act } = {}] = await db.sql(
+        `SELECT HEX(id) AS id FROM audit_log WHERE subject_id='${payer.id}' AND action='account.reset_clock'`,
+      );
+      await assertLedgerSound(db.database);
+      // Without the operator's word it is damage.
+      await db.change(`UPDATE audit_log SET action='x' WHERE id=X'${String(act)}'`);
+      const found = (await findings(db.database)).map(({ check }) => check);
+      await db.change(`UPDATE audit_log SET action='account.reset_clock' WHERE id=X'${String(act)}'`);
+      assert.deepEqual(found, ['entry_time']);
     });
 
     it('is measured by the database: a clock a little behind refuses nothing that one a little ahead has dated', async () => {

@@ -43,6 +43,7 @@ describe('the help of the operators', () => {
         ),
         ...['show', 'set'].map((name) => `events retention ${name}`),
         ...['list', 'roll', 'rotate'].map((name) => `keys ${name}`),
+        'accounts reset-clock',
         'webhooks listen',
         'audit',
         'audit-log',
