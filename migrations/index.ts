@@ -6,6 +6,7 @@ import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
 import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js';
+import { Decisions1763743000000 } from './1763743000000-decisions.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   BonusBatches1763720100000,
   Payouts1763730000000,
   PayoutAttempts1763740000000,
+  Decisions1763743000000,
 ];

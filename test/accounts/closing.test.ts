@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { closeAccount } from '../../src/accounts/closing.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { listActs } from '../../src/access/audit-log.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
+import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
 import { reserve, testKind } from '../support/kinds.js';
+import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
+import { until } from '../webhooks/support.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
@@ -75,6 +80,57 @@ describe('closing and freezing', () => {
     await use(next);
     await close(fees);
     assert.deepEqual(await refusalOf(use(fees)), ['invalid_state', 'closed']);
+  });
+
+  it('the old fee account is not closed while a payout charges into it, whatever its state, and is when none does', async () => {
+    const own = await openPayoutBank(api);
+    const old = await charge(own, 1_000n);
+    const refused = async (): Promise<void> =>
+      assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);
+    const [approved, sent] = [await own.pay(), await own.pay('02')];
+    await own.guard();
+    const pending = await own.pend();
+    const next = await own.bank.account();
+    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, next.id, TEST_ACTOR);
+    const { submissions } = railsOf(db);
+    assert.equal((await submissions.submit(sent)).status, 'in_progress');
+
+    await refused();
+    answered(await own.act('cancel', pending), 200);
+    await refused();
+    answered(await own.act('cancel', approved), 200);
+    await refused();
+    await until('the rail refuses it', async () => (await submissions.ask(sent)).status === 'failed');
+    assert.equal((await close(old)).changed, true);
+    assert.equal(await own.bank.available(old), 0n);
+  });
+
+  it('the old fee account is not closed while a transfer that waits charges into it; its fee arrives there', async () => {
+    const own = await openGuarded(api);
+    const { bank: guarded } = own;
+    const tenantId = guarded.tenant.tenant.id;
+    const [old, next] = [await guarded.account(), await guarded.account()];
+    await setFeeAccount(db.database, systemClock, tenantId, old.id, TEST_ACTOR);
+    const schedule = { tenantId, operation: 'transfer', asset: 'COPM', flatRaw: 7n, basisPoints: 0n } as const;
+    await setFeeSchedule(db.database, systemClock, { ...schedule, floorRaw: 0n, capRaw: null }, TEST_ACTOR);
+    const { id } = await own.pend();
+    await setFeeAccount(db.database, systemClock, tenantId, next.id, TEST_ACTOR);
+    assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);
+    assert.equal(answered(await own.act('approve', id, 'approver'), 200).json.status, 'completed');
+    assert.deepEqual([await guarded.available(old), await guarded.available(next)], [7n, 0n]);
+    assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'not_empty']);
+  });
+
+  it('asked for twice at the same time it is done once, with one line in the audit log', async () => {
+    for (const [act, action] of [
+      [(id: Uuid) => closeAccount(db.database, systemClock, id, DECIDED), 'account.close'],
+      [(id: Uuid) => freezeAccount(db.database, systemClock, id, DECIDED), 'account.freeze'],
+    ] as const) {
+      const { id } = await bank.account();
+      const done = await Promise.all([act(id), act(id), act(id)]);
+      assert.deepEqual(done.map(({ changed }) => changed).sort(), [false, false, true]);
+      assert.equal((await listActs(db.database.reader, { subjectId: id, action }, 10)).length, 1);
+    }
   });
 
   it('the choice of a fee account and its closing at the same time have one winner', async () => {

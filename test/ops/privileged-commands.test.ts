@@ -10,7 +10,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { buildProgram } from '../../src/ops/program.js';
 import { startTestApi } from '../support/api.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { answered, LEAST, openBank, text } from '../support/bank.js';
+import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -19,7 +19,7 @@ import { type Ran, run, TEST_KEYS } from './ops.js';
 const OBJECT = z.record(z.string(), z.unknown());
 /** Looked at beside what they do: test/payouts/ops.test.ts. Those of rails change nothing of ours. */
 const ELSEWHERE = /^(payouts|rails) /;
-const READING = /( |^)(list|show|status|listen|deliveries|audit|audit-log)$/;
+const READING = /( |^)(list|show|roll|status|listen|deliveries|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
@@ -105,6 +105,11 @@ describe('what operators do', function () {
     await acts('account.freeze', 'accounts', 'freeze', '$priv.ana', ...IN, '--reason', 'ticket 1');
     await acts('account.unfreeze', 'accounts', 'unfreeze', '$priv.ana', ...IN);
     await acts('alias.release', 'accounts', 'release-alias', '$priv.ana', ...IN);
+    const { id: opened } = await done(['accounts', 'show', '$priv-acme', ...IN]);
+    const dated = `UPDATE accounts SET last_posted_at=last_posted_at + INTERVAL 1 DAY WHERE id=${idLiteral(text(opened))}`;
+    assert.equal(await test.change(dated), 1);
+    const reset = await acts('account.reset_clock', 'accounts', 'reset-clock', text(opened), '--reason', 'ticket 3');
+    assert.equal(reset.reset, true);
     const closed = await acts('account.close', 'accounts', 'close', '+573185550001', ...IN, '--reason', 'ticket 2');
     assert.deepEqual([closed.status, closed.phone], ['closed', null]);
   });

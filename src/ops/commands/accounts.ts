@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { resetClock } from '../../accounts/clock.js';
 import { closeAccount } from '../../accounts/closing.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { openAccount } from '../../accounts/opening.js';
 import { type Changed, type Decided, freezeAccount, unfreezeAccount } from '../../accounts/status.js';
-import type { Uuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, group, type Ops } from '../command.js';
+import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { grants, limit, optionalText, text } from '../inputs.js';
 import { accountDetailFields, accountFields } from '../presenting.js';
@@ -41,6 +44,30 @@ export function addAccountCommands(program: Command): void {
     done: 'it was closed already',
     question: 'Close the account of',
     change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),
+  });
+  addClockReset(own);
+}
+
+/** By id alone, as the alarm names it: system accounts have no other name. */
+function addClockReset(own: Command): void {
+  addCommand(own, {
+    usage: 'reset-clock <account-id>',
+    summary: 'let an account be posted to that is dated ahead of every clock',
+    options: [['--reason <text>', 'why, for the audit log; up to 140 characters']],
+    explanation: `
+A process whose clock was wrong may have dated an account ahead; until that time has come nothing is posted to it (503), so
+that it dates no other. Where it is soon, wait. Else this lets it go on from now: its movements keep their dates, and run
+backwards in time at this place, so lists by created_at are not exact around it.`,
+    examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
+    input: z.object({ accountId: text, reason: text }),
+    run: async (ops, { accountId, reason }) => {
+      const id = parseUuid(accountId);
+      if (id === null) throw new UsageError(`${accountId} is no id`);
+      await ops.output.confirm(`Reset the clock of account ${id}`);
+      const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
+      ops.output.one({ account_id: id, last_posted_at: toRfc3339(account.lastPostedAt), reset: changed });
+      if (!changed) ops.output.say('Nothing was changed: it is not ahead of the clock.');
+    },
   });
 }
 

@@ -2,6 +2,7 @@ import type { Asset } from '../../../core/amount.js';
 import { asset, bigint, string, uuid } from '../../../db/columns.js';
 import type { Reader, StoredRow } from '../../../db/database.js';
 import { type AuditRun, type Check, eachAsset } from '../run.js';
+import { idOfHex, wasReset } from '../clock-resets.js';
 import { afterKey, walk, whereAll } from '../walk.js';
 
 const ENTRIES_A_SLICE = 10_000;
@@ -27,7 +28,7 @@ interface Progress {
 }
 
 /**
- * Every entry in its account's order: numbered without gaps, dated never backwards, its total the one before it plus its
+ * Every entry in its account's order: numbered without gaps, dated never backwards but where an operator said so, its total the one before it plus its
  * amount, its account and transaction there. With the last total in the balance (accounts.ts) every balance is proved.
  */
 export const entryChecks: Check = {
@@ -38,10 +39,12 @@ export const entryChecks: Check = {
       audit,
       ENTRIES_A_SLICE,
       (reader, after: AuditedEntry | undefined) => readEntries(reader, audit, after),
-      async (_, entries) => {
+      async (reader, entries) => {
         audit.counted('entries', entries.length);
         for (const entry of entries) {
           if (progress?.accountId !== entry.accountId) progress = startOf(entry.accountId);
+          const isBefore = entry.createdAt < progress.createdAt;
+          if (isBefore && (await wasReset(reader, idOfHex(entry.accountId), progress.seq))) progress.createdAt = '';
           checkEntry(audit, progress, entry);
         }
       },

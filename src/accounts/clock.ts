@@ -1,0 +1,49 @@
+import { recordAct } from '../access/audit-log.js';
+import { ledgerUnavailable, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Clock, toRfc3339 } from '../core/instant.js';
+import type { Database } from '../db/database.js';
+import { type Account, accounts } from '../db/entities/parties.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { CLOCK_RESET } from '../ledger/auditor/clock-resets.js';
+import type { ClockGuard } from '../ledger/clock-guard.js';
+import { type Changed, checkedReason, type Decided } from './status.js';
+
+export interface ClockResetParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly guard: ClockGuard;
+}
+
+/**
+ * Lets an account that is dated ahead of every clock be posted to from now on; a system account too. What was posted keeps its
+ * date, so its movements run backwards in time at this one place, which the auditor knows by the line in the audit log. An
+ * account that is not so far ahead is left as it is. Throws ApiError not_found, invalid_field, ledger_unavailable (the clock of
+ * this process is itself not the database's).
+ */
+export async function resetClock(
+  { database, clock, guard }: ClockResetParts,
+  id: Uuid,
+  decided: Decided,
+): Promise<Changed> {
+  const reason = checkedReason(decided.reason);
+  await guard.compare();
+  return transact(database, async (transaction) => {
+    const account = await transaction.find(accounts, { id }, { forUpdate: true });
+    if (account === undefined) throw notFound();
+    if (!guard.isWell()) throw ledgerUnavailable();
+    const { lastPostedAt: was, seq, tenantId } = account;
+    if (!guard.isTooFarAhead(was)) return { account, changed: false };
+    const lastPostedAt = clock();
+    await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
+    await recordAct(transaction, decided.actor, lastPostedAt, {
+      tenantId,
+      action: CLOCK_RESET,
+      subjectType: 'account',
+      subjectId: id,
+      details: { reason, seq: seq.toString(), was: toRfc3339(was) },
+    });
+    return { account: { ...account, lastPostedAt }, changed: true };
+  });
+}
