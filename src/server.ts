@@ -1,5 +1,6 @@
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, openApiServers } from './app.js';
 import { type Config, ConfigError, readConfig } from './config.js';
+import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
 import { Webhooks } from './webhooks/service.js';
 
@@ -8,6 +9,7 @@ import { Webhooks } from './webhooks/service.js';
 const config = readConfigOrExit();
 const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
 const core = buildCore(config, logger);
+await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger);
 const sending = buildConfiguredSending(config);
 const webhookParts = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
@@ -35,9 +37,9 @@ async function stop(signal: string): Promise<void> {
   process.exit(0);
 }
 
-/** A port in use, an address that is not ours. */
+/** A port in use, an address that is not ours, a database user who may do too much. */
 function refuseToStart(failure: unknown): never {
-  process.stderr.write(`the service cannot listen: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+  process.stderr.write(`the service cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
   process.exit(1);
 }
 

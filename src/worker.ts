@@ -1,6 +1,7 @@
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from './app.js';
 import { openWorker } from './app-worker.js';
 import { ConfigError, readWorkerConfig, type WorkerConfig } from './config.js';
+import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
 import { installRuntime } from './temporal/workers.js';
 
@@ -10,6 +11,7 @@ const config = readConfigOrExit();
 const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'worker');
 installRuntime(logger, config.SDK_METRICS_PORT);
 const core = buildCore(config, logger);
+await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger);
 const sending = buildConfiguredSending(config);
 const webhooks = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
@@ -34,7 +36,7 @@ async function stop(signal: string): Promise<void> {
   process.exit(0);
 }
 
-/** A port in use, an address that is not ours. */
+/** A port in use, an address that is not ours, a database user who may do too much. */
 function refuseToStart(failure: unknown): never {
   process.stderr.write(`the worker cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
   process.exit(1);
