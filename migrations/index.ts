@@ -6,6 +6,7 @@ import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
+import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   BonusBatches1763720100000,
   Payouts1763730000000,
   AuditChain1763746000000,
+  TokenUses1763746100000,
 ];

@@ -19,6 +19,7 @@ import {
   taskQueues,
   webUrl,
 } from './config-values.js';
+import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
@@ -69,6 +70,9 @@ const SERVICE_VARIABLES = {
     .default([])
     .describe('which rail payouts take: acme/CO=http:bank-a,*=simulated; what no entry fits is refused'),
   PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are: bank-a=https://gateway.example'),
+  PAYOUT_RAIL_ALLOWED_HOSTS: allowedHosts
+    .default([])
+    .describe('hosts whose gateways may be asked over http, as http://127.0.0.1:*; for development'),
   PAYOUT_RAIL_KEYS: railKeys
     .default(new Map())
     .describe('secret: keys shared with gateways: bank-a=k1:base64; the first of each signs, all verify'),
@@ -135,6 +139,7 @@ export const OPS_VARIABLES = {
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
+  PAYOUT_RAIL_ALLOWED_HOSTS: VARIABLES.PAYOUT_RAIL_ALLOWED_HOSTS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
@@ -168,14 +173,16 @@ export function readWorkerConfig(environment: Environment = process.env): Worker
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
-  return read(opsSchema, environment);
+  const config = read(opsSchema, environment);
+  refuseFor(unguardedRails(config));
+  return config;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
   return read(migrationSchema, environment);
 }
 
-/** Every gateway that a payout may take has an address and keys. */
+/** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => (rail.startsWith('http:') ? [rail.slice('http:'.length)] : []));
@@ -183,9 +190,25 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
+  refuseFor([...faults, ...unguardedRails(config)]);
+  return config;
+}
+
+/** Orders hold account and document numbers. */
+function unguardedRails({
+  PAYOUT_RAIL_URLS: urls,
+  PAYOUT_RAIL_ALLOWED_HOSTS: allowed,
+}: Pick<Config, 'PAYOUT_RAIL_URLS' | 'PAYOUT_RAIL_ALLOWED_HOSTS'>): string[] {
+  return Array.from(urls).flatMap(([name, address]) => {
+    const url = new URL(address);
+    if (url.protocol === 'https:' || isAllowedHost(allowed, url)) return [];
+    return [`  PAYOUT_RAIL_URLS: ${name} must be https, or its host in PAYOUT_RAIL_ALLOWED_HOSTS`];
+  });
+}
+
+function refuseFor(faults: readonly string[]): void {
   if (faults.length > 0)
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
-  return config;
 }
 
 function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {

@@ -2,12 +2,15 @@ import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, open
 import { type Config, ConfigError, readConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
+import { endOnUncaught } from './last-words.js';
 import { Webhooks } from './webhooks/service.js';
 
 /** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
 
 const config = readConfigOrExit();
-const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
+const logging = createLogging(config.LOG_LEVEL, 'api');
+const { logger, close: closeLog } = logging;
+endOnUncaught(logging);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger);

@@ -3,12 +3,15 @@ import { openWorker } from './app-worker.js';
 import { ConfigError, readWorkerConfig, type WorkerConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
+import { endOnUncaught } from './last-words.js';
 import { installRuntime } from './temporal/workers.js';
 
 /** The worker process: configuration → parts → work → on a signal begin nothing more, end what runs, then leave. */
 
 const config = readConfigOrExit();
-const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'worker');
+const logging = createLogging(config.LOG_LEVEL, 'worker');
+const { logger, close: closeLog } = logging;
+endOnUncaught(logging);
 installRuntime(logger, config.SDK_METRICS_PORT);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);

@@ -19,6 +19,7 @@ function exitCodeOf(failure: unknown): number {
   return failure instanceof UsageError ? 2 : 1;
 }
 
+process.on('uncaughtException', (failure: unknown) => process.exit(exitCodeOf(failure)));
 // Whoever reads a list through `head` has seen enough.
 process.stdout.on('error', () => process.exit(0));
 try {
