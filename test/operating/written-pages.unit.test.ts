@@ -15,7 +15,7 @@ function find(command: Command, words: readonly string[]): Command {
 }
 
 describe('what people read', () => {
-  for (const page of ['README.md', 'docs/support.md']) {
+  for (const page of ['README.md', 'docs/support.md', 'docs/security.md']) {
     const text = readFileSync(page, 'utf8');
 
     it(`${page} links to what is there, with pictures that load fast`, () => {
