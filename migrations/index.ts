@@ -5,6 +5,7 @@ import { Webhooks1763710000000 } from './1763710000000-webhooks.js';
 import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
+import { Decisions1763743000000 } from './1763743000000-decisions.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
 
@@ -17,6 +18,7 @@ export const migrations = [
   Bonuses1763720000000,
   BonusBatches1763720100000,
   Payouts1763730000000,
+  Decisions1763743000000,
   AuditChain1763746000000,
   TokenUses1763746100000,
 ];

@@ -1,10 +1,11 @@
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
-import { type Bridge, buildCallbacks, type Core, temporalOptions } from './app.js';
+import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
 import { uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
+import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
@@ -54,15 +55,17 @@ export async function openWorker(
   );
   outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
-  const isReady = async (): Promise<boolean> =>
-    workers.isPolling && (await database.reader.query('SELECT 1')).length === 1;
+  keyringMetrics(registry, config);
+  const isReady = async (): Promise<boolean> => workers.isPolling && (await isLedgerReady(core));
   const errors = new ErrorWriter(config.DOCS_URL);
   const admin = createAdmin({ registry, isReady, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
+  core.guard.start();
   sweeper.start();
   workers.start();
   const stop = async (): Promise<void> => {
     stopping.abort();
+    core.guard.stop();
     await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);
   };
   return { admin: server, sweeper, workers, stop };

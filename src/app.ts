@@ -23,11 +23,13 @@ import { createAdmin, createRegistry } from './http/admin.js';
 import { Api } from './http/api.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorWriter } from './http/errors.js';
+import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { RateLimiter } from './http/rate-limit.js';
 import { createService } from './http/service.js';
-import { deskMetrics } from './ledger/desk/metrics.js';
+import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
+import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { payoutGuide } from './payouts/guide.js';
@@ -56,10 +58,26 @@ export interface Core extends Ledger {
 }
 
 /** Builds the parts once from the configuration. Nothing connects before it is used. */
-export function buildCore(config: ServiceConfig, logger: Logger, clock: Clock = systemClock): Core {
+export function buildCore(
+  config: ServiceConfig,
+  logger: Logger,
+  clock: Clock = systemClock,
+  clockBounds: ClockBounds = CLOCK_BOUNDS,
+): Core {
   const registry = createRegistry();
+  const clocks = clockMetrics(registry, {
+    strayed: (differenceMs, isRefused) =>
+      isRefused
+        ? logger.error({ differenceMs }, "the clock is not the database's: nothing is posted until it is set right")
+        : logger.warn({ differenceMs }, "the clock differs from the database's"),
+    ahead: (accountId, aheadMs) =>
+      logger.error({ accountId, aheadMs }, 'an account is dated ahead of every clock: nothing is posted to it'),
+  });
   const ledger = buildLedger(config, {
     clock,
+    clockBounds,
+    clockObserver: clocks.observer,
+    onAccountAhead: clocks.onAccountAhead,
     observer: deskMetrics(registry),
     onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
@@ -140,6 +158,7 @@ export async function openApiServers(
 ): Promise<ApiServers> {
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
+  keyringMetrics(registry, config);
   const authenticator = new Authenticator(database.lookup, clock);
   const uses = new TokenUses(database, clock);
   const service = createService({
@@ -169,12 +188,18 @@ export async function openApiServers(
     logger,
     registry,
   });
-  const isReady = async (): Promise<boolean> => (await database.reader.query('SELECT 1')).length === 1;
-  const admin = createAdmin({ registry, isReady, errors });
+  core.guard.start();
+  const admin = createAdmin({ registry, isReady: () => isLedgerReady(core), errors });
   return {
     api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
+}
+
+/** MySQL answers, and this process's clock is near its own: else nothing can be posted here, though elsewhere it can. */
+export async function isLedgerReady({ guard }: Ledger): Promise<boolean> {
+  await guard.compare();
+  return guard.isWell();
 }
 
 /** The routes of every feature. */

@@ -1,7 +1,9 @@
 import { type ArmedFailpoint, Failpoints } from './core/failpoints.js';
 import type { Clock } from './core/instant.js';
 import { Database } from './db/database.js';
+import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock-guard.js';
 import { type DeskObserver, PostingDesk } from './ledger/desk/desk.js';
+import type { Uuid } from './core/ids.js';
 
 /** What of the configuration the ledger needs, by the names that config.ts gives. */
 export interface LedgerSettings {
@@ -17,6 +19,10 @@ export interface LedgerSettings {
 
 export interface LedgerWatchers {
   readonly clock: Clock;
+  readonly clockBounds: ClockBounds;
+  readonly clockObserver: ClockObserver;
+  /** An account's last instant lies too far ahead to be posted to. */
+  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observer: DeskObserver;
   /** A command failed by a fault of ours. */
   readonly onFault: (kind: string, fault: unknown) => void;
@@ -25,13 +31,15 @@ export interface LedgerWatchers {
 /** The ledger as every process has it, the operators' command line too. */
 export interface Ledger {
   readonly clock: Clock;
+  readonly guard: ClockGuard;
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly failpoints: Failpoints;
 }
 
 /** Connects when it is first asked. */
-export function buildLedger(settings: LedgerSettings, { clock, observer, onFault }: LedgerWatchers): Ledger {
+export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
+  const { clock, clockBounds: bounds, observer, onFault, onAccountAhead } = watchers;
   const failpoints = new Failpoints(settings.FAILPOINT ?? null);
   const database = new Database({
     url: settings.MYSQL_URL,
@@ -45,6 +53,7 @@ export function buildLedger(settings: LedgerSettings, { clock, observer, onFault
     maxQueue: settings.DESK_MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
-  const desk = new PostingDesk({ database, clock, failpoints, onFault }, options, observer);
-  return { clock, database, desk, failpoints };
+  const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
+  const desk = new PostingDesk({ database, clock, guard, failpoints, onFault, onAccountAhead }, options, observer);
+  return { clock, guard, database, desk, failpoints };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { normaliseRange } from './core/address-ranges.js';
 import { isCountry } from './core/countries.js';
 import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
-import type { Keyring, SecretKey } from './core/fingerprint.js';
+import { type Keyring, PLAIN_KEY_ID, type SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
 import { type RailRoute, SIMULATED } from './payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
@@ -40,6 +40,7 @@ const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyr
     for (const key of keys)
       if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
         context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
+    if (keys.some(({ id }) => id === PLAIN_KEY_ID)) context.addIssue(`takes no id ${PLAIN_KEY_ID}`);
     if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('names one id twice');
     const [first, ...rest] = keys;
     return first === undefined ? z.NEVER : [first, ...rest];

@@ -34,6 +34,7 @@ async function stop(signal: string): Promise<void> {
   logger.info({ signal }, 'stopping');
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
+  core.guard.stop();
   await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
   await closeLog();

@@ -4,6 +4,7 @@ import { requestFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
+import { CLOCK_BOUNDS, ClockGuard, type ClockObserver } from '../../src/ledger/clock-guard.js';
 import { answerFromKeys, nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
 import type { Ticket } from '../../src/ledger/desk/tickets.js';
 import { createTransfer } from '../../src/transfers/commands.js';
@@ -24,6 +25,7 @@ export interface RecordedGroup {
 }
 
 const RECORDING_MS = 600_000;
+const UNWATCHED: ClockObserver = { compared: () => undefined, strayed: () => undefined };
 
 /** Makes the next command of a group. */
 export type NextTransfer = () => { readonly source: Uuid; readonly destination: Uuid; readonly key?: string };
@@ -40,10 +42,19 @@ export async function recordGroups(
   const connection = await openBare(ledger.url, 'transactions');
   const database = new RecordingDatabase(ledger.url, connection);
   const groups: RecordedGroup[] = [];
+  const guard = new ClockGuard({
+    lookup: database.reader,
+    clock: systemClock,
+    bounds: CLOCK_BOUNDS,
+    observer: UNWATCHED,
+  });
   try {
+    await guard.compare();
+    database.lookUps.splice(0);
     for (const size of sizes) {
       await recordGroup(
         database,
+        guard,
         Array.from({ length: size }, () => ticket(ledger, next())),
       );
       groups.push({ commands: size, reads: database.lookUps.splice(0), steps: database.steps.splice(0) });
@@ -56,13 +67,13 @@ export async function recordGroups(
 }
 
 /** What PostingDesk does with a group when nothing fails. */
-async function recordGroup(database: RecordingDatabase, tickets: readonly Ticket[]): Promise<void> {
+async function recordGroup(database: RecordingDatabase, guard: ClockGuard, tickets: readonly Ticket[]): Promise<void> {
   const known = await answerFromKeys(database.reader, tickets);
   const named = await nameAccounts(database.reader, tickets);
   const open = tickets.filter((one) => !known.has(one));
   if (open.length === 0) return;
   const { answers } = await postGroup(
-    { database, clock: systemClock, failpoints: new Failpoints(null), onFault: fail },
+    { database, clock: systemClock, guard, failpoints: new Failpoints(null), onFault: fail, onAccountAhead: fail },
     open,
     named,
     Deadline.afterMs(RECORDING_MS),
@@ -71,7 +82,7 @@ async function recordGroup(database: RecordingDatabase, tickets: readonly Ticket
     if (!outcome.done) throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);
 }
 
-function fail(_kind: string, fault: unknown): never {
+function fail(_what: string, fault: unknown): never {
   throw fault instanceof Error ? fault : new Error('a command failed');
 }
 
@@ -82,7 +93,7 @@ function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>
     memberId,
     key: wanted.key ?? randomUUID(),
     // As long as the service's; a used key must not be asked for by it.
-    fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), matches: () => true },
+    fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),
     sourceAccountId,
     destinationAccountId,

@@ -188,6 +188,8 @@ function keyRow(history: History, operation: number, idempotencyKey: string): Id
     resourceId,
     refusal: null,
     createdAt: history.at(operation),
+    // Of the length of a real one.
+    commitId: Buffer.from(resourceId.slice(0, 8), 'latin1'),
   };
 }
 

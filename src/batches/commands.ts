@@ -1,3 +1,4 @@
+import { type Asset, ASSETS } from '../core/amount.js';
 import { type Bonus, bonuses, type BonusBatch, bonusBatches, bonusBatchRows } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
@@ -33,8 +34,7 @@ export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<Exe
         : [
             need(bonusBatches, { id: batchId }),
             need(memberRoles, { accountId: sourceAccountId, memberId }),
-            ...approvals.needs(sourceAccountId, 'COPM'),
-            ...approvals.needs(sourceAccountId, 'DUSD'),
+            ...ASSETS.flatMap((asset) => approvals.needs(sourceAccountId, asset)),
           ],
     decide: (command, view) => decideExecution(approvals, command, view),
   };
@@ -42,7 +42,7 @@ export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<Exe
 
 export interface PayRowCommand extends PayRow {
   /** What the need of its month asks for. */
-  readonly asset: 'COPM' | 'DUSD';
+  readonly asset: Asset;
 }
 
 /** One row of an executing batch. The answer is its bonus. */

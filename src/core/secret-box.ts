@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Keyring } from './fingerprint.js';
+import { type Keyring, UnknownKey } from './fingerprint.js';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -22,10 +22,10 @@ export function seal(keys: Keyring, text: string, context: string): Sealed {
   return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
 }
 
-/** Throws when the key is not in the ring, or when bytes or context are not those that were sealed. */
+/** Throws UnknownKey; any other error when bytes or context are not those that were sealed. */
 export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
   const key = keys.find((one) => one.id === keyId);
-  if (key === undefined) throw new Error(`the encryption key ${keyId} is not configured`);
+  if (key === undefined) throw new UnknownKey('ENCRYPTION_KEYS', keyId);
   const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, IV_BYTES))
     .setAAD(Buffer.from(context))
     .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));

@@ -1,5 +1,5 @@
 import { ApiError, invalidField } from '../core/errors.js';
-import { hmac, type Keyring, sameBytes } from '../core/fingerprint.js';
+import { hmac, type Keyring, sameBytes, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import type { TimePosition } from '../core/pages.js';
@@ -16,8 +16,19 @@ export interface CursorBinding {
 const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
+const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
+/** What a position begins with: longer than an id can be, so it marks a cursor that names no key. */
+const POSITION_BEGINS = '['.charCodeAt(0);
 
-/** The opaque page cursors: a position and its signature over tenant, endpoint and filters. (decisions.md, Collections) */
+/**
+ * The opaque page cursors: a position and its signature over tenant, endpoint and filters, and the id of the key that signed
+ * it. (decisions.md, Collections)
+ *
+ * The bytes: 16 of the signature, one with the length of the key's id, the id, the position as JSON. The signature does not
+ * cover the id. So a cursor with a changed id is still known by its signature to be one of ours that was edited, and one with
+ * its own id and anything else changed is not signed by that key: a change of either is refused. Only what names a key that
+ * is not here, and that none of ours signed, may be another process's under a newer key.
+ */
 export class Cursors {
   private readonly keys: Keyring;
 
@@ -27,18 +38,53 @@ export class Cursors {
 
   encode(binding: CursorBinding, position: readonly string[]): string {
     const payload = Buffer.from(JSON.stringify(position), 'utf8');
-    return Buffer.concat([sign(this.keys[0], binding, payload), payload]).toString('base64url');
+    const [key] = this.keys;
+    const id = Buffer.from(key.id, 'ascii');
+    return Buffer.concat([sign(key, binding, payload), Buffer.of(id.length), id, payload]).toString('base64url');
   }
 
-  /** The position. Throws 400 `invalid_field` {field: "cursor"} for what this service did not make for this very list. */
+  /**
+   * The position. Throws 400 `invalid_field` {field: "cursor"} for what this service did not make for this very list, and
+   * UnknownKey for what names a key that this process does not have (yet).
+   */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
     const bytes = readCanonical(cursor);
-    if (bytes === null) throw refused();
-    const mac = bytes.subarray(0, MAC_BYTES);
-    const payload = bytes.subarray(MAC_BYTES);
-    if (!this.keys.some((key) => sameBytes(sign(key, binding, payload), mac))) throw refused();
-    // Signed by us, so it is what encode was given.
-    return JSON.parse(payload.toString('utf8')) as string[];
+    const parts = bytes === null ? null : readParts(bytes);
+    if (parts === null) throw refused();
+    const { mac, keyId, payload } = parts;
+    const signer = this.keys.find((key) => sameBytes(sign(key, binding, payload), mac));
+    if (signer !== undefined && (keyId === null || keyId === signer.id))
+      // Signed by us, so it is what encode was given.
+      return JSON.parse(payload.toString('utf8')) as string[];
+    const isForeign = signer === undefined && keyId !== null && this.keys.every((key) => key.id !== keyId);
+    throw isForeign && isPosition(payload) ? new UnknownKey('CURSOR_KEYS', keyId) : refused();
+  }
+}
+
+interface CursorParts {
+  readonly mac: Buffer;
+  /** Null in a cursor from before they named their keys: whoever follows a list may keep one for long. */
+  readonly keyId: string | null;
+  readonly payload: Buffer;
+}
+
+function readParts(bytes: Buffer): CursorParts | null {
+  const mac = bytes.subarray(0, MAC_BYTES);
+  const rest = bytes.subarray(MAC_BYTES);
+  const [length = 0] = rest;
+  if (length === POSITION_BEGINS) return { mac, keyId: null, payload: rest };
+  const keyId = rest.toString('latin1', 1, 1 + length);
+  const payload = rest.subarray(1 + length);
+  return KEY_ID.test(keyId) && payload[0] === POSITION_BEGINS ? { mac, keyId, payload } : null;
+}
+
+/** Whether `encode` could have written it. */
+function isPosition(payload: Buffer): boolean {
+  try {
+    const parsed: unknown = JSON.parse(payload.toString('utf8'));
+    return Array.isArray(parsed) && parsed.every((part) => typeof part === 'string');
+  } catch {
+    return false;
   }
 }
 

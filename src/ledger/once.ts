@@ -8,8 +8,7 @@ import { type IdempotencyKey, idempotencyKeys, type ResourceType } from '../db/e
 import { CommitUnknown, DatabaseUnavailable, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
-import { findKeys, KEY_REUSED, keyName, storedRefusal } from './desk/keys.js';
-import { UNKNOWN } from './desk/group.js';
+import { answerOfKey, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './desk/keys.js';
 import type { Answer } from './desk/types.js';
 
 /** What a client asked for under a key. */
@@ -58,11 +57,11 @@ export async function makeOnce<Row extends { readonly id: Uuid; readonly created
 
 class UnknownCommit extends Error {
   override name = 'UnknownCommit';
-  readonly resourceId: Uuid;
+  readonly commitId: Buffer;
 
-  constructor(resourceId: Uuid, cause: CommitUnknown) {
+  constructor(commitId: Buffer, cause: CommitUnknown) {
     super(cause.message, { cause });
-    this.resourceId = resourceId;
+    this.commitId = commitId;
   }
 }
 
@@ -72,10 +71,10 @@ async function writeKeyed<Row extends { readonly id: Uuid; readonly createdAt: I
   deadline: Deadline,
   make: (transaction: Transaction) => Promise<Row>,
 ): Promise<Row> {
-  let made: Row | undefined;
+  const commitId = newCommitId();
   try {
     return await database.withTransaction(async (transaction) => {
-      const row = (made = await make(transaction));
+      const row = await make(transaction);
       const bound: IdempotencyKey = {
         tenantId,
         idempotencyKey: key,
@@ -85,43 +84,41 @@ async function writeKeyed<Row extends { readonly id: Uuid; readonly createdAt: I
         resourceId: row.id,
         refusal: null,
         createdAt: row.createdAt,
+        commitId,
       };
       await transaction.all([insertSql(idempotencyKeys, [bound]), insertSql(table, [row])]);
       return row;
     }, deadline);
   } catch (failure) {
-    throw failure instanceof CommitUnknown && made !== undefined ? new UnknownCommit(made.id, failure) : failure;
+    throw failure instanceof CommitUnknown ? new UnknownCommit(commitId, failure) : failure;
   }
 }
 
-/** What the key did before, or null. */
+/** What the key did before, or null. Of the transaction with this mark it is no replay. */
 async function answerFromKey<Row extends { readonly id: Uuid }>(
   reader: Reader,
   request: KeyedRequest<Row>,
+  ownCommitId?: Buffer,
 ): Promise<Answer<Row> | null> {
   const bound = (await findKeys(reader, [request])).get(keyName(request));
   if (bound === undefined) return null;
-  if (!request.fingerprint.matches(bound.fingerprintKeyId, bound.fingerprint))
-    return { outcome: { done: false, refusal: KEY_REUSED }, replayed: false };
-  const refusal = storedRefusal(bound);
-  if (refusal !== null) return { outcome: { done: false, refusal }, replayed: true };
+  const answer = answerOfKey(request.fingerprint, bound);
+  if (answer !== null) return answer;
   const [resource] = await reader.select<Row>(request.table, { id: bound.resourceId ?? [] } as Where<Row>);
-  return resource === undefined ? null : { outcome: { done: true, resource }, replayed: true };
+  const replayed = ownCommitId === undefined || !isBoundBy(ownCommitId, bound);
+  return resource === undefined ? null : { outcome: { done: true, resource }, replayed };
 }
 
 /** The key on a fresh connection, until the time is over: one that is not there may still be committing. */
 async function resolveUnknown<Row extends { readonly id: Uuid }>(
   reader: Reader,
   request: KeyedRequest<Row>,
-  { resourceId }: UnknownCommit,
+  { commitId }: UnknownCommit,
   deadline: Deadline,
 ): Promise<Answer<Row>> {
   while (!deadline.passed()) {
     try {
-      const found = await answerFromKey(reader, request);
-      // To the client that asked for it first it is no replay.
-      if (found?.outcome.done === true && found.outcome.resource.id === resourceId)
-        return { ...found, replayed: false };
+      const found = await answerFromKey(reader, request, commitId);
       if (found !== null) return found;
     } catch (failure) {
       if (!(failure instanceof DatabaseUnavailable)) throw failure;

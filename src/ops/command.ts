@@ -125,7 +125,7 @@ function checked<S extends z.ZodObject>(
 async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);
-  const parts = buildOpsParts(config, (fault) => output.say(`a fault of ours: ${fault}`));
+  const parts = buildOpsParts(config, (line) => output.say(line));
   const operator = (): string => operatorName(options.operator, config);
   const actor = (): Actor => operatorActor(operator());
   try {

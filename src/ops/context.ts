@@ -2,6 +2,7 @@ import { buildLedger, type Ledger } from '../build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { systemClock } from '../core/instant.js';
+import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
 import type { DeskObserver } from '../ledger/desk/desk.js';
 
 /** The parts that a command needs: the same ones as the service's, in a process of its own. */
@@ -22,18 +23,32 @@ const UNWATCHED: DeskObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
   commitUnknown: () => undefined,
+  keyUnknown: () => undefined,
   shed: () => undefined,
+  clockRefused: () => undefined,
   queued: () => undefined,
 };
 
-/** `onFault` hears of a fault of ours while a command was decided, in one line. Connects when it is first asked. */
-export function buildOpsParts(config: OpsConfig, onFault: (message: string) => void): OpsParts {
+/** `say` hears, in one line, of a fault of ours while a command was decided, and of clocks. Connects when it is first asked. */
+export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsParts {
   return buildLedger(
     { ...config, ...CONNECTIONS },
     {
       clock: systemClock,
+      clockBounds: CLOCK_BOUNDS,
+      clockObserver: {
+        compared: () => undefined,
+        strayed: (differenceMs, isRefused) =>
+          say(
+            `the clock of this machine differs from the database's by ${differenceMs} ms${isRefused ? ': nothing is posted' : ''}`,
+          ),
+      },
+      onAccountAhead: (accountId, aheadMs) =>
+        say(
+          `account ${accountId} is dated ${aheadMs} ms ahead of the database's clock: nothing is posted to it (accounts reset-clock --help)`,
+        ),
       observer: UNWATCHED,
-      onFault: (kind, fault) => onFault(`${kind}: ${String(fault)}`),
+      onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
     },
   );
 }

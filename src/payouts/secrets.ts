@@ -16,7 +16,7 @@ export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): Payou
   return { id, accountNumber: accountNumber.bytes, holderDocument: holderDocument.bytes, keyId: accountNumber.keyId };
 }
 
-/** Throws when the key is not in the ring, or the bytes are another payout's. */
+/** Throws UnknownKey; any other error when the bytes are another payout's. */
 export function openSecrets(keys: Keyring, { id, keyId, accountNumber, holderDocument }: PayoutSecrets): ClearSecrets {
   return {
     accountNumber: unseal(keys, { keyId, bytes: accountNumber }, contextOf(id, 'account_number')),

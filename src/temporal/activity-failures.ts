@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApiError } from '../core/errors.js';
+import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
 
 /**
@@ -15,6 +16,8 @@ export function activityFailure(fault: unknown): Error {
     // What is not there will not be there later.
     return ApplicationFailure.create({ message: fault.message, type: code, nonRetryable: code === 'not_found' });
   }
+  // It names a keyring and an id, and is tried again: by a worker that has the key, or when this one gets it.
+  if (fault instanceof UnknownKey) return ApplicationFailure.create({ message: fault.message, type: fault.name });
   const name = fault instanceof Error ? fault.name : typeof fault;
   const errno = errnoOf(fault);
   return ApplicationFailure.create({ message: errno === null ? name : `${name} (${errno})`, type: name });

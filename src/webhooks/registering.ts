@@ -20,7 +20,7 @@ import {
 import { CommitUnknown, DatabaseUnavailable, DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { KEY_REUSED, storedRefusal } from '../ledger/desk/keys.js';
+import { answerOfKey, KEY_REUSED } from '../ledger/desk/keys.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
@@ -193,6 +193,8 @@ function keySql(
       resourceId: 'endpointId' in bound ? bound.endpointId : null,
       refusal: 'refusal' in bound ? JSON.stringify(bound.refusal) : null,
       createdAt,
+      // An unknown commit is recognised by the endpoint's id, which is this registration's alone.
+      commitId: null,
     },
   ]);
 }
@@ -205,10 +207,8 @@ async function answerFromKey(
 ): Promise<Registration | null> {
   const row = await reader.find(idempotencyKeys, { tenantId, idempotencyKey: key });
   if (row === undefined) return null;
-  if (!fingerprint.matches(row.fingerprintKeyId, row.fingerprint))
-    return { outcome: { done: false, refusal: KEY_REUSED }, replayed: false };
-  const refusal = storedRefusal(row);
-  if (refusal !== null) return { outcome: { done: false, refusal }, replayed: true };
+  const answer = answerOfKey(fingerprint, row);
+  if (answer !== null) return answer;
   const id = row.resourceId;
   const endpoint = id === null ? undefined : await reader.find(webhookEndpoints, { id });
   if (endpoint === undefined || endpoint.status === 'deleted') throw new ApiError(GONE);

@@ -24,7 +24,7 @@ export interface OpenSecrets {
   readonly previousSecret: string | null;
 }
 
-/** Throws when the key that sealed them is not in the ring. */
+/** Throws UnknownKey. */
 export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant): OpenSecrets {
   const context = sealContext(endpoint.id);
   const { previousSecret, previousSecretKeyId, previousUntil } = endpoint;

@@ -13,6 +13,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { findManaged } from './access.js';
 import { attemptRow, sendMessage } from './attempts.js';
+import { openSecrets } from './secrets.js';
 import type { WebhookParts } from './parts.js';
 import { isSuccess } from './rules.js';
 import type { AttemptResult } from './attempt/result.js';
@@ -45,12 +46,14 @@ export class TestDeliveries {
     this.onFault = onFault;
   }
 
-  /** Throws not_found, authority_insufficient, rate_limited. */
+  /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
     const endpoint = await findManaged(this.parts.database.reader, caller, endpointId);
     const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MOST_UNDER_WAY) throw tooMany();
     const test = { id: newId(), type: TEST_TYPE, createdAt: this.parts.clock() } as const;
+    // Asked for its fault alone: a test that cannot be signed here is not promised.
+    openSecrets(this.parts.encryptionKeys, endpoint, test.createdAt);
     const sending = this.deliver(endpoint, test)
       .catch(this.onFault)
       .finally(() => this.underWay.delete(sending));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
+import { hmac, UnknownKey } from '../../src/core/fingerprint.js';
 import { type CursorBinding, Cursors } from '../../src/http/cursor.js';
 import { call, callerWith, KEYS, OTHER_TENANT, startWorld, TENANT, type World } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -63,12 +64,55 @@ describe('cursors', () => {
       assertRefused({ ...BINDING, filters }, cursor);
   });
 
-  it('after a rotation of the keys the old cursors go on, new ones have the new key, and foreign keys none', () => {
-    const old = cursors.encode(BINDING, position);
-    const [key] = KEYS;
-    const rotated = new Cursors([{ id: 'k2', secret: Buffer.alloc(32, 9) }, key]);
-    assert.deepEqual(rotated.decode(BINDING, old), position);
-    assertRefused(BINDING, rotated.encode(BINDING, position), cursors);
+  const [key] = KEYS;
+  const newer = { id: 'k2', secret: Buffer.alloc(32, 9) };
+
+  it('after a rotation of the keys the old cursors go on', () => {
+    const rotated = new Cursors([newer, key]);
+    assert.deepEqual(rotated.decode(BINDING, cursors.encode(BINDING, position)), position);
+  });
+
+  it('one under a key that is not here yet is no wrong one: it cannot be told', () => {
+    const cursor = new Cursors([newer, key]).encode(BINDING, position);
+    assert.throws(() => cursors.decode(BINDING, cursor), new UnknownKey('CURSOR_KEYS', 'k2'));
+    assert.deepEqual(new Cursors([key, newer]).decode(BINDING, cursor), position);
+  });
+
+  it('one whose key has the id of ours and another secret is refused', () => {
+    const foreign = new Cursors([{ id: key.id, secret: Buffer.alloc(32, 9) }]);
+    assertRefused(BINDING, foreign.encode(BINDING, position));
+  });
+
+  it('one of ours that names another key, here or not, is refused', () => {
+    const both = new Cursors([key, newer]);
+    const bytes = Buffer.from(both.encode(BINDING, position), 'base64url');
+    for (const id of ['k2', 'k9']) {
+      const [mac, rest] = [bytes.subarray(0, 16), bytes.subarray(17 + key.id.length)];
+      const renamed = Buffer.concat([mac, Buffer.of(id.length), Buffer.from(id), rest]).toString('base64url');
+      assertRefused(BINDING, renamed, both);
+    }
+  });
+
+  it('what names a foreign key and holds no position is refused', () => {
+    for (const payload of ['[', '[1]', '{}', '["a"', '']) {
+      const bytes = [Buffer.alloc(16, 1), Buffer.of(2), Buffer.from('k9'), Buffer.from(payload)];
+      assertRefused(BINDING, Buffer.concat(bytes).toString('base64url'));
+    }
+  });
+
+  it('one from before cursors named their keys goes on', () => {
+    const payload = Buffer.from(JSON.stringify(position));
+    const context = JSON.stringify([
+      'cursor',
+      TENANT,
+      BINDING.endpoint,
+      [
+        ['asset', 'COPM'],
+        ['from', 5],
+      ],
+    ]);
+    const mac = hmac(key, `${context}${payload.toString('base64')}`).subarray(0, 16);
+    assert.deepEqual(cursors.decode(BINDING, Buffer.concat([mac, payload]).toString('base64url')), position);
   });
 
   describe('over HTTP', () => {

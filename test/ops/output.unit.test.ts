@@ -42,7 +42,7 @@ describe('the help of the operators', () => {
           (name) => `webhooks ${name}`,
         ),
         ...['show', 'set'].map((name) => `events retention ${name}`),
-        ...['list', 'rotate'].map((name) => `keys ${name}`),
+        ...['list', 'roll', 'rotate'].map((name) => `keys ${name}`),
         'webhooks listen',
         'audit',
         'audit-log',

@@ -19,7 +19,7 @@ import { type Ran, run, TEST_KEYS } from './ops.js';
 const OBJECT = z.record(z.string(), z.unknown());
 /** Looked at beside what they do: test/payouts/ops.test.ts. Those of rails change nothing of ours. */
 const ELSEWHERE = /^(payouts|rails) /;
-const READING = /( |^)(list|show|status|listen|deliveries|audit|audit-log)$/;
+const READING = /( |^)(list|show|roll|status|listen|deliveries|audit|audit-log)$/;
 
 function leaves(command: Command, path = ''): string[] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));

@@ -186,7 +186,12 @@ export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: U
 /** The parts of the worker that reach rails, without worker and Temporal. */
 export function railsOf(
   { database }: TestDatabase,
-  given: { readonly clock?: Clock; readonly rail?: Rail; readonly rails?: Rails } = {},
+  given: {
+    readonly clock?: Clock;
+    readonly rail?: Rail;
+    readonly rails?: Rails;
+    readonly encryptionKeys?: Keyring;
+  } = {},
 ) {
   const { clock = systemClock } = given;
   const { desk, faults } = openDesk(database, {}, clock);
@@ -197,7 +202,7 @@ export function railsOf(
     desk,
     clock,
     rails: given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]),
-    encryptionKeys: TEST_KEYRING,
+    encryptionKeys: given.encryptionKeys ?? TEST_KEYRING,
     failpoints: new Failpoints(null),
     observer: { called: () => undefined, silent: (_, message) => silent.push(message) },
   });

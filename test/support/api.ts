@@ -12,9 +12,11 @@ import { readConfig } from '../../src/config.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
+import type { ClockBounds } from '../../src/ledger/clock-guard.js';
 import { Webhooks } from '../../src/webhooks/service.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
+import { boundsFor } from './world.js';
 
 /** The API of the service in this process, on a port of its own, over the test's database. */
 export interface TestApi {
@@ -52,6 +54,8 @@ export interface TestAnswer {
 /** What a test may put in place of the process's own. */
 export interface TestApiParts {
   readonly clock?: Clock;
+  /** The service's own, unless the test moves the clock: then none. */
+  readonly clockBounds?: ClockBounds;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
   /** What stands behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
@@ -66,13 +70,13 @@ const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, log, receiver = new FakeReceiver(), onDue }: TestApiParts = {},
+  { clock, clockBounds, log, receiver = new FakeReceiver(), onDue }: TestApiParts = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
-  const core = buildCore(config, logger, clock);
+  const core = buildCore(config, logger, clock, clockBounds ?? boundsFor(clock));
   const bridge = buildBridge(config, core, logger);
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
@@ -89,6 +93,7 @@ export async function startTestApi(
     stop: async () => {
       await servers.api.stop(2_000);
       await core.desk.drained();
+      core.guard.stop();
       await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },

@@ -14,6 +14,7 @@ import { installRuntime } from '../../src/temporal/workers.js';
 import { testEnvironment } from './api.js';
 import type { TestDatabase } from './database.js';
 import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
+import { boundsFor } from './world.js';
 
 /** What the SDK has warned of in this process: nothing, unless a test provokes it. */
 export const sdkWarnings: string[] = [];
@@ -53,7 +54,7 @@ export async function startTestWorker(
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SDK_METRICS_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
   const config = readWorkerConfig(testEnvironment(url, own));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
-  const core = buildCore(config, logger, clock);
+  const core = buildCore(config, logger, clock, boundsFor(clock));
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
   const webhooks = buildWebhookParts(config, core, sending, (id) => bridge.waker.endpoint(id));

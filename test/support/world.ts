@@ -16,6 +16,7 @@ import { type Account, accounts, type Member, type Tenant } from '../../src/db/e
 import { updateSql } from '../../src/db/statements.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { audit, type Finding } from '../../src/ledger/auditor/audit.js';
+import { CLOCK_BOUNDS, type ClockBounds, ClockGuard } from '../../src/ledger/clock-guard.js';
 import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
 
 /** The world that tests act in: made by the service's own code, money entering by pay-ins. */
@@ -26,7 +27,16 @@ export interface WatchedDesk {
   readonly faults: { readonly kind: string; readonly fault: unknown }[];
   readonly groups: number[];
   readonly retries: Record<string, number>;
-  readonly seen: { unknown: number; shed: number };
+  readonly seen: { unknown: number; unknownKeys: number; shed: number; refusedByClock: number };
+  readonly ahead: { readonly accountId: Uuid; readonly aheadMs: number }[];
+  /** How far the clock was found ahead of the database's, where that was too far. */
+  readonly strayed: number[];
+}
+
+/** Who moves the clock by hours has no bounds, since the database's does not move: those of the service else. */
+export function boundsFor(clock: Clock | undefined): ClockBounds {
+  if (clock === undefined || clock === systemClock) return CLOCK_BOUNDS;
+  return { warnMs: Number.POSITIVE_INFINITY, refuseMs: Number.POSITIVE_INFINITY };
 }
 
 export const DESK_OPTIONS: DeskOptions = {
@@ -40,28 +50,41 @@ export function openDesk(
   database: Database,
   options: Partial<DeskOptions> = {},
   clock: Clock = systemClock,
+  bounds: ClockBounds = boundsFor(clock),
 ): WatchedDesk {
   const faults: WatchedDesk['faults'] = [];
   const groups: number[] = [];
   const retries: Record<string, number> = {};
-  const seen = { unknown: 0, shed: 0 };
+  const seen = { unknown: 0, unknownKeys: 0, shed: 0, refusedByClock: 0 };
+  const ahead: WatchedDesk['ahead'] = [];
+  const strayed: number[] = [];
+  const guard = new ClockGuard({
+    lookup: database.lookup,
+    clock,
+    bounds,
+    observer: { compared: () => undefined, strayed: (differenceMs) => strayed.push(differenceMs) },
+  });
   const desk = new PostingDesk(
     {
       database,
       clock,
+      guard,
       failpoints: new Failpoints(null),
       onFault: (kind, fault) => faults.push({ kind, fault }),
+      onAccountAhead: (accountId, aheadMs) => ahead.push({ accountId, aheadMs }),
     },
     { ...DESK_OPTIONS, ...options },
     {
       groupPosted: (size) => groups.push(size),
       groupRetried: (reason) => (retries[reason] = (retries[reason] ?? 0) + 1),
       commitUnknown: () => (seen.unknown += 1),
+      keyUnknown: () => (seen.unknownKeys += 1),
       shed: () => (seen.shed += 1),
+      clockRefused: (commands) => (seen.refusedByClock += commands),
       queued: () => undefined,
     },
   );
-  return { desk, faults, groups, retries, seen };
+  return { desk, faults, groups, retries, seen, ahead, strayed };
 }
 
 /** Whom the audit log names for what tests do as operators. */

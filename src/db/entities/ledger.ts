@@ -86,7 +86,7 @@ export type MonthTotal = RowOf<typeof monthTotals>;
 export const idempotencyKeys = defineTable('idempotency_keys', {
   tenantId: column.uuid,
   idempotencyKey: column.string,
-  /** HMAC of the request, and the id of the HMAC's key. Empty for keys of our own commands. */
+  /** HMAC of the request, and the id of the HMAC's key; of our own commands a plain SHA-256. */
   fingerprint: column.bytes,
   fingerprintKeyId: column.string,
   resourceType: column.oneOf(KEY_RESOURCE_TYPES),
@@ -95,5 +95,7 @@ export const idempotencyKeys = defineTable('idempotency_keys', {
   /** The refusal as JSON, for ever the same. */
   refusal: column.nullable(column.string),
   createdAt: column.time,
+  /** The transaction that bound it: what an unknown COMMIT is recognised by. Null where something else tells. */
+  commitId: column.nullable(column.bytes),
 });
 export type IdempotencyKey = RowOf<typeof idempotencyKeys>;

@@ -2,7 +2,8 @@ import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../db/deadline.js';
 import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
 import { BusyAccounts } from './busy-accounts.js';
-import { answerFromKeys, GroupUnknown, nameAccounts, postGroup, recognise, UNKNOWN } from './group.js';
+import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
+import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
 import { lockedByOthers } from './loading.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupParts, NamedAccounts, Ticket } from './tickets.js';
@@ -21,9 +22,13 @@ export interface DeskOptions {
 /** What the desk tells to whoever watches it. */
 export interface DeskObserver {
   groupPosted(size: number, seconds: number): void;
-  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault'): void;
+  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock'): void;
   commitUnknown(): void;
+  /** A command was answered 503: its key was bound under a fingerprint key that this process does not have. */
+  keyUnknown(): void;
   shed(): void;
+  /** Commands were answered 503, for this process's clock is not the database's. */
+  clockRefused(commands: number): void;
   queued(waiting: number): void;
 }
 
@@ -189,7 +194,7 @@ export class PostingDesk {
     try {
       const { lookup } = this.parts.database;
       const [known, named] = await Promise.all([answerFromKeys(lookup, group), nameAccounts(lookup, group)]);
-      settle(known);
+      this.settle(known);
       this.park(group.filter((ticket) => !known.has(ticket) && this.busy.includesAny(named.get(ticket) ?? [])));
       await this.post(
         group.filter((ticket) => !known.has(ticket) && !ticket.parked),
@@ -216,17 +221,19 @@ export class PostingDesk {
       if (first === undefined) return;
       const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
       try {
+        if (!(await this.isClockWell())) return this.refuseByClock(open);
         named ??= await nameAccounts(this.parts.database.lookup, open);
         const { answers, eventTenants } = await postGroup(this.parts, open, named, deadline);
-        settle(answers);
+        this.settle(answers);
         if (eventTenants.size > 0) this.onEvents(eventTenants);
         return;
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
-        if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure.answers);
+        if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
-        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
+        else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (lastNamed !== undefined && isLockWait(failure)) await this.setAsideBusy(open, lastNamed);
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
@@ -235,6 +242,17 @@ export class PostingDesk {
         await pause(Math.random() * RETRY_PAUSE_MS);
       }
     }
+  }
+
+  private async isClockWell(): Promise<boolean> {
+    const { guard } = this.parts;
+    if (!guard.isWell()) await guard.compare();
+    return guard.isWell();
+  }
+
+  private refuseByClock(open: readonly Waiting[]): void {
+    this.observer.clockRefused(open.length);
+    giveUp(open);
   }
 
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
@@ -267,11 +285,18 @@ export class PostingDesk {
     this.tellIdle();
   }
 
+  private settle(answers: Answers): void {
+    for (const [ticket, answer] of answers) {
+      if (answer === UNKNOWN_KEY) this.observer.keyUnknown();
+      ticket.answer(answer);
+    }
+  }
+
   /** A statement failed for what one of the commands holds: each is tried alone, so that it fails alone. */
   private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
     const known = await answerFromKeys(this.parts.database.lookup, group);
-    settle(known);
+    this.settle(known);
     const open = group.filter((ticket) => !known.has(ticket));
     if (open.length === 1 && group.length === 1) throw failure;
     for (const ticket of open)
@@ -282,21 +307,17 @@ export class PostingDesk {
   }
 
   /** Asks a fresh connection for the keys until their time is over. A key that is not there may still be committing. */
-  private async resolveUnknown(group: readonly Waiting[], expected: Answers): Promise<void> {
+  private async resolveUnknown(group: readonly Waiting[], unknown: GroupUnknown): Promise<void> {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
       try {
-        settle(recognise(await answerFromKeys(this.parts.database.lookup, open), expected));
+        this.settle(await answersAfter(unknown, this.parts.database.lookup, open));
       } catch (failure) {
         if (!(failure instanceof DatabaseUnavailable)) throw failure;
       }
       await pause(LOOK_AGAIN_MS);
     }
   }
-}
-
-function settle(answers: Answers): void {
-  for (const [ticket, answer] of answers) ticket.answer(answer);
 }
 
 function giveUp(tickets: readonly Ticket[]): void {

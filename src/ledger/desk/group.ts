@@ -1,6 +1,4 @@
 import { groupBy } from '../../core/collections.js';
-import type { Refusal } from '../../core/errors.js';
-import { LEDGER_UNAVAILABLE } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader, Transaction } from '../../db/database.js';
@@ -8,7 +6,7 @@ import type { Deadline } from '../../db/deadline.js';
 import type { IdempotencyKey } from '../../db/entities/ledger.js';
 import { CommitUnknown } from '../../db/failures.js';
 import type { Table } from '../../db/table.js';
-import { type BoundKeys, findKeys, KEY_REUSED, keyName, storedRefusal } from './keys.js';
+import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
 import { loadKeysAndNeeds, lockAccounts } from './loading.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupParts, NamedAccounts, Ticket } from './tickets.js';
@@ -29,9 +27,8 @@ async function replay(reader: Reader, tickets: readonly Ticket[], keys: BoundKey
     const { command, kind } = ticket;
     const key = keys.get(keyName(command));
     if (key === undefined) continue;
-    const refusal = storedRefusal(key);
-    if (!command.fingerprint.matches(key.fingerprintKeyId, key.fingerprint)) answers.set(ticket, refused(KEY_REUSED));
-    else if (refusal !== null) answers.set(ticket, { outcome: { done: false, refusal }, replayed: true });
+    const answer = answerOfKey(command.fingerprint, key);
+    if (answer !== null) answers.set(ticket, answer);
     else if (key.resourceId !== null)
       wanted.set(kind.table, [...(wanted.get(kind.table) ?? []), { ticket, id: key.resourceId }]);
   }
@@ -46,39 +43,35 @@ async function replay(reader: Reader, tickets: readonly Ticket[], keys: BoundKey
   return answers;
 }
 
-function refused(refusal: Refusal): Answer<never> {
-  return { outcome: { done: false, refusal }, replayed: false };
-}
-
-export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-
 /** The answer to the group's COMMIT did not come. If it happened, these are the answers. */
 export class GroupUnknown extends Error {
   override name = 'GroupUnknown';
   readonly answers: Answers;
+  readonly commitId: Buffer;
 
-  constructor(answers: Answers, cause: CommitUnknown) {
+  constructor(answers: Answers, commitId: Buffer, cause: CommitUnknown) {
     super(cause.message, { cause });
     this.answers = answers;
+    this.commitId = commitId;
   }
 }
 
 /**
- * What is there under the keys of a group whose commit was unknown. Where it is what the group itself made, it is told as
- * such: to the client that asked for it first it is no replay.
+ * What can be told of a group whose commit was unknown. One key that its own transaction bound says that all of it happened,
+ * what bound no key too; to the clients that asked first it is no replay. A key without that mark was bound by somebody else,
+ * and the answers of this transaction are told to nobody: not even of the same resource, which an approval would be.
  */
-export function recognise(found: Answers, expected: Answers): Answers {
-  return new Map(
-    Array.from(found, ([ticket, answer]) => {
-      const own = expected.get(ticket);
-      return [ticket, own !== undefined && isSameOutcome(own, answer) ? own : answer];
-    }),
+export async function answersAfter(
+  { answers, commitId }: GroupUnknown,
+  reader: Reader,
+  tickets: readonly Ticket[],
+): Promise<Answers> {
+  const keys = await findKeys(
+    reader,
+    Array.from(answers.keys(), ({ command }) => command),
   );
-}
-
-function isSameOutcome({ outcome: one }: Answer<AnyRow>, { outcome: other }: Answer<AnyRow>): boolean {
-  if (one.done) return other.done && one.resource.id === other.resource.id;
-  return !other.done && one.refusal.code === other.refusal.code;
+  const happened = Array.from(keys.values()).some((key) => isBoundBy(commitId, key));
+  return happened ? answers : replay(reader, tickets, keys);
 }
 
 /** What a group came to. */
@@ -90,7 +83,7 @@ export interface Posted {
 
 /**
  * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
- * Throws AccountNotLocked, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
+ * Throws AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
  */
 export async function postGroup(
   parts: GroupParts,
@@ -99,17 +92,18 @@ export async function postGroup(
   deadline: Deadline,
 ): Promise<Posted> {
   parts.failpoints.pass('before_lock');
+  const commitId = newCommitId();
   let posted: Posted = { answers: new Map(), eventTenants: new Set() };
   try {
     await parts.database.withTransaction(
       async (transaction) => {
-        posted = await decideGroup(parts, transaction, tickets, named);
+        posted = await decideGroup(parts, transaction, tickets, named, commitId);
       },
       deadline,
       () => parts.failpoints.pass('before_commit'),
     );
   } catch (failure) {
-    throw failure instanceof CommitUnknown ? new GroupUnknown(posted.answers, failure) : failure;
+    throw failure instanceof CommitUnknown ? new GroupUnknown(posted.answers, commitId, failure) : failure;
   }
   parts.failpoints.pass('after_commit');
   return posted;
@@ -121,17 +115,26 @@ async function decideGroup(
   transaction: Transaction,
   tickets: readonly Ticket[],
   named: NamedAccounts,
+  commitId: Buffer,
 ): Promise<Posted> {
   const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
   parts.failpoints.pass('after_lock');
+  // It may have been set while the locks were waited for.
+  if (!parts.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
   const now = parts.clock();
   const keys = await loadKeysAndNeeds(parts, transaction, state, tickets, named, now);
   const replayed = await replay(transaction, tickets, keys);
   const open = tickets.filter((ticket) => !replayed.has(ticket));
   const { decided, bound } = decideAll(parts, state, open, named, now);
-  await writeGroup(transaction, bound, state.writes, now);
+  const marked = bound.map((key): IdempotencyKey => ({ ...key, commitId }));
+  await writeGroup(transaction, marked, state.writes, now);
   const eventTenants = new Set(state.writes.events.map(({ tenantId }) => tenantId));
   return { answers: new Map([...replayed, ...decided]), eventTenants };
+}
+
+/** Nothing may be dated by this process's clock as it is: it is compared with the database's before anything else. */
+export class ClockStrayed extends Error {
+  override name = 'ClockStrayed';
 }
 
 export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
@@ -149,36 +152,47 @@ export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): 
   return named;
 }
 
-/** In order, each seeing what the earlier ones did; a key given twice in the group is decided once. */
+/**
+ * In order, each seeing what the earlier ones did; a key given twice in the group is decided once. An account that is dated
+ * further ahead than any clock may be would date every other that it meets: its commands are refused, and only they.
+ */
 function decideAll(
   parts: GroupParts,
   state: GroupState,
   tickets: readonly Ticket[],
   named: NamedAccounts,
   now: Instant,
-): { decided: Answers; bound: IdempotencyKey[] } {
+): { decided: Answers; bound: DecidedKey[] } {
   const decided: Answers = new Map();
-  const byKey = new Map<string, { ticket: Ticket; answer: Answer<AnyRow> }>();
-  const bound: IdempotencyKey[] = [];
+  const byKey = new Map<string, { key: DecidedKey; answer: Answer<AnyRow> }>();
+  const bound: DecidedKey[] = [];
+  const ahead = new Map<Uuid, number>();
   for (const ticket of tickets) {
     const { command } = ticket;
     const first = byKey.get(keyName(command));
     if (first !== undefined) {
-      const { keyId, digest } = first.ticket.command.fingerprint;
-      const same = command.fingerprint.matches(keyId, digest);
-      decided.set(ticket, same ? { ...first.answer, replayed: true } : refused(KEY_REUSED));
+      const own = answerOfKey(command.fingerprint, first.key);
+      decided.set(ticket, own ?? { ...first.answer, replayed: true });
       continue;
     }
     const accountIds = named.get(ticket) ?? [];
+    const early = state.lastInstants(accountIds).find(({ at }) => parts.guard.isTooFarAhead(at));
+    if (early !== undefined) {
+      ahead.set(early.id, parts.guard.aheadMs(early.at));
+      decided.set(ticket, UNKNOWN);
+      continue;
+    }
     const at = state.instantFor(accountIds, now);
     const decision = decideOne(parts, state, ticket, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(ticket, answer);
     if (decision?.bindsKey === true) {
-      bound.push(keyRow(ticket, decision, at));
-      byKey.set(keyName(command), { ticket, answer });
+      const key = keyRow(ticket, decision, at);
+      bound.push(key);
+      byKey.set(keyName(command), { key, answer });
     }
   }
+  for (const [accountId, aheadMs] of ahead) parts.onAccountAhead(accountId, aheadMs);
   return { decided, bound };
 }
 
@@ -201,7 +215,10 @@ function decideOne(
   }
 }
 
-function keyRow({ kind, command }: Ticket, { outcome }: Decision<AnyRow>, at: Instant): IdempotencyKey {
+/** What is bound once the transaction that will do it is known. */
+type DecidedKey = Omit<IdempotencyKey, 'commitId'>;
+
+function keyRow({ kind, command }: Ticket, { outcome }: Decision<AnyRow>, at: Instant): DecidedKey {
   return {
     tenantId: command.tenantId,
     idempotencyKey: command.key,

@@ -1,10 +1,12 @@
-import type { Refusal } from '../../core/errors.js';
+import { randomBytes } from 'node:crypto';
+import { LEDGER_UNAVAILABLE, type Refusal } from '../../core/errors.js';
+import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { type IdempotencyKey, idempotencyKeys } from '../../db/entities/ledger.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import type { Command } from './types.js';
+import type { Answer, Command } from './types.js';
 
 export function keyName(command: Pick<Command, 'tenantId' | 'key'>): string {
   return `${command.tenantId}|${command.key}`;
@@ -42,7 +44,43 @@ export const KEY_REUSED: Refusal = {
   message: 'this Idempotency-Key was already used for another request',
 };
 
-/** The refusal that a key bound, exactly as it was first answered. */
-export function storedRefusal(row: IdempotencyKey): Refusal | null {
-  return row.refusal === null ? null : (JSON.parse(row.refusal) as Refusal);
+function refused(refusal: Refusal): Answer<never> {
+  return { outcome: { done: false, refusal }, replayed: false };
+}
+
+/** Nobody here can tell what came of it. */
+export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
+/** The key is bound under a fingerprint key that this process does not have: another process can tell. */
+export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
+
+/**
+ * What a bound key answers to a request by itself: the request is another one, or cannot be compared here, or the key bound
+ * a refusal. Null: it made something for this very request, which is to be shown.
+ */
+export function answerOfKey(fingerprint: Fingerprint, row: BoundKey): Answer<never> | null {
+  switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
+    case 'unknown_key':
+      return UNKNOWN_KEY;
+    case 'other':
+      return refused(KEY_REUSED);
+    case 'same': {
+      // Exactly as it was first answered.
+      const refusal = row.refusal === null ? null : (JSON.parse(row.refusal) as Refusal);
+      return refusal === null ? null : { outcome: { done: false, refusal }, replayed: true };
+    }
+  }
+}
+
+type BoundKey = Pick<IdempotencyKey, 'fingerprint' | 'fingerprintKeyId' | 'refusal'>;
+
+const COMMIT_ID_BYTES = 8;
+
+/** Marks the keys that one transaction binds; of one key no two transactions have the same. */
+export function newCommitId(): Buffer {
+  return randomBytes(COMMIT_ID_BYTES);
+}
+
+/** Whether that transaction bound the key. */
+export function isBoundBy(commitId: Buffer, row: IdempotencyKey): boolean {
+  return row.commitId?.equals(commitId) === true;
 }

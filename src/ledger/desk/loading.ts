@@ -9,6 +9,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
+import { keyText, shapeOf } from './loaded-table.js';
 import { AccountNotLocked, GroupState } from './state.js';
 import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
 import type { Need } from './types.js';
@@ -28,7 +29,10 @@ export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[
   );
 }
 
-/** Looks the keys up again under the locks, and reads all that the decisions need: one SELECT a table, one round trip. */
+/**
+ * Looks the keys up again under the locks, and reads all that the decisions need: one SELECT for each table and shape of
+ * key, one round trip.
+ */
 export async function loadKeysAndNeeds(
   parts: GroupParts,
   transaction: Transaction,
@@ -38,14 +42,17 @@ export async function loadKeysAndNeeds(
   now: Instant,
 ): Promise<BoundKeys> {
   const needs = tickets.flatMap((ticket) => needsOf(parts, state, ticket, named.get(ticket) ?? [], now));
-  const tables = [...groupBy(needs, (one) => one.table)];
+  const asked = Array.from(
+    groupBy(needs, ({ table }) => table),
+    ([table, own]) => [...groupBy(own, ({ key }) => shapeOf(key)).values()].map((alike) => ({ table, alike })),
+  ).flat();
   const [keys = [], ...loaded] = await transaction.all([
     selectKeysSql(tickets.map((ticket) => ticket.command)),
-    ...tables.map(([table, own]) => neededSql(table, own)),
+    ...asked.map(({ table, alike }) => neededSql(table, alike)),
   ]);
-  tables.forEach(([table, own], index) =>
+  asked.forEach(({ table, alike }, index) =>
     state.addLoaded(
-      own,
+      alike,
       (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>),
     ),
   );
@@ -70,9 +77,12 @@ function needsOf(
   }
 }
 
-/** One SELECT for all keys of a table. Several properties are asked as pairs: a list for each would ask their product. */
+/**
+ * One SELECT for all keys of a table that name the same properties. Several properties are asked as pairs: a list for each
+ * would ask their product.
+ */
 function neededSql(table: Table<unknown>, needs: readonly Need[]): string {
-  const keys = new Map(needs.map(({ key }) => [Object.values(key).join('|'), key as Record<string, unknown>]));
+  const keys = new Map(needs.map(({ key }) => [keyText(key), key as Record<string, unknown>]));
   const [first = {}] = keys.values();
   const [property, ...others] = Object.keys(first);
   if (property !== undefined && others.length === 0)

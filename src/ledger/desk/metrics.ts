@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Uuid } from '../../core/ids.js';
+import type { ClockObserver } from '../clock-guard.js';
 import type { DeskObserver } from './desk.js';
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
@@ -30,9 +32,19 @@ export function deskMetrics(registry: Registry): DeskObserver {
     help: 'Commits whose answer never came; their keys were looked up instead',
     registers,
   });
+  const unknownKeys = new Counter({
+    name: 'desk_fingerprint_keys_unknown_total',
+    help: 'Commands answered 503, for their key is bound under a fingerprint key that this process does not have',
+    registers,
+  });
   const shed = new Counter({
     name: 'desk_commands_shed_total',
     help: 'Commands refused at once because too many were waiting',
+    registers,
+  });
+  const clock = new Counter({
+    name: 'desk_commands_refused_by_clock_total',
+    help: "Commands answered 503, for this process's clock is not the database's",
     registers,
   });
   const waiting = new Gauge({ name: 'desk_commands_waiting', help: 'Commands that wait for a group', registers });
@@ -43,7 +55,34 @@ export function deskMetrics(registry: Registry): DeskObserver {
     },
     groupRetried: (reason) => retries.inc({ reason }),
     commitUnknown: () => unknown.inc(),
+    keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
+    clockRefused: (commands) => clock.inc(commands),
     queued: (commands) => waiting.set(commands),
+  };
+}
+
+/** What operators see of time. `strayed` and `ahead` get what belongs into the log. */
+export function clockMetrics(
+  registry: Registry,
+  log: { readonly strayed: ClockObserver['strayed']; readonly ahead: (accountId: Uuid, aheadMs: number) => void },
+): { readonly observer: ClockObserver; readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void } {
+  const registers = [registry];
+  const difference = new Gauge({
+    name: 'clock_difference_seconds',
+    help: "How far this process's clock is ahead of the database's; from 5 on nothing is posted, in either direction",
+    registers,
+  });
+  const ahead = new Counter({
+    name: 'desk_accounts_ahead_total',
+    help: 'Groups in which commands were answered 503 for an account that is dated ahead of every clock',
+    registers,
+  });
+  return {
+    observer: { compared: (differenceMs) => difference.set(differenceMs / 1_000), strayed: log.strayed },
+    onAccountAhead: (accountId, aheadMs) => {
+      ahead.inc();
+      log.ahead(accountId, aheadMs);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { type Asset, fitsColumn } from '../../core/amount.js';
+import { type Asset, ASSETS, fitsColumn } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { type Instant, maxInstant } from '../../core/instant.js';
@@ -30,7 +30,7 @@ export class UnsoundDecision extends Error {
 interface AccountState {
   account: Account;
   readonly overdraft: boolean;
-  balances: Record<Asset, Balance>;
+  readonly balances: Record<Asset, Balance>;
 }
 
 /** Everything that the group will write, in the shape of its rows. */
@@ -67,22 +67,33 @@ export class GroupState {
     const byAccount = groupBy(balances, (balance) => balance.accountId);
     for (const account of accounts) {
       const own = byAccount.get(account.id) ?? [];
-      const COPM = own.find((balance) => balance.asset === 'COPM');
-      const DUSD = own.find((balance) => balance.asset === 'DUSD');
-      if (COPM === undefined || DUSD === undefined) throw new UnsoundDecision('an account lacks a balance row');
-      this.accounts.set(account.id, { account, overdraft: COPM.overdraft, balances: { COPM, DUSD } });
+      const byAsset = Object.fromEntries(own.map((balance) => [balance.asset, balance])) as Record<Asset, Balance>;
+      if (!ASSETS.every((asset) => asset in byAsset)) throw new UnsoundDecision('an account lacks a balance row');
+      const overdraft = own.every((balance) => balance.overdraft);
+      this.accounts.set(account.id, { account, overdraft, balances: byAsset });
     }
+  }
+
+  /** The last instant of each of these accounts that is locked. */
+  lastInstants(accountIds: readonly Uuid[]): { readonly id: Uuid; readonly at: Instant }[] {
+    return accountIds.flatMap((id) => {
+      const at = this.accounts.get(id)?.account.lastPostedAt;
+      return at === undefined ? [] : [{ id, at }];
+    });
   }
 
   /** The instant of a command over these accounts: not before the last one of any of them. */
   instantFor(accountIds: readonly Uuid[], now: Instant): Instant {
-    return maxInstant(now, ...accountIds.flatMap((id) => this.accounts.get(id)?.account.lastPostedAt ?? []));
+    return maxInstant(now, ...this.lastInstants(accountIds).map(({ at }) => at));
   }
 
+  /** Takes what was read for needs of one table and one shape. */
   addLoaded(needs: readonly Need[], rows: readonly Record<string, unknown>[]): void {
     const [first] = needs;
     if (first === undefined) return;
-    this.loaded.set(first.table, new LoadedTable(needs, rows));
+    const table = this.loaded.get(first.table) ?? new LoadedTable();
+    table.add(needs, rows);
+    this.loaded.set(first.table, table);
   }
 
   view(at: Instant, accountIds: readonly Uuid[]): View {
@@ -121,7 +132,7 @@ export class GroupState {
     }
     for (const hold of draft.holds.values()) {
       this.writes.holds.set(hold.resourceId, hold);
-      this.remember(holds, hold);
+      this.loaded.get(holds)?.put(hold, ['resourceId']);
     }
     for (const total of months) this.rememberMonth(total);
     for (const write of writes.rows ?? []) this.rememberRow(write);
@@ -131,13 +142,14 @@ export class GroupState {
   }
 
   private changedMonths(changes: NonNullable<Writes['months']>): MonthTotal[] {
-    const table = this.loaded.get(monthTotals);
     const changed = new Map<string, MonthTotal>();
     for (const { accountId, asset, month, raw } of changes) {
-      if (table === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
-      const known = changed.get(name) ?? (table.get(key)?.[0] as MonthTotal | undefined);
+      const loaded = this.loaded.get(monthTotals)?.get(key);
+      // The total is written, not added to: one that was not read would begin anew.
+      if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
+      const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
       if (used < 0n || !fitsColumn(used)) throw new UnsoundDecision('a month total would leave its range');
       changed.set(name, { ...key, used });
@@ -148,7 +160,7 @@ export class GroupState {
   private rememberMonth(total: MonthTotal): void {
     const { accountId, asset, month } = total;
     this.writes.months.set(`${accountId}|${asset}|${month}`, total);
-    this.remember(monthTotals, total);
+    this.loaded.get(monthTotals)?.put(total, ['accountId', 'asset', 'month']);
   }
 
   private rememberRow(write: RowWrite): void {
@@ -156,11 +168,7 @@ export class GroupState {
     const before = rows.get(write.row.id);
     rows.set(write.row.id, { ...write, isNew: before?.isNew ?? write.isNew });
     this.writes.rows.set(write.table, rows);
-    this.remember(write.table, write.row);
-  }
-
-  private remember(table: Table<unknown>, row: object): void {
-    this.loaded.get(table)?.put(row as Record<string, unknown>);
+    this.loaded.get(write.table)?.put(write.row, ['id']);
   }
 }
 
@@ -233,9 +241,9 @@ class DecisionDraft {
     const transactionId = newId();
     const { relatedType, relatedId, description } = posting;
     this.transactions.push({ id: transactionId, tenantId, relatedType, relatedId, description, createdAt: this.at });
-    const sums: Record<Asset, bigint> = { COPM: 0n, DUSD: 0n };
+    const sums = new Map<Asset, bigint>();
     for (const { accountId, asset, raw, kind, counterpartyAccountId } of posting.entries) {
-      sums[asset] += raw;
+      sums.set(asset, (sums.get(asset) ?? 0n) + raw);
       const state = this.move(accountId, asset, raw, 0n);
       const seq = state.account.seq + 1n;
       state.account = { ...state.account, seq };
@@ -256,7 +264,7 @@ class DecisionDraft {
         createdAt,
       });
     }
-    if (sums.COPM !== 0n || sums.DUSD !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
+    for (const sum of sums.values()) if (sum !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
   }
 
   assertSound(): void {

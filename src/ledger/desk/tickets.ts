@@ -3,6 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { Clock } from '../../core/instant.js';
 import type { Database } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
+import type { ClockGuard } from '../clock-guard.js';
 import type { Answer, Command, CommandKind } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
@@ -18,9 +19,12 @@ export interface Ticket {
 export interface GroupParts {
   readonly database: Database;
   readonly clock: Clock;
+  readonly guard: ClockGuard;
   readonly failpoints: Failpoints;
   /** A fault of ours while one command was decided. */
   readonly onFault: (kind: string, fault: unknown) => void;
+  /** Commands were refused, for the last instant of an account of theirs lies further ahead than any clock may be. */
+  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
 export type Answers = Map<Ticket, Answer<AnyRow>>;

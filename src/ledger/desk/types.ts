@@ -31,13 +31,13 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    * lock. What is no business of the command's tenant is left out, so that nobody waits for a stranger's lock.
    */
   accounts(commands: readonly C[], reader: Reader): Promise<readonly (readonly Uuid[])[]>;
-  /** What `decide` will ask the view for, known once the accounts are locked. One SELECT a table reads it for the whole group. */
+  /** What `decide` will ask the view for, known once the accounts are locked. One SELECT for each table and shape of key reads it for the whole group. */
   needs(command: C, at: Instant, account: AccountFinder): readonly Need[];
   /** Pure. May throw only for a fault of ours, which then fails this command alone. */
   decide(command: C, view: View): Decision<Row>;
 }
 
-/** Rows that equal `key`. All needs of one table name the same properties. Made by `need`. */
+/** Rows that equal `key`. The view finds them by the same properties alone. Made by `need`. */
 export interface Need {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;

@@ -1,31 +1,73 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { countByDocumentKey, rotateDocumentKeys } from '../../accounts/document-keys.js';
+import { KEYRINGS, type KeyringName } from '../../core/fingerprint.js';
+import type { Reader } from '../../db/database.js';
+import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
 import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../webhooks/secret-keys.js';
 import { countByPayoutKey, rotatePayoutKeys } from '../../payouts/secret-keys.js';
 import { addCommand, group } from '../command.js';
+import type { Output } from '../output.js';
 
 export function addKeyCommands(program: Command): void {
-  const own = group(program, 'keys', 'the keys that seal secrets and personal data at rest (ENCRYPTION_KEYS)');
+  const own = group(
+    program,
+    'keys',
+    'the keys of idempotency fingerprints, of cursors, and of what is sealed at rest, and how they are rolled',
+  );
   addCommand(own, {
     usage: 'list',
-    summary: 'which keys seal how many document numbers, webhook secrets, and bank accounts of payouts',
+    summary:
+      'which keys are behind how many fingerprints, document numbers, webhook secrets, and bank accounts of payouts',
     options: [],
     examples: ['keys list'],
     input: z.object({}),
     run: async ({ database, output }) => {
-      const documents = await countByDocumentKey(database.reader);
-      const secrets = await countBySecretKey(database.reader);
-      const payouts = await countByPayoutKey(database.reader);
-      const rows = [...new Set([...documents.keys(), ...secrets.keys(), ...payouts.keys()])].map((keyId) => ({
+      const used = await countUses(database.reader, output);
+      const rows = idsOf(Object.values(used)).map((keyId) => ({
         key_id: keyId,
-        documents: documents.get(keyId) ?? 0,
-        webhook_secrets: secrets.get(keyId) ?? 0,
-        payouts: payouts.get(keyId) ?? 0,
+        fingerprints: used.fingerprints.get(keyId) ?? 0,
+        documents: used.documents.get(keyId) ?? 0,
+        webhook_secrets: used.secrets.get(keyId) ?? 0,
+        payouts: used.payouts.get(keyId) ?? 0,
       }));
-      output.list(rows, 'Nothing is sealed.');
+      output.list(rows, 'No key is used yet.');
     },
   });
+  addCommand(own, {
+    usage: 'roll <key-id>',
+    summary: 'what is to be done next so that new things are made under this key',
+    options: [],
+    explanation: ROLLING,
+    examples: ['keys roll k2'],
+    input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
+    run: async ({ database, output }, { keyId }) => {
+      const used = await countUses(database.reader, output);
+      const sealed = [used.documents, used.secrets, used.payouts];
+      const counts: Record<KeyringName, readonly Counts[] | null> = {
+        FINGERPRINT_KEYS: [used.fingerprints],
+        // Cursors are with those who were given them.
+        CURSOR_KEYS: null,
+        ENCRYPTION_KEYS: sealed,
+      };
+      const rows = KEYRINGS.map((keyring) => {
+        const own = counts[keyring];
+        const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
+        const under = own === null ? null : sumOf(own, keyId);
+        return {
+          keyring,
+          made_under_it: under,
+          made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
+          next: under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
+        };
+      });
+      output.list(rows, '');
+    },
+  });
+  addRotation(own);
+}
+
+function addRotation(own: Command): void {
   addCommand(own, {
     usage: 'rotate',
     summary: 'seal everything under the first of ENCRYPTION_KEYS; the others may be taken out after',
@@ -45,4 +87,50 @@ export function addKeyCommands(program: Command): void {
       output.say('Before an old key is taken out, every process must run with the new first key.');
     },
   });
+}
+
+const ROLLING = `
+A keyring is id:base64 pairs with commas between. The first makes what is new, all are for reading. Two rounds of restarts:
+  1. Put the new key last, in every process. Nothing is made under it yet.
+  2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
+A process that meets what was made under a key that it lacks answers 503, or postpones what it was doing: nothing is lost by
+a wrong order, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`;
+
+type Counts = ReadonlyMap<string, number>;
+
+async function countUses(reader: Reader, output: Output) {
+  return {
+    fingerprints: await countByFingerprintKey(reader, (done, total) => output.progress('Counting', done, total)),
+    documents: await countByDocumentKey(reader),
+    secrets: await countBySecretKey(reader),
+    payouts: await countByPayoutKey(reader),
+  };
+}
+
+function idsOf(counts: readonly Counts[]): string[] {
+  return [...new Set(counts.flatMap((count) => [...count.keys()]))].sort();
+}
+
+function sumOf(counts: readonly Counts[], keyId: string): number {
+  return counts.reduce((sum, count) => sum + (count.get(keyId) ?? 0), 0);
+}
+
+function beforeUse(keyring: KeyringName, keyId: string): string[] {
+  const metric = `keyring_keys{keyring="${keyring}",id="${keyId}"}`;
+  return [
+    `1. put ${keyId} last in ${keyring} of every process that has it`,
+    `2. when ${metric} is 1 in each of them, put it first in each`,
+    ...(keyring === 'CURSOR_KEYS'
+      ? ['3. keep the others: a cursor under a key that is gone is answered 503 for ever']
+      : []),
+  ];
+}
+
+function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
+  const metric = `keyring_keys{keyring="${keyring}",use="used"}`;
+  const everywhere = `it is in use: put it first wherever ${metric} still names another`;
+  if (others.length === 0) return [everywhere];
+  if (keyring === 'ENCRYPTION_KEYS')
+    return [everywhere, `then run keys rotate; when keys list shows nothing under ${others.join(', ')}, take them out`];
+  return [everywhere, `keep ${others.join(', ')} for ever: idempotency keys are kept as long`];
 }

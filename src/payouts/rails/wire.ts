@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ASSETS } from '../../core/amount.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { RailStatement } from '../rules.js';
 import { failureCode } from './rules.js';
@@ -25,7 +26,7 @@ const unknownKey = z.object({ key, status: z.literal('unknown') });
 const callback = z.object({ ...statementFields, id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) });
 const order = z.object({
   key,
-  amount: z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(['COPM', 'DUSD']) }),
+  amount: z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) }),
   destination: z.object({
     type: z.literal('bank_account'),
     country: z.string(),

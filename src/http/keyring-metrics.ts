@@ -1,0 +1,18 @@
+import { Gauge, type Registry } from 'prom-client';
+import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
+
+/**
+ * Which keys the process has, by their ids: what an operator looks at before a new key is put first anywhere.
+ * (README, Rolling a key)
+ */
+export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
+  const gauge = new Gauge({
+    name: 'keyring_keys',
+    help: 'Keys that the process has; used: it makes new things under it, known: it reads what is under it',
+    labelNames: ['keyring', 'id', 'use'] as const,
+    registers: [registry],
+  });
+  for (const keyring of KEYRINGS)
+    for (const [place, { id }] of (rings[keyring] ?? []).entries())
+      gauge.set({ keyring, id, use: place === 0 ? 'used' : 'known' }, 1);
+}

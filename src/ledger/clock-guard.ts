@@ -1,0 +1,109 @@
+import type { Clock, Instant } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+
+/**
+ * The clock of this process against the database's, which all processes share. One that goes wrong would date the accounts
+ * that it posts to, and they every other that they meet: approvals would end before their time, and months turn.
+ */
+
+export interface ClockBounds {
+  /** From here on operators are told. */
+  readonly warnMs: number;
+  /** From here on nothing is posted. */
+  readonly refuseMs: number;
+}
+
+export const CLOCK_BOUNDS: ClockBounds = { warnMs: 1_000, refuseMs: 5_000 };
+
+const COMPARE_EVERY_MS = 10_000;
+
+export interface ClockObserver {
+  /** How far this process's clock is ahead of the database's, as far as is sure; negative: behind. */
+  compared(differenceMs: number): void;
+  /** It is beyond a bound. */
+  strayed(differenceMs: number, isRefused: boolean): void;
+}
+
+export interface ClockGuardParts {
+  readonly lookup: Reader;
+  readonly clock: Clock;
+  readonly bounds: ClockBounds;
+  readonly observer: ClockObserver;
+}
+
+interface Comparison {
+  readonly differenceMs: number;
+  /** What the wall clock was ahead of the process's steady one: should it change, the wall clock was set. */
+  readonly wallMs: number;
+}
+
+/** Knows nothing before the first comparison; costs no round trip between two. */
+export class ClockGuard {
+  private readonly parts: ClockGuardParts;
+  private known: Comparison | null = null;
+  private comparing: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: ClockGuardParts) {
+    this.parts = parts;
+  }
+
+  /** Compares now and every 10 s. While MySQL is away the last comparison stands. */
+  start(): void {
+    const compare = (): void => void this.compare().catch(() => undefined);
+    compare();
+    this.timer = setInterval(compare, COMPARE_EVERY_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** False also before the first comparison, and as soon as the clock was set: then it is to be compared. */
+  isWell(): boolean {
+    const differenceMs = this.differenceMs();
+    return differenceMs !== null && Math.abs(differenceMs) < this.parts.bounds.refuseMs;
+  }
+
+  /** Throws DatabaseUnavailable. */
+  async compare(): Promise<void> {
+    this.comparing ??= this.read().finally(() => (this.comparing = null));
+    await this.comparing;
+  }
+
+  /**
+   * Whether an instant lies further ahead of the database's clock than any process may post: not of this one's, which may be
+   * a little behind while another is a little ahead.
+   */
+  isTooFarAhead(at: Instant): boolean {
+    return this.aheadMs(at) > this.parts.bounds.refuseMs;
+  }
+
+  aheadMs(at: Instant): number {
+    return at - this.parts.clock() + (this.differenceMs() ?? 0);
+  }
+
+  private differenceMs(): number | null {
+    return this.known === null ? null : this.known.differenceMs + (this.wallMs() - this.known.wallMs);
+  }
+
+  private wallMs(): number {
+    return Math.round(this.parts.clock() - performance.now());
+  }
+
+  private async read(): Promise<void> {
+    const { lookup, clock, bounds, observer } = this.parts;
+    const before = clock();
+    const [row] = await lookup.query('SELECT UTC_TIMESTAMP(3) AS now');
+    const after = clock();
+    const now = column.time.parse(row?.now);
+    // The server looked at its clock between the two; only what lies outside is sure to be a difference.
+    const differenceMs = now < before ? before - now : now > after ? after - now : 0;
+    this.known = { differenceMs, wallMs: this.wallMs() };
+    observer.compared(differenceMs);
+    const isRefused = Math.abs(differenceMs) >= bounds.refuseMs;
+    if (Math.abs(differenceMs) >= bounds.warnMs) observer.strayed(differenceMs, isRefused);
+  }
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { UnknownKey, type Keyring } from '../../src/core/fingerprint.js';
+import type { TestAnswer, TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, openBank, text, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { FakeReceiver } from '../support/receiver.js';
+import { assertLedgerSound } from '../support/world.js';
+import { csvOf, formOf } from '../batches/support.js';
+import { openPayoutBank, paidTimes, railsOf, rowOf } from '../payouts/support.js';
+import { deliveriesOf, drained, endpointOf, hooked, newUrl, partsOf } from '../webhooks/support.js';
+import type { Account } from '../../src/db/entities/parties.js';
+
+const OLD = { id: 'test', secret: Buffer.alloc(32, 7) };
+const NEW = { id: 'k2', secret: Buffer.alloc(32, 8) };
+
+function environment(...keys: Keyring): Record<string, string> {
+  const ring = keys.map(({ id, secret }) => `${id}:${secret.toString('base64')}`).join(',');
+  return { FINGERPRINT_KEYS: ring, CURSOR_KEYS: ring, ENCRYPTION_KEYS: ring };
+}
+
+describe('while a key is rolled, old and new processes side by side', () => {
+  let db: TestDatabase;
+  const receiver = new FakeReceiver();
+  /** Has not got the new key yet. */
+  let behind: TestApi;
+  /** Uses it already. */
+  let ahead: TestApi;
+  /** Knows the new key and uses the old one: the first phase. */
+  let between: TestApi;
+  let bank: Bank;
+  let payer: Account;
+  let payee: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    const open = (...keys: Keyring): Promise<TestApi> => startTestApi(db, environment(...keys), { receiver });
+    [behind, ahead, between] = [await open(OLD), await open(NEW, OLD), await open(OLD, NEW)];
+    bank = await openBank(behind);
+    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+    payee = await bank.account();
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await Promise.all([behind.stop(), ahead.stop(), between.stop()]);
+  });
+
+  type Ask = (api: TestApi, key: string) => Promise<TestAnswer>;
+  const url = newUrl();
+  const file = csvOf([['$nobody', LEAST.toString(), 'COPM', 'November', 'r1']]);
+  const asked: Record<string, { readonly ask: Ask; readonly status: number }> = {
+    'a transfer': {
+      ask: (api, key) =>
+        api.request('POST', '/v1/transfers', {
+          token: bank.token,
+          key,
+          body: transferBody({ from: payer, to: payee, raw: LEAST }),
+        }),
+      status: 201,
+    },
+    'a refusal that binds': {
+      ask: (api, key) =>
+        api.request('POST', '/v1/transfers', {
+          token: bank.token,
+          key,
+          body: transferBody({ from: payer, to: payee, raw: 1n }),
+        }),
+      status: 422,
+    },
+    'the registration of an endpoint': {
+      ask: (api, key) =>
+        api.request('POST', '/v1/webhook_endpoints', {
+          token: bank.token,
+          key,
+          body: { url, events: ['transfer.completed'] },
+        }),
+      status: 201,
+    },
+    'an upload': {
+      ask: (api, key) =>
+        api.request('POST', '/v1/bonus_batches', {
+          token: bank.token,
+          key,
+          form: formOf(file, { source_account: payer.id, description: 'November' }),
+        }),
+      status: 201,
+    },
+  };
+
+  for (const [what, { ask, status }] of Object.entries(asked)) {
+    const replayed = status === 422 ? 422 : 200;
+
+    it(`${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
+      const key = randomUUID();
+      const made = answered(await ask(ahead, key), status, status === 422 ? 'below_minimum' : undefined);
+      answered(await ask(behind, key), 503, 'ledger_unavailable');
+      for (const api of [between, ahead]) {
+        const again = await ask(api, key);
+        assert.equal(again.status, replayed, again.text);
+        assert.equal(again.json.id, made.json.id);
+        assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
+      }
+    });
+
+    it(`${what} that an old process made is a replay everywhere`, async () => {
+      for (const maker of [behind, between]) {
+        const key = randomUUID();
+        const made = answered(await ask(maker, key), status, status === 422 ? 'below_minimum' : undefined);
+        for (const api of [behind, between, ahead]) {
+          const again = await ask(api, key);
+          assert.equal(again.status, replayed, again.text);
+          assert.equal(again.json.id, made.json.id);
+        }
+      }
+    });
+  }
+
+  it('another request under the key is 409 wherever the key can be compared', async () => {
+    const key = randomUUID();
+    answered(await asked['a transfer']!.ask(ahead, key), 201);
+    answered(await asked['a refusal that binds']!.ask(between, key), 409, 'idempotency_key_reused');
+    answered(await asked['a refusal that binds']!.ask(behind, key), 503, 'ledger_unavailable');
+  });
+
+  it('says in its metrics how often it lacked a key, and which keys it has', async () => {
+    const key = randomUUID();
+    answered(await asked['a transfer']!.ask(ahead, key), 201);
+    answered(await asked['a transfer']!.ask(behind, key), 503, 'ledger_unavailable');
+    const metrics = async (api: TestApi): Promise<string> => (await fetch(`${api.adminUrl}/metrics`)).text();
+    assert.match(await metrics(behind), /^desk_fingerprint_keys_unknown_total [1-9]/m);
+    assert.match(await metrics(between), /^keyring_keys\{keyring="FINGERPRINT_KEYS",id="k2",use="known"\} 1$/m);
+    assert.match(await metrics(ahead), /^keyring_keys\{keyring="CURSOR_KEYS",id="k2",use="used"\} 1$/m);
+    assert.doesNotMatch(await metrics(behind), /id="k2"/);
+  });
+
+  it('a cursor goes on wherever its key is, and is 503 where it is not, never 400', async () => {
+    for (const _ of [1, 2]) answered(await asked['a transfer']!.ask(behind, randomUUID()), 201);
+    const page = (api: TestApi, cursor?: unknown): Promise<TestAnswer> => {
+      const path = `/v1/transfers?limit=1${cursor === undefined ? '' : `&cursor=${text(cursor)}`}`;
+      return api.request('GET', path, { token: bank.token });
+    };
+    for (const maker of [behind, between, ahead]) {
+      const { next_cursor: cursor } = answered(await page(maker), 200).json;
+      for (const api of [between, ahead]) answered(await page(api, cursor), 200);
+      if (maker === ahead) answered(await page(behind, cursor), 503, 'ledger_unavailable');
+      else answered(await page(behind, cursor), 200);
+    }
+  });
+
+  it('a delivery waits for a process that can sign it: none fails, and it uses up no step', async () => {
+    const own = await hooked(ahead, ['account.verified', 'transfer.completed']);
+    const from = await own.bank.account({ funds: { COPM: 10n * LEAST } });
+    await own.bank.sent({ from, to: own.account, raw: LEAST });
+    await assert.rejects(drained(partsOf(behind, receiver), own.id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
+    assert.deepEqual(receiver.at(own.url), []);
+    const waiting = await deliveriesOf(ahead, own.id);
+    assert.deepEqual(
+      waiting.map(({ state, steps }) => ({ state, steps })),
+      [{ state: 'pending', steps: 0 }],
+    );
+    const { failuresInRow, status } = await endpointOf(ahead, own.id);
+    assert.deepEqual([failuresInRow, status], [0, 'enabled']);
+    const test = `/v1/webhook_endpoints/${own.id}/test`;
+    answered(await behind.request('POST', test, { token: own.bank.token }), 503, 'ledger_unavailable');
+
+    await drained(partsOf(between, receiver, { encryptionKeys: [OLD, NEW] }), own.id);
+    assert.equal(receiver.at(own.url).length, 1);
+    assert.deepEqual(
+      (await deliveriesOf(ahead, own.id)).map(({ state }) => state),
+      ['delivered'],
+    );
+    answered(await between.request('POST', test, { token: own.bank.token }), 202);
+  });
+
+  it('a payout waits for a process that can read where it goes: it does not fail, and is paid once', async () => {
+    const own = await openPayoutBank(ahead);
+    const id = await own.pay('00');
+    const blind = railsOf(db, { encryptionKeys: [OLD] });
+    for (const _ of [1, 2]) await assert.rejects(blind.submissions.submit(id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
+    const { status, stuckSince } = await rowOf(db, id);
+    assert.deepEqual([status, stuckSince], ['in_progress', null]);
+    assert.deepEqual(await paidTimes(db, [id]), [0]);
+
+    const seeing = railsOf(db, { encryptionKeys: [OLD, NEW] });
+    await seeing.submissions.submit(id);
+    await seeing.submissions.ask(id);
+    assert.equal((await rowOf(db, id)).status, 'completed');
+    assert.deepEqual(await paidTimes(db, [id]), [1]);
+  });
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { entries } from '../../src/db/entities/ledger.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { CLOCK_BOUNDS } from '../../src/ledger/clock-guard.js';
+import type { Answer } from '../../src/ledger/desk/types.js';
+import { startTestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
+import { move, testKind } from '../support/kinds.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+  type WatchedDesk,
+} from '../support/world.js';
+
+const HOUR_MS = 3_600_000;
+const { warnMs, refuseMs } = CLOCK_BOUNDS;
+
+describe("a process's clock, beside the database's", () => {
+  let db: TestDatabase;
+  let safe: WatchedDesk;
+  let tenant: TestTenant;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    safe = openDesk(db.database);
+    const parts = { database: db.database, desk: safe.desk };
+    tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(parts, tenant);
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  /** A desk whose clock is off by so much, and can be set. */
+  const deskOff = (offMs: number): WatchedDesk & { set: (offMs: number) => void } => {
+    let off = offMs;
+    const clock = (): Instant => instant(systemClock() + off);
+    return { ...openDesk(db.database, {}, clock, CLOCK_BOUNDS), set: (to) => void (off = to) };
+  };
+  const pay = ({ desk }: WatchedDesk): Promise<Answer<unknown>> =>
+    desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+  const refused = ({ outcome }: Answer<unknown>): void => {
+    assert(!outcome.done);
+    assert.equal(outcome.refusal.code, 'ledger_unavailable');
+  };
+  const lastOf = async ({ id }: Account): Promise<number> =>
+    (await db.database.reader.find(accounts, { id }))?.lastPostedAt ?? 0;
+
+  for (const [way, sign] of [
+    ['ahead', 1],
+    ['behind', -1],
+  ] as const) {
+    it(`posts nothing when it is two hours ${way}, so that no account is dated by it`, async () => {
+      const before = [await lastOf(payer), await lastOf(receiver)];
+      const off = deskOff(sign * 2 * HOUR_MS);
+      refused(await pay(off));
+      assert.deepEqual([await lastOf(payer), await lastOf(receiver)], before);
+      assert.equal(off.seen.refusedByClock, 1);
+      assert(Math.abs((off.strayed[0] ?? 0) - sign * 2 * HOUR_MS) < 1_000);
+    });
+
+    it(`posts, and warns, when it is a little ${way}`, async () => {
+      const off = deskOff(sign * (warnMs + refuseMs) * 0.5);
+      const { outcome } = await pay(off);
+      assert(outcome.done);
+      assert.equal(off.strayed.length, 1);
+      assert.equal(off.seen.refusedByClock, 0);
+    });
+  }
+
+  it('is found wrong as soon as it is set, and well as soon as it is set right', async () => {
+    const off = deskOff(0);
+    assert((await pay(off)).outcome.done);
+    off.set(HOUR_MS);
+    refused(await pay(off));
+    assert.deepEqual(off.strayed.length, 1);
+    off.set(0);
+    assert((await pay(off)).outcome.done);
+  });
+
+  it('answers what a key has bound, though it posts nothing', async () => {
+    const command = move({ from: payer, to: receiver, raw: 1n });
+    await safe.desk.submit(testKind, command);
+    const { outcome, replayed } = await deskOff(HOUR_MS).desk.submit(testKind, command);
+    assert(outcome.done && replayed);
+  });
+
+  it('dates nothing backwards where two are apart within the bound, for payers and receiver alike', async () => {
+    const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
+    for (const desk of [fast, slow, safe, slow, fast, slow]) assert((await pay(desk)).outcome.done);
+    for (const { id } of [payer, receiver]) {
+      const dates = (await db.database.reader.select(entries, { accountId: id }, { orderBy: ['seq'] })).map(
+        ({ createdAt }) => createdAt,
+      );
+      assert.deepEqual(
+        dates,
+        [...dates].sort((a, b) => a - b),
+      );
+    }
+  });
+
+  describe('and an account that is dated further ahead than any clock may be', () => {
+    const dateAhead = ({ id }: Account, byMs: number): Promise<number> =>
+      db.change(
+        `UPDATE accounts SET last_posted_at=UTC_TIMESTAMP(3) + INTERVAL ${byMs * 1_000} MICROSECOND WHERE id=${idLiteral(id)}`,
+      );
+    const heal = ({ id }: Account): Promise<number> =>
+      db.change(
+        `UPDATE accounts SET last_posted_at=COALESCE((SELECT MAX(created_at) FROM entries WHERE account_id=${idLiteral(id)}), created_at)
+         WHERE id=${idLiteral(id)}`,
+      );
+
+    it('is posted to by nobody, names itself, and fails no other command of its group', async () => {
+      const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, { funds: { COPM: 5n } });
+      await dateAhead(receiver, 2 * HOUR_MS);
+      const from = await lastOf(payer);
+      const [early, well] = await Promise.all([
+        pay(safe),
+        safe.desk.submit(testKind, move({ from: other, to: payer, raw: 5n })),
+      ]);
+      refused(early);
+      assert(well.outcome.done);
+      assert(safe.ahead.some(({ accountId }) => accountId === receiver.id));
+      assert.equal(safe.ahead.length, 1);
+      assert((await lastOf(payer)) - from < HOUR_MS);
+      await heal(receiver);
+      assert((await pay(safe)).outcome.done);
+    });
+
+    it('is measured by the database: a clock a little behind refuses nothing that one a little ahead has dated', async () => {
+      assert((await pay(deskOff(refuseMs * 0.8))).outcome.done);
+      const behind = deskOff(-refuseMs * 0.8);
+      assert((await pay(behind)).outcome.done);
+      assert.deepEqual(behind.ahead, []);
+    });
+  });
+
+  it('two hours ahead makes the API not ready and its postings 503, and ends no approval', async () => {
+    const healthy = await startTestApi(db);
+    const off = await startTestApi(
+      db,
+      {},
+      { clock: () => instant(systemClock() + 2 * HOUR_MS), clockBounds: CLOCK_BOUNDS },
+    );
+    const own = await openGuarded(healthy);
+    const { id } = await own.pend();
+    const { token, account } = await openBank(healthy);
+    const [from, to] = [await account({ funds: { COPM: 10n * LEAST } }), await account()];
+    const transfer = { token, body: transferBody({ from, to, raw: LEAST }) };
+
+    answered(await off.request('POST', '/v1/transfers', transfer), 503, 'ledger_unavailable');
+    const approve = { token: own.tokens.approver };
+    answered(await off.request('POST', `/v1/transfers/${String(id)}/approve`, approve), 503, 'ledger_unavailable');
+    assert.equal((await own.read(id)).status, 'pending_approval');
+    assert.equal((await fetch(`${off.adminUrl}/readyz`)).status, 503);
+    assert.equal((await fetch(`${healthy.adminUrl}/readyz`)).status, 200);
+    const metrics = await (await fetch(`${off.adminUrl}/metrics`)).text();
+    assert.match(metrics, /^clock_difference_seconds (7199|7200)/m);
+    assert.match(metrics, /^desk_commands_refused_by_clock_total 2$/m);
+    answered(await healthy.request('POST', '/v1/transfers', transfer), 201);
+    await Promise.all([off.stop(), healthy.stop()]);
+  });
+});

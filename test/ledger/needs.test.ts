@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { monthTotals } from '../../src/db/entities/ledger.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { type Need, need } from '../../src/ledger/desk/types.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { MONTH, move, type TestCommand, testKind } from '../support/kinds.js';
+import {
+  assertLedgerSound,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  type TestTenant,
+  type WatchedDesk,
+} from '../support/world.js';
+
+describe('what the commands of one group ask of one table', () => {
+  let db: TestDatabase;
+  let watched: WatchedDesk;
+  let tenant: TestTenant;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    watched = openDesk(db.database);
+    const parts = { database: db.database, desk: watched.desk };
+    tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(parts, tenant);
+    await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 7n }));
+  });
+
+  /** From here on `groups` counts what is asked next. A group is told after its answers. */
+  const freshGroups = async (): Promise<void> => {
+    await watched.desk.drained();
+    watched.groups.length = 0;
+  };
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const whole = (accountId: Uuid): Need => need(monthTotals, { accountId, asset: 'COPM', month: MONTH });
+  const byAccount = (accountId: Uuid): Need => need(monthTotals, { accountId });
+
+  /** A move that also looks a month up by what `asked` names, and tells what it saw. */
+  const looking = (asked: Need, seen: (bigint | undefined)[]): TestCommand => {
+    const command = move({
+      from: payer,
+      to: receiver,
+      raw: 10n,
+      spoil: (decision, _, view) => {
+        seen.push(view.row(monthTotals, asked.key)?.used);
+        return decision;
+      },
+    });
+    return { ...command, needs: [...command.needs, asked] };
+  };
+
+  it('is found by each under the properties that it names, whoever asks first', async () => {
+    for (const asked of [
+      [whole(payer.id), byAccount(payer.id)],
+      [byAccount(payer.id), whole(payer.id)],
+    ]) {
+      const { used } = (await db.database.reader.find(monthTotals, { accountId: payer.id })) ?? { used: 0n };
+      const seen: (bigint | undefined)[] = [];
+      await freshGroups();
+      const commands = asked.map((one) => looking(one, seen));
+      const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
+      assert(answers.every(({ outcome }) => outcome.done));
+      await watched.desk.drained();
+      assert.deepEqual(watched.groups, [2]);
+      assert.deepEqual(seen, [used, used + 10n]);
+    }
+    assert.deepEqual(watched.faults, []);
+  });
+
+  it('is never taken for absent where it was not asked for: a month changes only when it was read', async () => {
+    const unread: TestCommand = { ...move({ from: receiver, to: payer, raw: 1n }), needs: [] };
+    await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
+    await freshGroups();
+    const [read, refused] = await Promise.all([
+      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 3n })),
+      watched.desk.submit(testKind, unread),
+    ]);
+    assert(read.outcome.done && !refused.outcome.done);
+    await watched.desk.drained();
+    assert.deepEqual(watched.groups, [2]);
+    assert.match(String(watched.faults[0]?.fault), /a month is changed that was not loaded/);
+    const month = await db.database.reader.find(monthTotals, { accountId: receiver.id });
+    assert.equal(month?.used, 2n);
+  });
+});

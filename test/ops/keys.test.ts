@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { LEAST, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { countByFingerprintKey } from '../../src/ledger/fingerprint-keys.js';
+import { run, TEST_KEYS } from './ops.js';
+
+const ROWS = z.array(
+  z.object({
+    keyring: z.string(),
+    made_under_it: z.number().nullable(),
+    made_under_others: z.array(z.string()),
+    next: z.array(z.string()),
+  }),
+);
+
+describe('the keys, as operators see them', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  const ring = `rolled:${Buffer.alloc(32, 5).toString('base64')},${TEST_KEYS}`;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db, { FINGERPRINT_KEYS: ring });
+    const bank = await openBank(api);
+    const from = await bank.account({ funds: { COPM: 100n * LEAST } });
+    const to = await bank.account();
+    for (const _ of [1, 2, 3]) await bank.sent({ from, to, raw: LEAST });
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const ops = async (...args: readonly string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run('src/ops/main.js', [...args, '--json'], { MYSQL_URL: db.url });
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+
+  it('each fingerprint is counted under its key, those of commands of our own under none', async () => {
+    const [counted] = await db.sql(
+      `SELECT COUNT(*) AS all_keys, SUM(fingerprint_key_id='sha256') AS own FROM idempotency_keys`,
+    );
+    assert(Number(counted?.own) > 0);
+    const seen: [number, number][] = [];
+    const used = await countByFingerprintKey(db.database.reader, (done, total) => seen.push([done, total]));
+    const sum = [...used.values()].reduce((all, one) => all + one, 0);
+    assert.equal(sum, Number(counted?.all_keys) - Number(counted?.own));
+    assert.equal(used.get('rolled'), 3);
+    assert.equal(seen.at(-1)?.[0], seen.at(-1)?.[1]);
+  });
+
+  it('list shows how many fingerprints each has', async () => {
+    const rows = z.array(z.object({ key_id: z.string(), fingerprints: z.number() })).parse(await ops('keys', 'list'));
+    assert.equal(rows.find(({ key_id: id }) => id === 'rolled')?.fingerprints, 3);
+    assert(!rows.some(({ key_id: id }) => id === 'sha256'));
+  });
+
+  it('roll says of a key that nobody uses to put it last everywhere, and only then first', async () => {
+    const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
+    assert.deepEqual([fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it], [0, null, 0]);
+    for (const row of [fingerprints, cursors, sealed]) {
+      assert.match(row?.next[0] ?? '', /^1\. put k9 last in /);
+      assert.match(
+        row?.next[1] ?? '',
+        /^2\. when keyring_keys\{.*id="k9"\} is 1 in each of them, put it first in each$/,
+      );
+    }
+  });
+
+  it('roll says of a key in use which others stay', async () => {
+    const [fingerprints] = ROWS.parse(await ops('keys', 'roll', 'rolled'));
+    assert.equal(fingerprints?.keyring, 'FINGERPRINT_KEYS');
+    assert.equal(fingerprints.made_under_it, 3);
+    for (const other of fingerprints.made_under_others.map((text) => text.split(':')[0] ?? ''))
+      assert.match(fingerprints.next[1] ?? '', new RegExp(`^keep .*\\b${other}\\b.* for ever`));
+  });
+});
