@@ -85,7 +85,7 @@ export const VARIABLES = {
   HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
-  CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
+  CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, id:base64 with commas between'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),

@@ -121,7 +121,6 @@ describe('a text that hides or turns what is read', function () {
         MYSQL_URL: db.url,
       });
       assert.equal(ran.code, 0, ran.stderr);
-      // eslint-disable-next-line no-control-regex -- what a terminal obeys
       assert.doesNotMatch(ran.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
       return ran.stdout;
     };

@@ -19,10 +19,11 @@ export interface TimingCampaign {
 /** What a difference is, among so many endpoints, hardly ever by chance: once in some hundred campaigns. */
 export const CERTAIN = 4.5;
 /** The same for a campaign that runs often and on busy machines. */
-export const BEYOND_DOUBT = 6;
+export const BEYOND_DOUBT = 5;
 /** With so many standard errors beyond the bar a difference is seen in 99 of 100 campaigns. */
 const SEEN_NEARLY_ALWAYS = 2.33;
-const WARM_UP = 50;
+/** One of so many requests warms up what the others measure. */
+const WARM_UP = 8;
 
 /** What one endpoint showed: times in milliseconds. */
 interface Compared {
@@ -85,7 +86,7 @@ async function compare({ bank, baseUrl, endpoint, requests, bar }: Comparison, f
     answered(answer, 404, 'not_found');
     return ms;
   };
-  for (let count = 0; count < WARM_UP; count += 1) await one(count % 2 === 0 ? 'foreign' : 'missing');
+  for (let count = 0; count < requests / WARM_UP; count += 1) await one(count % 2 === 0 ? 'foreign' : 'missing');
   for (let count = 0; count < requests; count += 1) {
     // Each pair in an order of its own, so that what the machine does beside it falls on both alike.
     const order = Math.random() < 0.5 ? (['foreign', 'missing'] as const) : (['missing', 'foreign'] as const);

@@ -85,7 +85,7 @@ async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
 }
 
 function behind(act: ChainedAct | undefined): string[] {
-  if (act?.chainId == null || act.sequence === null) return [];
+  if (act === undefined || act.chainId === null || act.sequence === null) return [];
   const at = { first: uuid.literal(act.chainId), second: bigint.literal(act.sequence) };
   return [afterKey('chain_id', 'sequence', at)];
 }
