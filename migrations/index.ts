@@ -7,6 +7,8 @@ import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
 import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js';
 import { Decisions1763743000000 } from './1763743000000-decisions.js';
+import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
+import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -19,4 +21,6 @@ export const migrations = [
   Payouts1763730000000,
   PayoutAttempts1763740000000,
   Decisions1763743000000,
+  AuditChain1763746000000,
+  TokenUses1763746100000,
 ];

@@ -4,6 +4,7 @@ import type { Config, ServiceConfig } from './config.js';
 import type { Uuid } from './core/ids.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
+import { TokenUses } from './access/token-uses.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
 import { Accounts } from './accounts/service.js';
@@ -160,10 +161,15 @@ export async function openApiServers(
   const errors = new ErrorWriter(config.DOCS_URL);
   keyringMetrics(registry, config);
   const authenticator = new Authenticator(database.lookup, clock);
+  const uses = new TokenUses(database, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
-    authenticate: (token, address) => authenticator.authenticate(token, address),
+    authenticate: async (token, address) => {
+      const caller = await authenticator.authenticate(token, address);
+      if (caller !== null) uses.note(caller.tokenKeyId);
+      return caller;
+    },
     rateLimiter: new RateLimiter(
       {
         requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },

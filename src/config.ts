@@ -20,6 +20,7 @@ import {
   taskQueues,
   webUrl,
 } from './config-values.js';
+import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
@@ -70,6 +71,9 @@ const SERVICE_VARIABLES = {
     .default([])
     .describe('which rail payouts take: acme/CO=http:bank-a,*=simulated; what no entry fits is refused'),
   PAYOUT_RAIL_URLS: railUrls.default(new Map()).describe('where gateways are: bank-a=https://gateway.example'),
+  PAYOUT_RAIL_ALLOWED_HOSTS: allowedHosts
+    .default([])
+    .describe('hosts whose gateways may be asked over http, as http://127.0.0.1:*; for development'),
   PAYOUT_RAIL_KEYS: railKeys
     .default(new Map())
     .describe('secret: keys shared with gateways: bank-a=k1:base64; the first of each signs, all verify'),
@@ -82,7 +86,7 @@ export const VARIABLES = {
   HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
-  CURSOR_KEYS: signingKeys.describe('secret: keys that sign page cursors, id:base64 with commas between'),
+  CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, id:base64 with commas between'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
   API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
   RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
@@ -139,6 +143,7 @@ export const OPS_VARIABLES = {
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
+  PAYOUT_RAIL_ALLOWED_HOSTS: VARIABLES.PAYOUT_RAIL_ALLOWED_HOSTS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
@@ -177,14 +182,16 @@ export function readWorkerConfig(environment: Environment = process.env): Worker
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
-  return read(opsSchema, environment);
+  const config = read(opsSchema, environment);
+  refuseFor(unguardedRails(config));
+  return config;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
   return read(migrationSchema, environment);
 }
 
-/** Every gateway that a payout may take has an address and keys. */
+/** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => (rail.startsWith('http:') ? [rail.slice('http:'.length)] : []));
@@ -192,9 +199,25 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
+  refuseFor([...faults, ...unguardedRails(config)]);
+  return config;
+}
+
+/** Orders hold account and document numbers. */
+function unguardedRails({
+  PAYOUT_RAIL_URLS: urls,
+  PAYOUT_RAIL_ALLOWED_HOSTS: allowed,
+}: Pick<Config, 'PAYOUT_RAIL_URLS' | 'PAYOUT_RAIL_ALLOWED_HOSTS'>): string[] {
+  return Array.from(urls).flatMap(([name, address]) => {
+    const url = new URL(address);
+    if (url.protocol === 'https:' || isAllowedHost(allowed, url)) return [];
+    return [`  PAYOUT_RAIL_URLS: ${name} must be https, or its host in PAYOUT_RAIL_ALLOWED_HOSTS`];
+  });
+}
+
+function refuseFor(faults: readonly string[]): void {
   if (faults.length > 0)
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
-  return config;
 }
 
 function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {

@@ -1,4 +1,5 @@
 import { ConfigError, readMigrationConfig } from './config.js';
+import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
 
 /** The migration step of a deployment: brings the schema up to date and applies the list of grants. */
@@ -7,6 +8,7 @@ try {
   const done = await migrate({ adminUrl: MYSQL_ADMIN_URL, url: MYSQL_URL });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : `migration failed: ${String(error)}`}\n`);
+  const isPlain = error instanceof ConfigError || error instanceof ExcessiveRights;
+  process.stderr.write(`${isPlain ? error.message : `migration failed: ${String(error)}`}\n`);
   process.exitCode = 1;
 }

@@ -1,13 +1,18 @@
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, openApiServers } from './app.js';
 import { type Config, ConfigError, readConfig } from './config.js';
+import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
+import { endOnUncaught } from './last-words.js';
 import { Webhooks } from './webhooks/service.js';
 
 /** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
 
 const config = readConfigOrExit();
-const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'api');
+const logging = createLogging(config.LOG_LEVEL, 'api');
+const { logger, close: closeLog } = logging;
+endOnUncaught(logging);
 const core = buildCore(config, logger);
+await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger);
 const sending = buildConfiguredSending(config);
 const webhookParts = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
@@ -36,9 +41,9 @@ async function stop(signal: string): Promise<void> {
   process.exit(0);
 }
 
-/** A port in use, an address that is not ours. */
+/** A port in use, an address that is not ours, a database user who may do too much. */
 function refuseToStart(failure: unknown): never {
-  process.stderr.write(`the service cannot listen: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+  process.stderr.write(`the service cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
   process.exit(1);
 }
 

@@ -1,15 +1,20 @@
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from './app.js';
 import { openWorker } from './app-worker.js';
 import { ConfigError, readWorkerConfig, type WorkerConfig } from './config.js';
+import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
+import { endOnUncaught } from './last-words.js';
 import { installRuntime } from './temporal/workers.js';
 
 /** The worker process: configuration → parts → work → on a signal begin nothing more, end what runs, then leave. */
 
 const config = readConfigOrExit();
-const { logger, close: closeLog } = createLogging(config.LOG_LEVEL, 'worker');
+const logging = createLogging(config.LOG_LEVEL, 'worker');
+const { logger, close: closeLog } = logging;
+endOnUncaught(logging);
 installRuntime(logger, config.SDK_METRICS_PORT);
 const core = buildCore(config, logger);
+await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger);
 const sending = buildConfiguredSending(config);
 const webhooks = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
@@ -34,7 +39,7 @@ async function stop(signal: string): Promise<void> {
   process.exit(0);
 }
 
-/** A port in use, an address that is not ours. */
+/** A port in use, an address that is not ours, a database user who may do too much. */
 function refuseToStart(failure: unknown): never {
   process.stderr.write(`the worker cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
   process.exit(1);

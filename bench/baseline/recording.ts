@@ -53,6 +53,9 @@ export class RecordingDatabase extends Database {
         const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
         return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
       },
+      atEnd: () => {
+        throw new Error('what is recorded for the baseline has no acts');
+      },
     });
   }
 }

@@ -12,8 +12,8 @@ const DEMO_RATES = {
   RATE_LIMIT_UPLOADS_PER_MIN: '1000',
 };
 
-/** Receivers on this machine, and no other private address. */
-const DEMO_RECEIVERS = 'http://127.0.0.1:*,http://localhost:*';
+/** Receivers and gateways on this machine, and no other private address. */
+const THIS_MACHINE = 'http://127.0.0.1:*,http://localhost:*';
 
 /** The configuration that all our processes share, the operator's command line too. */
 export function sharedSettings({ addresses, urls, secrets }) {
@@ -27,7 +27,8 @@ export function sharedSettings({ addresses, urls, secrets }) {
     ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
     // No bank is told of what is tried out here.
     PAYOUT_RAILS: process.env.PAYOUT_RAILS || '*=simulated',
-    WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? DEMO_RECEIVERS,
+    PAYOUT_RAIL_ALLOWED_HOSTS: process.env.PAYOUT_RAIL_ALLOWED_HOSTS ?? THIS_MACHINE,
+    WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? THIS_MACHINE,
   };
 }
 

@@ -2,9 +2,12 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
-import { type AuditRow, auditLog } from '../db/entities/identity.js';
-import { columnList, insertSql, literal } from '../db/statements.js';
+import { SYSTEM_CHAIN } from '../db/audit-hash.js';
+import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
+import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { appendTo } from '../ledger/appending.js';
+import { appendingActs } from '../ledger/audit-chain.js';
 
 /** Who acts, and through what. */
 export interface Actor {
@@ -30,21 +33,30 @@ export interface Act {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** Records the acts in the transaction that does them: neither is there without the other. */
-export async function recordActs(
-  transaction: Transaction,
-  actor: Actor,
-  at: Instant,
-  acts: readonly Act[],
-): Promise<void> {
-  if (acts.length === 0) return;
+/** Records the acts in the transaction that does them, as the last that it writes: neither is there without the other. */
+export function recordActs(transaction: Transaction, actor: Actor, at: Instant, acts: readonly Act[]): Promise<void> {
   const rows = acts.map((act) => auditRow(newId(), actor, at, act));
-  await transaction.execute(insertSql(auditLog, rows));
+  recordRows(transaction, rows);
+  return Promise.resolve();
 }
 
 /** The same for one act. */
 export function recordAct(transaction: Transaction, actor: Actor, at: Instant, act: Act): Promise<void> {
   return recordActs(transaction, actor, at, [act]);
+}
+
+const gathered = new WeakMap<Transaction, AuditRow[]>();
+
+/** The same for acts that have ids already. All of a transaction are appended together: chains are locked once, and last. */
+export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
+  const known = gathered.get(transaction);
+  if (known !== undefined) {
+    known.push(...rows);
+    return;
+  }
+  const acts = [...rows];
+  gathered.set(transaction, acts);
+  transaction.atEnd(() => appendTo(transaction, [appendingActs(acts)]));
 }
 
 /** The act as a row, for those who write it themselves: the posting desk. */
@@ -85,4 +97,19 @@ export async function listActs(reader: Reader, filter: ActFilter, limit: number)
     `SELECT ${columnList(auditLog)} FROM audit_log WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,
   );
   return rows.map((row) => parseRow(auditLog, row));
+}
+
+/** The last act of each chain, as it may be kept elsewhere. `tenant` is null for the chain of what belongs to none. */
+export async function chainHeads(
+  reader: Reader,
+  tenantId: Uuid | undefined,
+): Promise<{ readonly tenant: string | null; readonly acts: string; readonly hash: string }[]> {
+  const heads = await reader.select(auditChains, tenantId === undefined ? {} : { chainId: tenantId }, {
+    orderBy: ['chainId'],
+  });
+  return heads.map(({ chainId, lastSequence, lastHash }) => ({
+    tenant: chainId === SYSTEM_CHAIN ? null : chainId,
+    acts: lastSequence.toString(),
+    hash: lastHash.toString('hex'),
+  }));
 }

@@ -5,7 +5,7 @@ import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js
 import { type Scope, SCOPES } from '../core/permissions.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
-import { insertSql, updateSql } from '../db/statements.js';
+import { equalsSql, insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { normaliseRange } from '../core/address-ranges.js';
 import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
@@ -59,9 +59,9 @@ export async function issueToken(
   return issued;
 }
 
-function makeToken(wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt'>): IssuedToken {
+function makeToken(wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>): IssuedToken {
   const { keyId, text } = newToken();
-  return { token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null }, text };
+  return { token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null }, text };
 }
 
 function checkedRanges(cidrs: readonly string[]): string {
@@ -92,6 +92,28 @@ export async function revokeToken(database: Database, clock: Clock, keyId: strin
     await transaction.execute(updateSql(tokens, { revokedAt }, { keyId }));
     await recordAct(transaction, actor, revokedAt, tokenAct(token, 'token.revoke'));
     return { ...token, revokedAt };
+  });
+}
+
+/** The same for every live token of a member at once, where one has leaked and nobody knows which. Answers those that it ended. */
+export async function revokeTokensOf(
+  database: Database,
+  clock: Clock,
+  { id: memberId, tenantId }: Member,
+  actor: Actor,
+): Promise<readonly Token[]> {
+  return transact(database, async (transaction) => {
+    const own = await transaction.select(tokens, { tenantId, memberId }, { orderBy: ['keyId'], forUpdate: true });
+    const live = own.filter((token) => token.revokedAt === null);
+    if (live.length === 0) return [];
+    const revokedAt = clock();
+    await transaction.execute(
+      `UPDATE tokens SET revoked_at=${literal(tokens, 'revokedAt', revokedAt)}
+       WHERE ${equalsSql(tokens, { keyId: live.map(({ keyId }) => keyId) })}`,
+    );
+    const acts = live.map((token) => tokenAct(token, 'token.revoke', { member_id: memberId }));
+    await recordActs(transaction, actor, revokedAt, acts);
+    return live.map((token) => ({ ...token, revokedAt }));
   });
 }
 

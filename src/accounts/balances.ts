@@ -11,6 +11,7 @@ import { Gathered } from '../db/gathered.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed } from './access.js';
+import { pairsSql } from './reachable.js';
 
 interface AskedBalances {
   readonly caller: Caller;
@@ -46,26 +47,28 @@ export class Balances {
   }
 }
 
-/** For each that was asked the rows of the tenant's own account, with the caller's role in it. */
+/** For each that was asked the rows of the tenant's own account, with the caller's role in it. Others' are not read. */
 async function readTogether(
   reader: Reader,
   asked: readonly AskedBalances[],
 ): Promise<(key: AskedBalances) => readonly StoredRow[]> {
   const ids = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
   const members = literals(memberRoles, 'memberId', new Set(asked.map(({ caller }) => caller.memberId)));
+  const pairs = pairsSql(asked.map(({ caller: { tenantId }, accountId }) => ({ tenantId, accountId })));
   const [owned, roles] = await Promise.all([
     reader.query(
       `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
-       WHERE a.id IN (${ids}) AND a.type<>'system'`,
+       WHERE a.id IN (${ids}) AND (a.tenant_id, a.id) IN (${pairs}) AND a.type<>'system'`,
     ),
     reader.query(
       `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
     ),
   ]);
-  const byAccount = groupBy(owned, (row) => uuid.parse(row.account_id));
+  const byOwner = groupBy(owned, (row) => `${uuid.parse(row.tenant_id)}|${uuid.parse(row.account_id)}`);
   const role = new Map(roles.map((row) => [`${uuid.parse(row.account_id)}|${uuid.parse(row.member_id)}`, row.role]));
   return ({ caller, accountId }) =>
-    (byAccount.get(accountId) ?? [])
-      .filter((row) => uuid.parse(row.tenant_id) === caller.tenantId)
-      .map((row) => ({ ...row, caller_role: role.get(`${accountId}|${caller.memberId}`) ?? null }));
+    (byOwner.get(`${caller.tenantId}|${accountId}`) ?? []).map((row) => ({
+      ...row,
+      caller_role: role.get(`${accountId}|${caller.memberId}`) ?? null,
+    }));
 }

@@ -10,7 +10,7 @@ import { memberRoles } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { isOwn, readOwners } from './reachable.js';
+import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** What of an operation that leaves an account decides who sees it and which lists it is in. */
@@ -76,8 +76,10 @@ export async function listOperations<Row extends Operation>(
   const { status, sourceAccountId, idempotencyKey, from, to } = filter;
   if (idempotencyKey !== undefined) return madeBy(list, reader, caller, filter, idempotencyKey);
   // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
-  if (sourceAccountId !== undefined && !isOwn(await readOwners(reader, [sourceAccountId]), tenantId, sourceAccountId))
-    return { items: [], next: null };
+  if (sourceAccountId !== undefined) {
+    const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
+    if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
+  }
   const within: string[] = [];
   const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`];
   if (sourceAccountId === undefined) within.push(`t.tenant_id=${uuid.literal(tenantId)}`);

@@ -1,43 +1,62 @@
 import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { accounts } from '../db/entities/parties.js';
+import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 
-interface Owner {
+/** An account, and the tenant that has named it. */
+export interface NamedAccount {
   readonly tenantId: Uuid;
-  readonly network: string | null;
+  readonly accountId: Uuid;
 }
 
-/** Whose accounts these are. Read before the lock, so that a command names no account that is none of its tenant's business. */
-export type Owners = ReadonlyMap<Uuid, Owner>;
+/** What the tenants have to do with the accounts that they named. */
+export interface Reach {
+  /** True for the tenant's own account. */
+  owns(tenantId: Uuid, accountId: Uuid): boolean;
+  /** True where money of the tenant may go: to its own accounts, and to those of its network. */
+  reaches(tenantId: Uuid, accountId: Uuid): boolean;
+}
 
-const network = column.nullable(column.string);
+/**
+ * Read before the lock, so that a command names no account that is none of its tenant's business. What a tenant cannot reach is
+ * not read for it.
+ */
+export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
+  const asked = new Map(Array.from(named, (one) => [pairOf(one.tenantId, one.accountId), one]));
+  const own = new Set<string>();
+  const inReach = new Set<string>();
+  for (const row of await readPairs(reader, [...asked.values()])) {
+    const pair = pairOf(column.uuid.parse(row.tenant_id), column.uuid.parse(row.account_id));
+    inReach.add(pair);
+    // A number with MariaDB, text with MySQL.
+    if (column.integer.parse(row.owned) === 1) own.add(pair);
+  }
+  return {
+    owns: (tenantId, accountId) => own.has(pairOf(tenantId, accountId)),
+    reaches: (tenantId, accountId) => inReach.has(pairOf(tenantId, accountId)),
+  };
+}
 
-export async function readOwners(reader: Reader, accountIds: Iterable<Uuid>): Promise<Owners> {
-  const rows = await reader.query(
-    `SELECT a.id, a.tenant_id, t.network FROM accounts a JOIN tenants t ON t.id=a.tenant_id
-     WHERE a.id IN (${literals(accounts, 'id', new Set(accountIds))})`,
-  );
-  return new Map(
-    rows.map((row) => [
-      column.uuid.parse(row.id),
-      { tenantId: column.uuid.parse(row.tenant_id), network: network.parse(row.network) },
-    ]),
+function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<Reader['query']> {
+  if (asked.length === 0) return Promise.resolve([]);
+  const accountIds = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
+  const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
+  // The lists are for the keys: no optimizer makes ranges of the pairs on every server.
+  return reader.query(
+    `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id=t.id AS owned
+     FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network
+     WHERE a.id IN (${accountIds}) AND t.id IN (${tenantIds}) AND (t.id, a.id) IN (${pairsSql(asked)})`,
   );
 }
 
-/** True for the tenant's own accounts. */
-export function isOwn(owners: Owners, tenantId: Uuid, accountId: Uuid): boolean {
-  return owners.get(accountId)?.tenantId === tenantId;
+/** SQL of (tenant, account) pairs. */
+export function pairsSql(named: readonly NamedAccount[]): string {
+  return named
+    .map(({ tenantId, accountId }) => `(${column.uuid.literal(tenantId)},${column.uuid.literal(accountId)})`)
+    .join(',');
 }
 
-/** True when money may go from the one account to the other: in one tenant, or in one network. */
-export function isInReach(owners: Owners, from: Uuid, to: Uuid): boolean {
-  const source = owners.get(from);
-  const destination = owners.get(to);
-  if (source === undefined || destination === undefined) return false;
-  return (
-    source.tenantId === destination.tenantId || (source.network !== null && source.network === destination.network)
-  );
+function pairOf(tenantId: Uuid, accountId: Uuid): string {
+  return `${tenantId}|${accountId}`;
 }

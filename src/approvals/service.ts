@@ -96,7 +96,7 @@ export class Approvals<Row extends Approvable> {
    * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
    */
   async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
-    const row = await this.find(asUuid(resourceId));
+    const row = await this.findForWorkflow(asUuid(resourceId));
     const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
     const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
     const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
@@ -107,7 +107,7 @@ export class Approvals<Row extends Approvable> {
 
   /** Where it stands. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
-    return this.stateOf(await this.find(asUuid(resourceId)));
+    return this.stateOf(await this.findForWorkflow(asUuid(resourceId)));
   }
 
   /** The same of a row that was read. */
@@ -123,7 +123,7 @@ export class Approvals<Row extends Approvable> {
 
   /** Ends it if its time is over; otherwise nothing happens. Throws ApiError not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
-    const outcome = await this.submitExpiry(await this.find(asUuid(resourceId)), null);
+    const outcome = await this.submitExpiry(await this.findForWorkflow(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
     return this.stateOf(outcome.resource);
   }
@@ -158,11 +158,10 @@ export class Approvals<Row extends Approvable> {
   }
 
   private async act({ tellWorkflow, resourceId, ...wanted }: WantedAct): Promise<Answer<Row>> {
-    const facts = await this.read(resourceId);
+    // A stranger's is not found: not even its accounts are locked for it.
+    const own = (await this.readOwn(wanted.tenantId, resourceId)) ?? null;
     const outboxId = tellWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId() };
-    // A stranger's is none: not even its accounts are locked for it.
-    const own = facts?.tenantId === wanted.tenantId ? facts : null;
     const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own, outboxId });
     if (own !== null) this.tell(answer, own, outboxId);
     return answer;
@@ -177,15 +176,16 @@ export class Approvals<Row extends Approvable> {
     this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
   }
 
-  private async find(id: Uuid): Promise<Row> {
-    const row = await this.read(id);
+  /** For workflows, which know the id alone and speak for no tenant. Throws not_found. */
+  private async findForWorkflow(id: Uuid): Promise<Row> {
+    // Every Row has an id: the type parameter alone hides it.
+    const row = await this.reader.find(this.feature.table, { id } as Partial<Row>);
     if (row === undefined) throw new ApiError(NOT_FOUND);
     return row;
   }
 
-  private read(id: Uuid): Promise<Row | undefined> {
-    // Every Row has an id: the type parameter alone hides it.
-    return this.reader.find(this.feature.table, { id } as Partial<Row>);
+  private readOwn(tenantId: Uuid, id: Uuid): Promise<Row | undefined> {
+    return this.reader.find(this.feature.table, { id, tenantId } as Partial<Row>);
   }
 
   /** The key of an act that no client's key stands for. */

@@ -4,7 +4,7 @@ import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { isOwn, readOwners } from '../accounts/reachable.js';
+import { readReach } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
 import {
   type CancelBatch,
@@ -22,12 +22,11 @@ export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<Exe
     resourceType: 'bonus_batch',
     table: bonusBatches,
     async accounts(commands, reader) {
-      const ids = commands.flatMap(({ sourceAccountId }) => sourceAccountId ?? []);
-      if (ids.length === 0) return commands.map(() => []);
-      const owners = await readOwners(reader, ids);
-      return commands.map(({ tenantId, sourceAccountId: id }) =>
-        id !== null && isOwn(owners, tenantId, id) ? [id] : [],
+      const named = commands.flatMap(({ tenantId, sourceAccountId: accountId }) =>
+        accountId === null ? [] : [{ tenantId, accountId }],
       );
+      const reach = await readReach(reader, named);
+      return commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : []));
     },
     needs: ({ batchId, sourceAccountId, memberId }) =>
       sourceAccountId === null

@@ -1,4 +1,4 @@
-import { type Actor, auditRow } from '../access/audit-log.js';
+import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
 import { findStaff } from '../access/staff.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
@@ -7,7 +7,6 @@ import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
-import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
@@ -101,7 +100,7 @@ export class BatchService {
       if ((await transaction.find(auditLog, { id })) !== undefined) return;
       const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
       const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
-      await transaction.execute(insertSql(auditLog, [auditRow(id, actor, this.parts.clock(), done)]));
+      recordRows(transaction, [auditRow(id, actor, this.parts.clock(), done)]);
     });
   }
 }

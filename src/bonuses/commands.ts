@@ -3,7 +3,7 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { isInReach, isOwn, readOwners } from '../accounts/reachable.js';
+import { readReach } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideBonus } from './decide.js';
 import type { CreateBonus } from './rules.js';
@@ -16,16 +16,16 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
     table: bonuses,
     async accounts(commands, reader) {
       const tenantIds = new Set(commands.map((command) => command.tenantId));
-      const ids = commands.flatMap(({ sourceAccountId, recipientAccountId }) =>
-        recipientAccountId === null ? [sourceAccountId] : [sourceAccountId, recipientAccountId],
+      const named = commands.flatMap(({ tenantId, sourceAccountId, recipientAccountId }) =>
+        [sourceAccountId, recipientAccountId ?? []].flat().map((accountId) => ({ tenantId, accountId })),
       );
-      const [feeAccount, owners] = await Promise.all([
+      const [feeAccount, reach] = await Promise.all([
         readFeeAccounts(reader, 'bonus', tenantIds),
-        readOwners(reader, ids),
+        readReach(reader, named),
       ]);
       return commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
-        if (recipientAccountId === null || !isOwn(owners, tenantId, sourceAccountId)) return [];
-        if (!isInReach(owners, sourceAccountId, recipientAccountId)) return [];
+        if (recipientAccountId === null || !reach.owns(tenantId, sourceAccountId)) return [];
+        if (!reach.reaches(tenantId, recipientAccountId)) return [];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
       });

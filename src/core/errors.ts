@@ -15,13 +15,14 @@ export const ERRORS = {
   missing_field: {
     status: 400,
     meaning: 'A required field of the body is absent or null.',
-    remedy: 'Add the field that details.field names; details.errors lists every problem found in the request.',
+    remedy: 'Add the field that details.field names; details.errors lists the problems of the request, 50 at most.',
     details: ['field', 'errors'],
   },
   invalid_field: {
     status: 400,
     meaning: 'A field, parameter or header is malformed, unknown or out of range.',
-    remedy: 'Correct what details.field names, for the reason in details.reason; details.errors lists every problem.',
+    remedy:
+      'Correct what details.field names, for the reason in details.reason; details.errors lists the problems, 50 at most.',
     details: ['field', 'reason', 'errors'],
   },
   missing_query: {
@@ -185,7 +186,10 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
-/** The refusal of a request with the given problems: the first one leads, all are listed. */
+/** A body may have thousands; nobody corrects more at a time. */
+const MOST_PROBLEMS = 50;
+
+/** The refusal of a request with the given problems: the first one leads, the first 50 are listed. */
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = problems;
   const what = first.field === '' ? 'the body' : first.field;
@@ -195,7 +199,7 @@ export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]
     details: {
       field: first.field,
       ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),
-      errors: problems,
+      errors: problems.slice(0, MOST_PROBLEMS),
     },
   };
 }

@@ -1,8 +1,42 @@
-/** Text as the API takes it: NFC, counted in code points, no control characters, no lone surrogates. (decisions.md, Conventions) */
+/**
+ * Text as the API takes it: NFC, counted in code points, no control characters, no lone surrogates, and nothing that cannot
+ * be seen. (decisions.md, Conventions)
+ *
+ * A name or a reason is what a person decides by. A character that turns the direction of others, has no width or has no
+ * meaning yet lets it say one thing and be another, so it is refused. What shapes the letters beside it is part of how some
+ * names and emoji are written, so there, and only there, it is taken.
+ */
 
-const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-export type TextFault = 'control_character' | 'too_long' | 'too_short';
+/** Scripts in which a joiner or non-joiner between two characters changes how they look: Persian, Sinhala, Hindi and so on. */
+const SHAPED = [
+  ...['Arabic', 'Syriac', 'Mongolian', 'Nko', 'Mandaic', 'Khmer', 'Myanmar', 'Tibetan', 'Sinhala', 'Devanagari'],
+  ...['Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
+]
+  .map((script) => `\\p{Script_Extensions=${script}}`)
+  .join('');
+
+/** Where an unseen character is part of what is seen. */
+const AT_WORK = [
+  `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
+  // 👩‍👧, ❤️, 1️⃣
+  '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
+  '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
+  '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+  // Variants of a character, as Japanese and Mongolian names have them.
+  '(?<=\\p{Unified_Ideograph})[\\u{e0100}-\\u{e01ef}]',
+  '(?<=\\p{Script=Mongolian})(?<=\\p{L})[\\u180b-\\u180f]',
+].join('|');
+
+/** Unassigned pictographs are the emoji of a Unicode newer than this process. */
+const FORMAT_CLASS = '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}]';
+const FORMAT = new RegExp(`(?!${AT_WORK})${FORMAT_CLASS}`, 'u');
+const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
+/** Most texts: nothing in them needs a closer look. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
+export type TextFault = 'control_character' | 'format_character' | 'too_long' | 'too_short';
 
 export function normaliseText(text: string): string {
   return text.normalize('NFC');
@@ -10,10 +44,28 @@ export function normaliseText(text: string): string {
 
 /** What is wrong with a normalised text, or null. Lengths are in code points. */
 export function textFault(text: string, limits: { min?: number; max: number }): TextFault | null {
-  if (FORBIDDEN.test(text)) return 'control_character';
+  if (!PLAIN.test(text)) {
+    if (CONTROL.test(text)) return 'control_character';
+    if (FORMAT.test(text)) return 'format_character';
+  }
   // A code point takes at most two units, so most texts need no counting.
   const length = text.length <= limits.max && text.length >= 2 * (limits.min ?? 0) ? limits.max : [...text].length;
   if (length > limits.max) return 'too_long';
   if (length < (limits.min ?? 0)) return 'too_short';
   return null;
+}
+
+/**
+ * A text for a person to read, whoever wrote it: what cannot be seen, or would move what is seen, stands there as JSON writes
+ * it (`\u202e`), so that a program reads the same text in either form.
+ */
+export function withEscapes(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return text.replace(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, index) => escapeOf(unseen.charCodeAt(index))).join(''),
+  );
+}
+
+function escapeOf(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
 }

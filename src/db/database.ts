@@ -23,6 +23,8 @@ export interface Transaction extends Reader {
    * first that fails, so nothing runs behind a failure.
    */
   all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
+  /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
+  atEnd(last: () => Promise<void>): void;
 }
 
 export interface DatabaseOptions {
@@ -110,7 +112,9 @@ export class Database {
     const connection = await acquire(this.transactions, deadline);
     let result: T;
     try {
-      result = await work(transactionOver((sql) => send(connection, sql, deadline)));
+      const lasts: (() => Promise<void>)[] = [];
+      result = await work(transactionOver((sql) => send(connection, sql, deadline), lasts));
+      for (const last of lasts) await last();
       beforeCommit();
     } catch (error) {
       return this.rollBack(connection, error);
@@ -254,7 +258,7 @@ function readerOver(sendSql: Send): Reader {
   return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
 }
 
-function transactionOver(sendSql: Send): Transaction {
+function transactionOver(sendSql: Send, lasts: (() => Promise<void>)[]): Transaction {
   return {
     ...readerOver(sendSql),
     execute: async (sql) => {
@@ -269,5 +273,6 @@ function transactionOver(sendSql: Send): Transaction {
       const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
+    atEnd: (last) => lasts.push(last),
   };
 }

@@ -42,6 +42,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   verifications: READ_WRITE,
   account_limits: `${READ_WRITE}, DELETE`,
   audit_log: APPEND_ONLY,
+  audit_chains: READ_WRITE,
+  audit_anchors: 'SELECT',
   approval_policies: `${READ_WRITE}, DELETE`,
   approvals: APPEND_ONLY,
   staff: READ_WRITE,

@@ -1,8 +1,9 @@
 import 'reflect-metadata';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
 import { GRANTS } from './grants.js';
+import { checkRights } from './least-rights.js';
 
 export interface MigrateOptions {
   /** An administrator of the database that `url` names. */
@@ -11,7 +12,10 @@ export interface MigrateOptions {
   readonly url: string;
 }
 
-/** Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs. */
+/**
+ * Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs.
+ * Throws ExcessiveRights where that user may do more than it was given.
+ */
 export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readonly string[]> {
   const database = databaseName(url);
   const admin = new URL(adminUrl);
@@ -29,9 +33,10 @@ export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readon
   await source.initialize();
   try {
     const done = await source.runMigrations();
-    const user = await currentUser(url);
+    const user = await asApplication(withoutDatabase(url), currentUser);
     for (const [table, rights] of Object.entries(GRANTS))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${user}`);
+    await asApplication(url, assertRights);
     return done.map((migration) => migration.name);
   } finally {
     await source.destroy();
@@ -44,17 +49,32 @@ function databaseName(url: string): string {
   return name;
 }
 
-/** The account that the server took the application's user for, as GRANT wants it: 'name'@'host'. */
-async function currentUser(url: string): Promise<string> {
-  const withoutDatabase = new URL(url);
-  withoutDatabase.pathname = '/';
-  const connection = await createConnection({ uri: withoutDatabase.href });
+/** The application's user may not even see the database before its first grant. */
+function withoutDatabase(url: string): string {
+  const server = new URL(url);
+  server.pathname = '/';
+  return server.href;
+}
+
+async function asApplication<T>(url: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await createConnection({ uri: url });
   try {
-    const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
-    const user = String(row?.user);
-    const at = user.lastIndexOf('@');
-    return `${connection.escape(user.slice(0, at))}@${connection.escape(user.slice(at + 1))}`;
+    return await work(connection);
   } finally {
     await connection.end();
   }
+}
+
+/** The account that the server took the application's user for, as GRANT wants it: 'name'@'host'. */
+async function currentUser(connection: Connection): Promise<string> {
+  const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
+  const user = String(row?.user);
+  const at = user.lastIndexOf('@');
+  return `${connection.escape(user.slice(0, at))}@${connection.escape(user.slice(at + 1))}`;
+}
+
+async function assertRights(connection: Connection): Promise<void> {
+  // Names in backquotes, whatever the server's own mode is.
+  await connection.query("SET SESSION sql_mode=''");
+  await checkRights({ query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0] });
 }

@@ -4,6 +4,9 @@ import { type AddressRange, normaliseRange, parseRanges } from '../core/address-
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
+/** In no range. */
+const UNKNOWN_ADDRESS = '';
+
 /** Says from which address a request comes, given the proxies whose word is taken for it. */
 export class ClientAddresses {
   private readonly trusted: readonly AddressRange[];
@@ -19,7 +22,8 @@ export class ClientAddresses {
 
   /**
    * The nearest address that is no trusted proxy. X-Forwarded-For is read from its end, where our own proxies wrote; what
-   * stands before the first stranger is only that stranger's claim.
+   * stands before the first stranger is only that stranger's claim. UNKNOWN_ADDRESS where a proxy wrote what is no address:
+   * the proxy's own would let in whoever may only come from there.
    */
   of(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';
@@ -27,10 +31,10 @@ export class ClientAddresses {
     let client = readAddress(peer);
     if (client === null) return peer;
     const forwarded = request.headers['x-forwarded-for'];
-    const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
+    const hops = forwarded === undefined ? [] : String(forwarded).split(',');
     while (hops.length > 0 && this.trusts(client)) {
       const next = readAddress((hops.pop() ?? '').trim());
-      if (next === null) break;
+      if (next === null) return UNKNOWN_ADDRESS;
       client = next;
     }
     return client.toString();

@@ -1,5 +1,6 @@
+import { createCipheriv } from 'node:crypto';
 import { ApiError, invalidField } from '../core/errors.js';
-import { hmac, type Keyring, sameBytes, UnknownKey } from '../core/fingerprint.js';
+import { hmac, type Keyring, sameBytes, type SecretKey, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import type { TimePosition } from '../core/pages.js';
@@ -17,30 +18,37 @@ const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
-/** What a position begins with: longer than an id can be, so it marks a cursor that names no key. */
+/** Behind the id: where it does not stand, the length before the id is not the one that was written. */
+const ID_ENDS = ':'.charCodeAt(0);
+/** What a position begins with: longer than an id can be, so it marks a cursor that names no key and hides nothing. */
 const POSITION_BEGINS = '['.charCodeAt(0);
+/** As JSON: no shorter text is one. */
+const SHORTEST_POSITION = '[]'.length;
 
 /**
- * The opaque page cursors: a position and its signature over tenant, endpoint and filters, and the id of the key that signed
- * it. (decisions.md, Collections)
+ * The opaque page cursors: a position, encrypted, its signature over tenant, endpoint and filters, and the id of the key that
+ * signed it. (decisions.md, Collections)
  *
- * The bytes: 16 of the signature, one with the length of the key's id, the id, the position as JSON. The signature does not
- * cover the id. So a cursor with a changed id is still known by its signature to be one of ours that was edited, and one with
- * its own id and anything else changed is not signed by that key: a change of either is refused. Only what names a key that
- * is not here, and that none of ours signed, may be another process's under a newer key.
+ * The bytes: 16 of the signature, one with the length of the key's id, the id, a colon, the position as JSON, encrypted by
+ * AES-256 in counter mode from the signature on (RFC 5297's way: two positions never share a beginning, and no randomness is
+ * needed). The signature does not cover the id. So a cursor with a changed id is still known by its signature to be one of ours
+ * that was edited, and one with its own id and anything else changed is not signed by that key: a change of either is refused.
+ * Only what names a key that is not here, and that none of ours signed, may be another process's under a newer key.
  */
 export class Cursors {
-  private readonly keys: Keyring;
+  private readonly keys: readonly [CursorKey, ...CursorKey[]];
 
-  constructor(keys: Keyring) {
-    this.keys = keys;
+  constructor([first, ...rest]: Keyring) {
+    this.keys = [cursorKey(first), ...rest.map(cursorKey)];
   }
 
   encode(binding: CursorBinding, position: readonly string[]): string {
     const payload = Buffer.from(JSON.stringify(position), 'utf8');
     const [key] = this.keys;
     const id = Buffer.from(key.id, 'ascii');
-    return Buffer.concat([sign(key, binding, payload), Buffer.of(id.length), id, payload]).toString('base64url');
+    const mac = sign(key, binding, payload);
+    const parts = [mac, Buffer.of(id.length), id, Buffer.of(ID_ENDS), encrypted(key, mac, payload)];
+    return Buffer.concat(parts).toString('base64url');
   }
 
   /**
@@ -51,41 +59,50 @@ export class Cursors {
     const bytes = readCanonical(cursor);
     const parts = bytes === null ? null : readParts(bytes);
     if (parts === null) throw refused();
-    const { mac, keyId, payload } = parts;
-    const signer = this.keys.find((key) => sameBytes(sign(key, binding, payload), mac));
-    if (signer !== undefined && (keyId === null || keyId === signer.id))
+    const { mac, keyId, content } = parts;
+    for (const key of this.keys) {
+      const payload = keyId === null ? content : encrypted(key, mac, content);
+      if (!sameBytes(sign(key, binding, payload), mac)) continue;
+      if (keyId !== null && keyId !== key.id) throw refused();
       // Signed by us, so it is what encode was given.
       return JSON.parse(payload.toString('utf8')) as string[];
-    const isForeign = signer === undefined && keyId !== null && this.keys.every((key) => key.id !== keyId);
-    throw isForeign && isPosition(payload) ? new UnknownKey('CURSOR_KEYS', keyId) : refused();
+    }
+    const isForeign = keyId !== null && this.keys.every((key) => key.id !== keyId);
+    throw isForeign ? new UnknownKey('CURSOR_KEYS', keyId) : refused();
   }
+}
+
+interface CursorKey extends SecretKey {
+  /** Of its own, made from the secret: no two uses share a key. */
+  readonly encryption: Buffer;
+}
+
+function cursorKey(key: SecretKey): CursorKey {
+  return { ...key, encryption: hmac(key, 'the encryption of cursors') };
+}
+
+/** Encrypts and decrypts: counter mode is its own inverse. */
+function encrypted({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buffer {
+  return createCipheriv('aes-256-ctr', encryption, mac).update(content);
 }
 
 interface CursorParts {
   readonly mac: Buffer;
-  /** Null in a cursor from before they named their keys: whoever follows a list may keep one for long. */
+  /** Null in a cursor from before they named their keys, which is in clear: whoever follows a list may keep one for long. */
   readonly keyId: string | null;
-  readonly payload: Buffer;
+  /** The position as JSON, encrypted where a key is named. */
+  readonly content: Buffer;
 }
 
 function readParts(bytes: Buffer): CursorParts | null {
   const mac = bytes.subarray(0, MAC_BYTES);
   const rest = bytes.subarray(MAC_BYTES);
   const [length = 0] = rest;
-  if (length === POSITION_BEGINS) return { mac, keyId: null, payload: rest };
+  if (length === POSITION_BEGINS) return { mac, keyId: null, content: rest };
   const keyId = rest.toString('latin1', 1, 1 + length);
-  const payload = rest.subarray(1 + length);
-  return KEY_ID.test(keyId) && payload[0] === POSITION_BEGINS ? { mac, keyId, payload } : null;
-}
-
-/** Whether `encode` could have written it. */
-function isPosition(payload: Buffer): boolean {
-  try {
-    const parsed: unknown = JSON.parse(payload.toString('utf8'));
-    return Array.isArray(parsed) && parsed.every((part) => typeof part === 'string');
-  } catch {
-    return false;
-  }
+  const content = rest.subarray(2 + length);
+  const isWhole = KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= SHORTEST_POSITION;
+  return isWhole ? { mac, keyId, content } : null;
 }
 
 /** The position of a list ordered by creation; null: from its beginning. Throws as `Cursors.decode`. */
@@ -126,7 +143,7 @@ function readCanonical(cursor: string): Buffer | null {
   return bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor ? bytes : null;
 }
 
-function sign(key: Keyring[0], binding: CursorBinding, payload: Buffer): Buffer {
+function sign(key: SecretKey, binding: CursorBinding, payload: Buffer): Buffer {
   const { tenantId, endpoint, filters } = binding;
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify(['cursor', tenantId, endpoint, sorted]);

@@ -45,9 +45,11 @@ export const rawField = z
 /** An Amount as a client sends it; a core Amount after. */
 export const amountField = z.strictObject({ raw: rawField, asset: assetField }).openapi('AmountInput');
 
-const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
+/** Control characters, and the format characters that no text of ours has a use for: the rule itself is in core/text.ts. */
+const SEEN_CHARACTERS =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
-/** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character. */
+/** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character, format_character. */
 export function textField(limits: { readonly min?: number; readonly max: number }): z.ZodType<string, string> {
   return z
     .string()
@@ -59,7 +61,7 @@ export function textField(limits: { readonly min?: number; readonly max: number 
       context.addIssue(fault);
       return z.NEVER;
     })
-    .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: NO_CONTROL_CHARACTERS });
+    .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: SEEN_CHARACTERS });
 }
 
 /** A field that may be absent; null says the same. */

@@ -13,6 +13,7 @@ import {
 } from '../db/entities/events.js';
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { type Appending, appendTo } from './appending.js';
 
 /** How events get into the log: in the transaction of the change, under the lock of the tenant's counter. */
 
@@ -24,28 +25,28 @@ export interface EventDraft {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Appends the events after these statements, which share its first round trip. The counters are the last thing that a
- * transaction locks: nothing may be locked after.
- */
-export async function appendEvents(
+/** Appends the events after these statements, which share its first round trip. Nothing may be locked after. */
+export function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],
   now: Instant,
   after: readonly string[] = [],
 ): Promise<void> {
-  if (drafts.length === 0) {
-    await transaction.all(after);
-    return;
-  }
-  const answers = await transaction.all([...after, lockCounters(drafts)]);
-  const counters = (answers.at(-1) ?? []).map((row) => parseRow(eventCounters, row));
-  await transaction.all(numbered(counters, drafts, now));
+  return appendTo(transaction, [appendingEvents(drafts, now)], after);
 }
 
-function lockCounters(drafts: readonly EventDraft[]): string {
+export function appendingEvents(drafts: readonly EventDraft[], now: Instant): Appending {
+  if (drafts.length === 0) return { locks: [], writes: () => [] };
   const tenantId = [...new Set(drafts.map((draft) => draft.tenantId))];
-  return selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true });
+  return {
+    locks: [selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true })],
+    writes: (counters) =>
+      numbered(
+        counters.map((row) => parseRow(eventCounters, row)),
+        drafts,
+        now,
+      ),
+  };
 }
 
 /** Numbers, dates and serialises under the counters' locks, so that sequence and time follow the commits. */

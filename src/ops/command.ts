@@ -8,7 +8,7 @@ import type { Keyring } from '../core/fingerprint.js';
 import type { Gateways } from '../payouts/rails/registry.js';
 import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
 import { UsageError } from './failures.js';
-import { Output } from './output.js';
+import { linesWithEscapes, Output } from './output.js';
 
 /** What a command works with. */
 export interface Ops extends OpsParts {
@@ -59,6 +59,7 @@ const globals = z.object({
 /** The options of every command. */
 export function withGlobalOptions(program: Command): Command {
   return program
+    .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
     .option('--json', 'print JSON instead of a table')
     .option('--yes', 'do not ask before what cannot be undone')
     .option('--operator <name>', 'who acts (default: OPS_OPERATOR, else your user on this machine)');

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config.js';
 import { ApiError } from '../core/errors.js';
-import { CommitUnknown, isUnavailable } from '../db/failures.js';
+import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 
 /** The command cannot do what it was asked; the message says why in one line. */
 export class OpsError extends Error {
@@ -20,7 +20,9 @@ export function explain(failure: unknown): string {
   if (failure instanceof CommitUnknown)
     return 'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it';
   if (isUnavailable(failure)) return `MySQL does not answer: ${reasonOf(failure)}`;
-  return `a fault of ours: ${reasonOf(failure)}`;
+  const errno = errnoOf(failure);
+  // The server's own words quote the statement.
+  return `a fault of ours: ${errno === null || errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
 }
 
 /** The innermost cause says most: "connect ECONNREFUSED 127.0.0.1:3306". */

@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { explain, UsageError } from './failures.js';
+import { linesWithEscapes } from './output.js';
 import { buildProgram } from './program.js';
 
 /** `npm run ops -- …`. Exit code 0: done; 1: it could not be done; 2: the command was called wrongly. */
@@ -14,10 +15,11 @@ function takeExits(command: Command): Command {
 function exitCodeOf(failure: unknown): number {
   // Commander has said already what was wrong, or shown the help that was asked for.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : 2;
-  process.stderr.write(`error: ${explain(failure)}\n`);
+  process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);
   return failure instanceof UsageError ? 2 : 1;
 }
 
+process.on('uncaughtException', (failure: unknown) => process.exit(exitCodeOf(failure)));
 // Whoever reads a list through `head` has seen enough.
 process.stdout.on('error', () => process.exit(0));
 try {

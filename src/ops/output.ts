@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
+import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 
 /** A value as an operator sees it. An amount is shown in whole units beside its raw integer; in JSON as the API writes it. */
@@ -17,7 +18,10 @@ export interface OutputOptions {
   readonly yes: boolean;
 }
 
-/** Results go to standard output, everything else to standard error. */
+/**
+ * Results go to standard output, everything else to standard error. What tenants and strangers wrote reaches neither a
+ * terminal nor a pipe with characters that control it or hide: they are escaped.
+ */
 export class Output {
   private readonly options: OutputOptions;
 
@@ -45,12 +49,12 @@ export class Output {
 
   /** One of what goes on and on: a line that says it in words, or its JSON in a line. */
   each(fields: Fields, inWords: string): void {
-    this.line(this.options.json ? JSON.stringify(toJson(fields)) : inWords);
+    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(inWords));
   }
 
   /** A remark for the person who reads along. Never part of the result. */
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${withEscapes(text)}\n`);
   }
 
   /** How far long work has come, in place on a terminal. */
@@ -66,7 +70,7 @@ export class Output {
     if (!process.stdin.isTTY) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      return (await prompt.question(`${question}: `)).trim();
+      return (await prompt.question(`${withEscapes(question)}: `)).trim();
     } finally {
       prompt.close();
     }
@@ -78,7 +82,7 @@ export class Output {
     if (!process.stdin.isTTY) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      const answer = await prompt.question(`${what}. This cannot be undone. Go on? [y/N] `);
+      const answer = await prompt.question(`${withEscapes(what)}. This cannot be undone. Go on? [y/N] `);
       if (!/^y(es)?$/i.test(answer.trim())) throw new OpsError('nothing was done');
     } finally {
       prompt.close();
@@ -86,7 +90,7 @@ export class Output {
   }
 
   private json(value: unknown): void {
-    this.line(JSON.stringify(value, null, 2));
+    this.line(linesWithEscapes(JSON.stringify(value, null, 2)));
   }
 
   private line(text: string): void {
@@ -94,12 +98,17 @@ export class Output {
   }
 }
 
+/** The same for a text whose lines are our own. */
+export function linesWithEscapes(text: string): string {
+  return text.split('\n').map(withEscapes).join('\n');
+}
+
 const BAR_WIDTH = 30;
 /** No colours: tables are pasted into tickets. */
 const PLAIN = { head: [], border: [] };
 
 function headingOf(name: string): string {
-  return name.replaceAll('_', ' ');
+  return withEscapes(name).replaceAll('_', ' ');
 }
 
 function isAmount(value: object): value is Amount {
@@ -117,8 +126,10 @@ function toJson(fields: Fields): Readonly<Record<string, unknown>> {
 
 function textOf(value: Value): string {
   if (value === null) return '–';
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return withEscapes(String(value));
   if (isAmount(value)) return `${formatAmount(value)}\n(raw ${value.raw})`;
-  const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, one]) => `${name}: ${textOf(one)}`);
+  const parts = Array.isArray(value)
+    ? value.map(textOf)
+    : Object.entries(value).map(([name, one]) => `${withEscapes(name)}: ${textOf(one)}`);
   return parts.length === 0 ? '–' : parts.join('\n');
 }

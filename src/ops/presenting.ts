@@ -50,6 +50,7 @@ export function tokenFields(token: Token, memberName: string): Fields {
     expires_at: timeOf(token.expiresAt),
     revoked_at: timeOf(token.revokedAt),
     created_at: timeOf(token.createdAt),
+    last_used_at: timeOf(token.lastUsedAt),
   };
 }
 

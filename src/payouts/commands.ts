@@ -3,7 +3,7 @@ import { memberRoles } from '../db/entities/parties.js';
 import { type Payout, payoutResolutions, payouts } from '../db/entities/payouts.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { isOwn, readOwners } from '../accounts/reachable.js';
+import { readReach } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
@@ -30,15 +30,15 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
     resourceType: 'payout',
     table: payouts,
     async accounts(commands, reader) {
-      const [feeAccount, owners] = await Promise.all([
+      const [feeAccount, reach] = await Promise.all([
         readFeeAccounts(reader, 'payout', new Set(commands.map(({ tenantId }) => tenantId))),
-        readOwners(
+        readReach(
           reader,
-          commands.map(({ sourceAccountId }) => sourceAccountId),
+          commands.map(({ tenantId, sourceAccountId: accountId }) => ({ tenantId, accountId })),
         ),
       ]);
       return commands.map(({ tenantId, sourceAccountId, amount }) => {
-        if (!isOwn(owners, tenantId, sourceAccountId)) return [];
+        if (!reach.owns(tenantId, sourceAccountId)) return [];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
       });

@@ -3,7 +3,7 @@ import { transfers, type Transfer } from '../db/entities/operations.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { isInReach, isOwn, readOwners } from '../accounts/reachable.js';
+import { readReach } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer } from './rules.js';
@@ -15,14 +15,15 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
   table: transfers,
   async accounts(commands, reader) {
     const tenantIds = new Set(commands.map((command) => command.tenantId));
-    const ids = commands.flatMap((command) => [command.sourceAccountId, command.destinationAccountId]);
-    const [feeAccount, owners] = await Promise.all([
+    const named = commands.flatMap(({ tenantId, sourceAccountId, destinationAccountId }) =>
+      [sourceAccountId, destinationAccountId].map((accountId) => ({ tenantId, accountId })),
+    );
+    const [feeAccount, reach] = await Promise.all([
       readFeeAccounts(reader, 'transfer', tenantIds),
-      readOwners(reader, ids),
+      readReach(reader, named),
     ]);
     return commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
-      if (!isOwn(owners, tenantId, sourceAccountId)) return [];
-      if (!isInReach(owners, sourceAccountId, destinationAccountId)) return [];
+      if (!reach.owns(tenantId, sourceAccountId) || !reach.reaches(tenantId, destinationAccountId)) return [];
       const fee = feeAccount(tenantId, amount.asset);
       return [sourceAccountId, destinationAccountId, ...(fee === undefined ? [] : [fee])];
     });

@@ -1,5 +1,4 @@
 import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -14,12 +13,12 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { assertManager, lockManaged } from './access.js';
+import { assertManager, findManaged, lockManaged } from './access.js';
 import { headOf } from './log-positions.js';
 import type { WebhookParts } from './parts.js';
 import { type ShownEndpoint, shown } from './reading.js';
 import { beginRecovery } from './recovering.js';
-import { subscriptionsOf } from './registering.js';
+import { assertUrl, subscriptionsOf } from './registering.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
 
@@ -40,7 +39,7 @@ export async function change(
   id: Uuid,
   wanted: EndpointChange,
 ): Promise<ShownEndpoint> {
-  const url = wanted.url === undefined ? undefined : await checkedUrl(parts, wanted.url);
+  const url = wanted.url === undefined ? undefined : await checkedUrl(parts, caller, id, wanted.url);
   const changed = await transact(parts.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = parts.clock();
@@ -61,10 +60,16 @@ export async function change(
   return changed;
 }
 
-async function checkedUrl({ sending }: WebhookParts, text: string): Promise<string> {
-  const checked = await sending.checkUrl(text);
-  if (!checked.ok) throw new ApiError(invalidField('url', checked.reason));
-  return checked.url;
+/** The DNS is asked only for one who may change the endpoint. */
+async function checkedUrl(
+  { database, sending }: WebhookParts,
+  caller: Caller,
+  id: Uuid,
+  text: string,
+): Promise<string> {
+  assertUrl(sending.parseUrl(text));
+  await findManaged(database.lookup, caller, id);
+  return assertUrl(await sending.checkUrl(text)).url;
 }
 
 function recordChange(

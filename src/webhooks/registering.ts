@@ -72,9 +72,11 @@ export async function register(
   const bound = (reader: Reader): Promise<Registration | null> => answerFromKey(reader, caller, { key, fingerprint });
   const known = await bound(database.lookup);
   if (known !== null && !isReuse(known)) return known;
-  const checked = await sending.checkUrl(wanted.url);
-  if (!checked.ok) throw new ApiError(invalidField('url', checked.reason));
+  assertUrl(sending.parseUrl(wanted.url));
   if (known !== null) return known;
+  // Whoever may not register has no name looked up by us.
+  await assertManager(database.lookup, caller);
+  const checked = assertUrl(await sending.checkUrl(wanted.url));
   const secret = sending.signing.newSecret();
   const draft = draftEndpoint(parts, caller, { ...wanted, url: checked.url }, secret);
   try {
@@ -88,6 +90,12 @@ export async function register(
     if (!(failure instanceof CommitUnknown)) throw failure;
     return recognise(await lookForKey(() => bound(database.lookup)), draft);
   }
+}
+
+/** Throws invalid_field for an address that takes no deliveries. */
+export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string }): T {
+  if (!read.ok) throw new ApiError(invalidField('url', read.reason));
+  return read;
 }
 
 interface Draft extends RegisteredEndpoint {

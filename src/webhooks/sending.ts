@@ -1,4 +1,4 @@
-import { AddressGuard, type CheckedUrl } from './address-guard/guard.js';
+import { AddressGuard, type CheckedUrl, type ParsedUrl } from './address-guard/guard.js';
 import type { AllowedHost } from './address-guard/allowed-hosts.js';
 import { Sender } from './sender.js';
 import { newSecret, signatureHeaders } from './signing.js';
@@ -7,7 +7,9 @@ import { newSecret, signatureHeaders } from './signing.js';
 export interface Sending {
   readonly sender: Pick<Sender, 'send'>;
   readonly signing: { readonly newSecret: typeof newSecret; readonly signatureHeaders: typeof signatureHeaders };
-  /** The address as it is stored and asked, or why it may not be asked, in a stable word. */
+  /** All that can be said of an address without asking the DNS. */
+  readonly parseUrl: (text: string) => ParsedUrl;
+  /** The address as it is stored and asked, or why it may not be asked, in a stable word. Asks the DNS. */
   readonly checkUrl: (text: string) => Promise<CheckedUrl>;
 }
 
@@ -28,6 +30,7 @@ export function buildSending({ allowedHosts, proxyUrl, timeoutMs }: SendingOptio
   return {
     sender,
     signing: { newSecret, signatureHeaders },
+    parseUrl: (text) => guard.parseUrl(text),
     checkUrl: (text) => guard.checkUrl(text),
     close: () => sender.close(),
   };

@@ -1,11 +1,10 @@
-import { type Actor, auditRow } from '../access/audit-log.js';
+import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
 import { findStaff } from '../access/staff.js';
 import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { auditLog } from '../db/entities/identity.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { EndpointAct } from '../temporal/contracts.js';
 import { type OperatingParts, pause, resume, retryNow } from './operating.js';
@@ -58,7 +57,7 @@ async function recordRefusal(
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
     const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: endpointId };
     const done = { ...subject, action: `webhook.${action}_refused`, details: { refused } };
-    await transaction.execute(insertSql(auditLog, [auditRow(id, actor, clock(), done)]));
+    recordRows(transaction, [auditRow(id, actor, clock(), done)]);
   });
 }
 

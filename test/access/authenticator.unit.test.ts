@@ -32,6 +32,7 @@ class FakeTokens {
       cidrs: '',
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
       createdAt: instant(0),
       ...changes,
     };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { normaliseText, textFault } from '../../src/core/text.js';
+import { normaliseText, textFault, withEscapes } from '../../src/core/text.js';
 
 describe('text', () => {
   it('is counted in code points', () => {
@@ -35,6 +35,64 @@ describe('text', () => {
   it('in any script is accepted', () => {
     for (const text of ['José Ñuñez', '日本語', 'العربية', '👩‍👩‍👧', 'a\u00a0b'])
       assert.equal(textFault(text, { max: 20 }), null, text);
+  });
+
+  /** Each hides, moves what is beside it, or means nothing yet. */
+  const HIDING = {
+    'a right-to-left override': 'Ana\u202eMP',
+    'an isolate': 'Ana\u2066MP\u2069',
+    'a direction mark': 'Ana\u200e',
+    'an Arabic letter mark': 'Ana\u061c',
+    'a zero-width space': 'An\u200ba',
+    'a word joiner': 'An\u2060a',
+    'a byte order mark': '\ufeffAna',
+    'a soft hyphen': 'An\u00ada',
+    'a joiner between Latin letters': 'An\u200da',
+    'a non-joiner between Latin letters': 'An\u200ca',
+    'two joiners between Arabic letters': '\u0645\u200c\u200c\u0631',
+    'a joiner at the end': '\u0915\u094d\u200d',
+    'a variation selector behind a letter': 'Ana\ufe0f',
+    'a tag': 'Ana\u{e0041}',
+    'a Hangul filler': 'Ana\u3164',
+    'a grapheme joiner': 'An\u034fa',
+    'a private use character': 'Ana\ue000',
+    'an unassigned character': 'Ana\u0378',
+    'a noncharacter': 'Ana\u{1ffff}',
+  };
+
+  for (const [what, text] of Object.entries(HIDING))
+    it(`with ${what} is refused, and shown with its escape`, () => {
+      assert.equal(textFault(text, { max: 20 }), 'format_character');
+      const shown = withEscapes(text);
+      assert.match(shown, /^(Ana?|\\u|[\u0600-\u0fff])/);
+      assert.notEqual(shown, text);
+      assert.equal(textFault(shown, { max: 60 }), null);
+      assert.equal(JSON.parse(`"${shown}"`), text, 'a program reads the same text');
+    });
+
+  it('may have what shapes the letters and emoji beside it', () => {
+    for (const text of [
+      'می\u200cخواهم',
+      'ශ්\u200dරී ලංකා',
+      'क्\u200dष',
+      'ക്\u200cഷ',
+      '葛\u{e0100}城',
+      'ᠠ\u180b',
+      '❤️',
+      '🏳️‍🌈',
+      '👩🏽‍🚀',
+      '1️⃣',
+      '☎︎',
+      '🇨🇴',
+    ]) {
+      assert.equal(textFault(text, { max: 20 }), null, JSON.stringify(text));
+      assert.equal(withEscapes(text), text);
+    }
+  });
+
+  it('of 100,000 characters is looked at in a moment, whatever it holds', () => {
+    for (const piece of ['\u0645\u200c', '👩\u200d', 'a\u200d', '\u180b', '葛\u{e0100}'])
+      assert.notEqual(withEscapes(piece.repeat(50_000)), '');
   });
 
   it('is brought to NFC, so that what looks the same is the same', () => {

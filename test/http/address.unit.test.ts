@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
+import { admitsAddress, parseRanges } from '../../src/core/address-ranges.js';
 import { ClientAddresses } from '../../src/http/address.js';
 import { call, callerWith, startWorld } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -32,10 +33,16 @@ describe('client addresses', () => {
     assert.equal(addresses.of(from('10.0.0.1', '10.0.0.3,10.0.0.2')), '10.0.0.3');
   });
 
-  it('what is no address ends the reading', () => {
+  it('a hop that cannot be read leaves the address unknown, which is in no range', () => {
     const addresses = new ClientAddresses(['10.0.0.0/8']);
-    for (const forwarded of ['', 'unknown', '1.2.3.4, evil', '1.2.3', '999.1.1.1'])
-      assert.equal(addresses.of(from('10.0.0.1', forwarded)), '10.0.0.1', forwarded);
+    for (const forwarded of ['', 'unknown', '1.2.3.4, evil', '1.2.3', '999.1.1.1', '1.2.3.4:8080', '_hidden', ',']) {
+      const address = addresses.of(from('10.0.0.1', forwarded));
+      assert.equal(address, '', forwarded);
+      assert.equal(admitsAddress(parseRanges('10.0.0.0/8,0.0.0.0/0,::/0'), address), false, forwarded);
+      assert.equal(admitsAddress([], address), true, 'a token that may be used from anywhere still may');
+    }
+    assert.equal(addresses.of(from('10.0.0.1')), '10.0.0.1', 'the proxy asks for itself');
+    assert.equal(addresses.of(from('10.0.0.1', 'evil, 1.2.3.4')), '1.2.3.4', 'a claim of the stranger is not read');
   });
 
   it('what is neither address nor range does not start', () => {

@@ -93,11 +93,21 @@ describe('cursors', () => {
     }
   });
 
-  it('what names a foreign key and holds no position is refused', () => {
-    for (const payload of ['[', '[1]', '{}', '["a"', '']) {
-      const bytes = [Buffer.alloc(16, 1), Buffer.of(2), Buffer.from('k9'), Buffer.from(payload)];
+  it('what names a foreign key otherwise than a cursor does is refused', () => {
+    for (const content of ['', ':', ':x', '["a"]', '[', '{}']) {
+      const bytes = [Buffer.alloc(16, 1), Buffer.of(2), Buffer.from('k9'), Buffer.from(content)];
       assertRefused(BINDING, Buffer.concat(bytes).toString('base64url'));
     }
+  });
+
+  it('one shows nothing of its position, and positions that begin alike do not look alike', () => {
+    const made = ['a', 'b'].map((end) => {
+      const cursor = cursors.encode(BINDING, ['a long beginning that both of them have', end]);
+      return Buffer.from(cursor, 'base64url').subarray(18 + key.id.length);
+    });
+    for (const bytes of made) for (const word of ['["', 'long', 'beginning']) assert.ok(!bytes.includes(word), word);
+    const alike = made[0]!.filter((byte, index) => byte === made[1]![index]).length;
+    assert.ok(alike < 10, `${alike} bytes are the same`);
   });
 
   it('one from before cursors named their keys goes on', () => {

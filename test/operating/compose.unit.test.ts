@@ -23,6 +23,8 @@ const service = z.strictObject({
   build: z.string().optional(),
   user: z.string().optional(),
   restart: z.enum(['no', 'unless-stopped']),
+  mem_limit: z.string(),
+  pids_limit: z.number(),
   profiles: list,
   read_only: z.boolean().default(false),
   tmpfs: list,
@@ -181,7 +183,7 @@ describe('docker-compose.yml', () => {
     const tags = new Map<string, Set<string>>();
     for (const [name, { image, build }] of services) {
       if (build !== undefined) continue;
-      const [, repository = '', tag = ''] = /^([a-z/-]+):(\d+\.\d+(?:\.\d+)?)$/.exec(image) ?? [];
+      const [, repository = '', tag = ''] = /^([a-z/-]+):(\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
       assert.notEqual(tag, '', `${name}: ${image} is not pinned`);
       tags.set(repository, (tags.get(repository) ?? new Set()).add(tag));
     }
@@ -266,6 +268,19 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'worker', 'ops']) assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
+  it('lets none take all of the memory or all of the processes of its machine', () => {
+    for (const [name, { mem_limit: memory, pids_limit: pids }] of services) {
+      assert.match(memory, /^(\d+m|[1-4]g)$/, name);
+      assert.ok(pids >= 32 && pids <= 1_000, name);
+    }
+    // Its buffer pool is only a part of what it takes.
+    assert.deepEqual(
+      serviceOf('mysql').command.filter((option) => option.includes('buffer-pool')),
+      ['--innodb-buffer-pool-size=2G'],
+    );
+    assert.equal(serviceOf('mysql').mem_limit, '3g');
+  });
+
   it('has scripts that a shell can read', () => {
     for (const name of readdirSync('docker').filter((file) => file.endsWith('.sh'))) {
       const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('docker', name)))?.[1];
@@ -316,6 +331,12 @@ describe('the Dockerfile', () => {
     assert.ok(['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)));
     assert.match(build, /npm ci --ignore-scripts/);
     assert.match(build, /npm prune --omit=dev/);
+  });
+
+  it('names its base by an exact version, the same for both stages', () => {
+    const bases = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, base = '']) => base);
+    assert.deepEqual([bases.length, new Set(bases).size], [2, 1]);
+    assert.match(bases[0] ?? '', /^node:\d+\.\d+\.\d+-[a-z-]+(@sha256:[0-9a-f]{64})?$/);
   });
 
   it('keeps the large semi-space of the API', () => {

@@ -171,13 +171,14 @@ describe('the import of accounts', function () {
         'person,"Two', // 16
         'lines",$two.lines,,', // 16 to 17
         'person,=1+1,$x,-5,', // 18
-        'person,Last,$last,,', // 19
+        'person,An\u202ea,$turned,,', // 19
+        'person,Last,$last,,', // 20
       ].join('\r\n'),
     );
     const { stderr, ...counted } = await imported(1, path, '--report', report);
-    assert.deepEqual(counted, { lines: 17, opened: 2, known: 0, bad: 15, dry_run: false });
+    assert.deepEqual(counted, { lines: 18, opened: 2, known: 0, bad: 16, dry_run: false });
     assert.match(stderr, /^line 3, type "persona": must be person or business \(invalid_field\)$/m);
-    assert.match(stderr, /^error: 15 of 17 lines were refused; they are in .*\.csv$/m);
+    assert.match(stderr, /^error: 16 of 18 lines were refused; they are in .*\.csv$/m);
     const reported = readFileSync(report, 'utf8').trimEnd().split('\n');
     assert.deepEqual(
       reported.map((line) => line.split(',').slice(0, 4).join(',')),
@@ -190,16 +191,16 @@ describe('the import of accounts', function () {
         '7,phone,invalid_field,12',
         '8,alias,alias_reserved,$admin',
         '9,alias,alias_taken,$known',
-        "10,phone,invalid_field,'+573001110001",
+        `10,phone,invalid_field,"'+573001110001"`,
         '11,alias,alias_in_quarantine,$closing',
         '12,alias,duplicate_line,$GOOD',
         '13,,wrong_column_count,',
         '14,grant,unknown_member,nobody=owner',
         '15,grant,invalid_field,owner=boss',
-        '16,name,invalid_field,"Two',
-        'lines",control_character',
+        '16,name,invalid_field,Two lines',
         '18,alias,invalid_field,$x',
-        "18,phone,invalid_field,'-5",
+        `18,phone,invalid_field,"'-5"`,
+        '19,name,invalid_field,An\\u202ea',
       ],
     );
     assert.equal(statSync(report).mode & 0o777, 0o600);

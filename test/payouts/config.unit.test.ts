@@ -72,6 +72,22 @@ describe('the configuration of rails', () => {
       assert.throws(() => readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: wrong }), /PAYOUT_RAIL_QUIET_S/);
   });
 
+  it('takes a gateway over https, over http only at a host that the operator allows', () => {
+    const keys = { PAYOUT_RAIL_KEYS: `bank-a=k1:${KEY}` };
+    const open = { ...keys, PAYOUT_RAIL_URLS: 'bank-a=http://127.0.0.1:9999/v1' };
+    const allowed = { ...open, PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
+    assert.match(refusalOf(open), /bank-a must be https, or its host in PAYOUT_RAIL_ALLOWED_HOSTS/);
+    assert.equal(refusalOf(allowed), '');
+    assert.equal(refusalOf({ ...keys, PAYOUT_RAIL_URLS: 'bank-a=https://gateway.example' }), '');
+    const others = ['http://127.0.0.1.example:9999', 'http://127.0.0.1@gateway.example', 'http://10.0.0.5'];
+    for (const url of others)
+      assert.match(refusalOf({ ...allowed, PAYOUT_RAIL_URLS: `bank-a=${url}` }), /must be https/);
+    // Where tenants' receivers may be says nothing of where our own gateways are.
+    assert.match(refusalOf({ ...open, WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*' }), /must be https/);
+    assert.throws(() => readOpsConfig({ ...REST, ...open }), /must be https/);
+    readOpsConfig({ ...REST, ...allowed });
+  });
+
   it('never shows a key in a fault', () => {
     const secret = 'c2VjcmV0';
     const message = refusalOf({ PAYOUT_RAIL_KEYS: `bank-a=k1:${secret}` });

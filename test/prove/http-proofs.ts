@@ -8,6 +8,7 @@ import {
   twoBodiesStorm,
   unboundStorm,
 } from '../campaigns/http-storms.js';
+import { CERTAIN, timingCampaign } from '../campaigns/timing.js';
 import { modelCampaign } from '../campaigns/model.js';
 import { startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
@@ -37,6 +38,10 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_after', commandTimeoutMs: 1_000 }),
     await httpCommitCuts({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
   ],
+  timing: (db) =>
+    twoProcesses(db, async ({ api, others: [baseUrl = ''] }) => [
+      await timingCampaign({ api, baseUrl, requests: 20_000, errors: CERTAIN }),
+    ]),
   model: async (db) => [await modelCampaign({ db, operations: 1_000_000, longest: 300, lanes: 4 })],
 };
 

@@ -116,6 +116,8 @@ export function testEnvironment(
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     // Where a test's own receivers of webhooks are.
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
+    // And its gateways.
+    PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
     RATE_LIMIT_REDELIVER_PER_MIN: '1000000',

@@ -24,6 +24,8 @@ export class FakeReceiver {
   readonly received: Received[] = [];
   /** What `newSecret` has given out. */
   readonly secrets: string[] = [];
+  /** The URLs whose hosts were looked up for a registration or a change. */
+  readonly resolved: string[] = [];
   reply: (request: Received) => Reply = () => 200;
   /** Hosts that do not resolve, and addresses that are refused. */
   readonly refused = new Map<string, RefusedReason>([['nowhere.invalid', 'unresolvable']]);
@@ -42,11 +44,17 @@ export class FakeReceiver {
         ...(previousSecret === null ? {} : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
       }),
     },
-    checkUrl: (text) => {
-      if (!URL.canParse(text)) return Promise.resolve({ ok: false, reason: 'malformed' });
+    parseUrl: (text) => {
+      if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
       const url = new URL(text);
-      const reason = url.protocol === 'https:' ? this.refused.get(url.hostname) : 'https_only';
-      const checked: CheckedUrl = reason === undefined ? { ok: true, url: url.href } : { ok: false, reason };
+      return url.protocol === 'https:' ? { ok: true, url } : { ok: false, reason: 'https_only' };
+    },
+    checkUrl: (text) => {
+      this.resolved.push(text);
+      const parsed = this.sending.parseUrl(text);
+      if (!parsed.ok) return Promise.resolve(parsed);
+      const reason = this.refused.get(parsed.url.hostname);
+      const checked: CheckedUrl = reason === undefined ? { ok: true, url: parsed.url.href } : { ok: false, reason };
       return Promise.resolve(checked);
     },
   };

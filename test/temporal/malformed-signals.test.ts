@@ -118,6 +118,11 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
       input: () => [{ actor: 'Ana\u0000', reason: REASON }],
       words: /no actor was named/,
     },
+    'a character that turns what follows in a name': {
+      input: () => [{ actor: 'Ana\u202e', reason: REASON }],
+      words: /no actor was named/,
+    },
+    'a character of no width in a reason': { input: () => [{ actor: active, reason: 'go\u200bod' }], words: noReason },
     'half a character for a name': { input: () => [{ actor: '\ud800', reason: REASON }], words: /no actor was named/ },
     'no reason': { input: () => [{ actor: active }], words: noReason },
     'an empty reason': { input: () => [{ actor: active, reason: '' }], words: noReason },

@@ -50,8 +50,7 @@ export type AccountLimits = RowOf<typeof accountLimits>;
 
 export const AUDIT_CHANNELS = ['api', 'ops', 'temporal'] as const;
 
-/** Every privileged act. Nobody can change or delete a row. */
-export const auditLog = defineTable('audit_log', {
+const actColumns = {
   id: column.uuid,
   tenantId: column.nullable(column.uuid),
   at: column.time,
@@ -64,5 +63,35 @@ export const auditLog = defineTable('audit_log', {
   subjectId: column.string,
   /** A flat JSON object: ids, amounts, states and reasons, never secrets or personal data. */
   details: column.string,
-});
+};
+
+/** Every privileged act. Nobody can change or delete a row. */
+export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
+
+/** The same with its place in its chain (db/audit-hash.ts); all null for what is older than the chains. */
+export const chainedActs = defineTable('audit_log', {
+  ...actColumns,
+  chainId: column.nullable(column.uuid),
+  /** Gapless in its chain, from 1. */
+  sequence: column.nullable(column.bigint),
+  previousHash: column.nullable(column.bytes),
+  hash: column.nullable(column.bytes),
+});
+export type ChainedAct = RowOf<typeof chainedActs>;
+
+/** The last act of each chain. Locked after everything else of a transaction. */
+export const auditChains = defineTable('audit_chains', {
+  chainId: column.uuid,
+  lastSequence: column.bigint,
+  lastHash: column.bytes,
+});
+export type AuditChain = RowOf<typeof auditChains>;
+
+/** What a chain's first act follows where some are older than the chain: how many, and their hash. Never written again. */
+export const auditAnchors = defineTable('audit_anchors', {
+  chainId: column.uuid,
+  acts: column.bigint,
+  hash: column.bytes,
+});
+export type AuditAnchor = RowOf<typeof auditAnchors>;

@@ -85,5 +85,7 @@ export const tokens = defineTable('tokens', {
   expiresAt: column.nullable(column.time),
   revokedAt: column.nullable(column.time),
   createdAt: column.time,
+  /** About: minutes behind. */
+  lastUsedAt: column.nullable(column.time),
 });
 export type Token = RowOf<typeof tokens>;

@@ -10,16 +10,19 @@ import {
   ledgerTransactions,
   monthTotals,
 } from '../../db/entities/ledger.js';
+import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { insertSql, literal, literals, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
-import { appendEvents } from '../event-log.js';
+import { appendTo } from '../appending.js';
+import { appendingActs } from '../audit-chain.js';
+import { appendingEvents } from '../event-log.js';
 import type { GroupWrites } from './state.js';
 import type { RowWrite } from './types.js';
 
 /**
  * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources,
- * event counters. They share two round trips: events can be numbered only under their counter's lock.
+ * event counters, audit chains. They share two round trips: events and acts can be numbered only under their heads' locks.
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -28,7 +31,13 @@ export async function writeGroup(
   now: Instant,
 ): Promise<void> {
   const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
-  await appendEvents(transaction, writes.events, now, statements);
+  await appendTo(transaction, [appendingEvents(writes.events, now), appendingActs(actsOf(writes.rows))], statements);
+}
+
+/** In the order in which they were decided. */
+function actsOf(tables: GroupWrites['rows']): AuditRow[] {
+  // What was written for a table is of its rows.
+  return Array.from(tables.get(auditLog)?.values() ?? [], ({ row }) => row as unknown as AuditRow);
 }
 
 /** In the order of the primary key: unsorted multi-row inserts deadlock. */
@@ -71,6 +80,7 @@ function moveHeads(rows: readonly Account[]): string {
 
 function resourceStatements(tables: GroupWrites['rows']): string[] {
   return Array.from(tables).flatMap(([table, writes]) => {
+    if (table === auditLog) return [];
     const sorted = [...writes.values()].sort((a, b) => compareText(a.row.id, b.row.id));
     const all = table.columns.map((column) => column.property).filter((property) => property !== 'id');
     return [

@@ -1,10 +1,18 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { listActs } from '../../access/audit-log.js';
-import { addCommand } from '../command.js';
+import { chainHeads, listActs } from '../../access/audit-log.js';
+import type { Uuid } from '../../core/ids.js';
+import { verifyAuditLog } from '../../ledger/auditor/audit.js';
+import { addCommand, type Ops } from '../command.js';
+import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { limit, optionalText } from '../inputs.js';
 import { actFields } from '../presenting.js';
+
+const EXPLANATION = `
+Each tenant's lines are a chain, and so are those of no tenant: a line carries a hash of the one before it and of its own
+content. --verify recomputes them, shows the last line of each chain, and ends with 1 where one is broken. Keep what it
+shows elsewhere: whoever can write the whole log anew can do so with other hashes alone.`;
 
 export function addAuditLogCommand(program: Command): void {
   addCommand(program, {
@@ -18,14 +26,45 @@ export function addAuditLogCommand(program: Command): void {
       ],
       ['--action <action>', 'only this, such as token.revoke'],
       ['--limit <count>', 'how many at most (default: 100)'],
+      ['--verify', 'prove that no line was changed, removed, inserted or moved, and say where one was'],
     ],
-    examples: ['audit-log --tenant acme', 'audit-log --action adjustment.approve --limit 20 --json'],
-    input: z.object({ tenant: optionalText, subject: optionalText, action: optionalText, limit }),
-    run: async ({ database, output }, { tenant, subject: subjectId, action, limit: most }) => {
+    explanation: EXPLANATION,
+    examples: [
+      'audit-log --tenant acme',
+      'audit-log --action adjustment.approve --limit 20 --json',
+      'audit-log --verify',
+    ],
+    input: z.object({
+      tenant: optionalText,
+      subject: optionalText,
+      action: optionalText,
+      limit,
+      verify: z.boolean().default(false),
+    }),
+    run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
+      const { database, output } = ops;
       const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+      if (isProof) return verify(ops, tenantId);
       const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
       output.list(acts.map(actFields), 'Nothing is recorded.');
       if (acts.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
+}
+
+async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
+  const heads = await chainHeads(database.reader, tenantId);
+  const { findings } = await verifyAuditLog(database, {
+    ...(tenantId === undefined ? {} : { tenantId }),
+    onProgress: (done, total) => output.progress('Verifying', done, total),
+  });
+  if (findings.length > 0) {
+    output.list(
+      findings.map((finding) => ({ ...finding })),
+      '',
+    );
+    throw new OpsError(`the audit log is broken in ${findings.length} place(s)`);
+  }
+  output.list(heads, 'Nothing is chained yet.');
+  output.say('Every chain is whole.');
 }

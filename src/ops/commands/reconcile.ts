@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { csvCell } from '../../batches/files/writing/cells.js';
 import { isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { parseRfc3339 } from '../../core/instant.js';
@@ -72,8 +73,7 @@ function readLine({ number, values, isWhole }: CsvLine): StatementLine {
 
 const HEADER = ['difference', 'payout_id', 'line', 'there', 'here'] as const;
 
-/** Ids, words and numbers of our own alone: no cell can be a formula or needs quotation marks. */
 function csvOf(differences: readonly Difference[]): string {
-  const rows = differences.map((one) => HEADER.map((name) => String(one[name] ?? '')).join(','));
+  const rows = differences.map((one) => HEADER.map((name) => csvCell(String(one[name] ?? ''), 'text')).join(','));
   return `${[HEADER.join(','), ...rows].join('\n')}\n`;
 }

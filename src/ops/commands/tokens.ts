@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { issueToken, listTokens, revokeToken, rotateToken } from '../../access/tokens.js';
+import { issueToken, listTokens, revokeToken, revokeTokensOf, rotateToken } from '../../access/tokens.js';
 import type { Reader } from '../../db/database.js';
 import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
-import { addCommand, group } from '../command.js';
-import { OpsError } from '../failures.js';
+import { addCommand, group, type Ops } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, duration, scopes, text, time } from '../inputs.js';
+import { cidrs, duration, optionalText, scopes, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
@@ -70,17 +70,34 @@ function addList(own: Command): void {
 
 function addRevoke(own: Command): void {
   addCommand(own, {
-    usage: 'revoke <key-id>',
+    usage: 'revoke [key-id]',
     summary: 'end a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
-    options: [],
-    examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke k3jd7q2mzx5tyw4a --yes'],
-    input: z.object({ keyId: text }),
-    run: async ({ database, clock, actor, output }, { keyId }) => {
+    options: [TENANT, ['--member <member>', 'in place of a key id: every live token of this member (id or name)']],
+    examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
+    input: z.object({ keyId: optionalText, tenant: optionalText, member: optionalText }),
+    run: async (ops, { keyId, tenant, member }) => {
+      if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
+      if (keyId === undefined || tenant !== undefined || member !== undefined)
+        throw new UsageError('name a token by its key id, or all of a member by --tenant and --member');
+      const { database, clock, actor, output } = ops;
       const { token, memberName } = await findToken(database.reader, keyId);
       if (token.revokedAt === null) await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
       output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
     },
   });
+}
+
+/** One of them has leaked: all end at once, and new ones are issued when the member's programs are safe again. */
+async function revokeAll({ database, clock, actor, output }: Ops, tenant: string, name: string): Promise<void> {
+  const { id } = await findTenant(database.reader, tenant);
+  const member = await findMember(database.reader, id, name);
+  await output.confirm(`Revoke every live token of ${member.name}`);
+  const revoked = await revokeTokensOf(database, clock, member, actor());
+  output.list(
+    revoked.map((token) => tokenFields(token, member.name)),
+    `Nothing was changed: ${member.name} had no live token.`,
+  );
+  if (revoked.length > 0) output.say('New ones: npm run ops -- tokens issue --help');
 }
 
 function addRotate(own: Command): void {

@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { csvCell } from '../../batches/files/writing/cells.js';
 import { OpsError } from '../failures.js';
 import type { LineProblem } from './account-lines.js';
 
@@ -26,7 +27,7 @@ export class ReportFile {
   async write(problems: readonly LineProblem[]): Promise<void> {
     if (problems.length === 0) return;
     const rows = problems.map(({ line, column, code, value, message }) =>
-      [String(line), column, code, value, message].map(cell).join(','),
+      [String(line), column, code, value, message].map((text) => csvCell(text, 'text')).join(','),
     );
     await this.file.write(`${rows.join('\n')}\n`);
   }
@@ -34,10 +35,4 @@ export class ReportFile {
   close(): Promise<void> {
     return this.file.close();
   }
-}
-
-/** A cell that no spreadsheet takes for a formula. */
-function cell(text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

@@ -1,7 +1,10 @@
+import { withEscapes } from '../../../core/text.js';
+
 /**
  * What may stand in a cell that a person opens. A cell of an XLSX says itself that it is text, so nothing in it runs. A cell of
  * a CSV is what the program that opens it takes it for, so where its text could be taken for a formula an apostrophe is put
- * before it. The apostrophe is the only change: who reads the CSV by program takes it away, or takes the XLSX.
+ * before it. Of a text that can be seen the apostrophe is the only change: who reads the CSV by program takes it away, or takes
+ * the XLSX.
  */
 
 /** `number`: digits of ours. `party`: a recipient, whose phone begins with `+`. `text`: anything. */
@@ -17,10 +20,10 @@ const PHONE = /^\+[0-9]{1,20}$/;
  */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
-/** The text without control characters; line breaks and tabs are spaces. */
+/** The text without control characters; line breaks and tabs are spaces, and what else cannot be seen is escaped. */
 export function shownText(text: string): string {
-  if (!UNSHOWN.test(text)) return text;
-  return text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '');
+  const shown = UNSHOWN.test(text) ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '') : text;
+  return withEscapes(shown);
 }
 
 /** The cell as it stands in a CSV, quoted where it must be. */

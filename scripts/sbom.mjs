@@ -1,0 +1,29 @@
+/**
+ * `npm run sbom`: the software bill of materials of what is shipped, as CycloneDX JSON, on standard output. It is what
+ * package-lock.json pins, made by npm itself; nothing is asked of a registry. `npm run --silent sbom >sbom.cdx.json` keeps it.
+ */
+import { spawnSync } from 'node:child_process';
+import { ROOT } from './lib/paths.mjs';
+import { findProgram } from './lib/run.mjs';
+
+const MOST_BYTES = 64 * 1024 * 1024;
+const npm = process.env.npm_execpath;
+const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
+// Not --omit=dev: npm then leaves out whatever a tool needs too, though it is shipped.
+const args = [...first, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
+const { status, stdout } = spawnSync(command, args, {
+  cwd: ROOT,
+  stdio: ['ignore', 'pipe', 'inherit'],
+  maxBuffer: MOST_BYTES,
+});
+if (status !== 0) process.exit(status ?? 1);
+
+const bom = JSON.parse(stdout);
+const isOfTools = ({ properties = [] }) => properties.some(({ name }) => name === 'cdx:npm:package:development');
+const components = bom.components.filter((component) => !isOfTools(component));
+const shipped = new Set(components.map((component) => component['bom-ref']));
+const root = bom.metadata.component['bom-ref'];
+const dependencies = bom.dependencies
+  .filter(({ ref }) => ref === root || shipped.has(ref))
+  .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => shipped.has(one)) }));
+process.stdout.write(`${JSON.stringify({ ...bom, components, dependencies }, null, 2)}\n`);

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import { DataSource } from 'typeorm';
+import { AuditChain1763746000000 } from '../../migrations/1763746000000-audit-chain.js';
+import { addMember } from '../../src/access/members.js';
+import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { systemClock as clock } from '../../src/core/instant.js';
+import { SYSTEM_CHAIN } from '../../src/db/audit-hash.js';
+import { uuid } from '../../src/db/columns.js';
+import { type ChainedAct, chainedActs } from '../../src/db/entities/identity.js';
+import { verifyAuditLog } from '../../src/ledger/auditor/audit.js';
+import { run } from '../ops/ops.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound, makeTenant, TEST_ACTOR } from '../support/world.js';
+
+const adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+
+interface Damage {
+  readonly name: string;
+  /** Statements for the administrator; `at` names an act of the tenant's chain by its number. */
+  readonly sql: (at: (sequence: number) => string, tenantId: string) => readonly string[];
+  /** What is found, in its order: the check, and the number of the act. */
+  readonly found: readonly (readonly [check: string, sequence: number | null, message: RegExp])[];
+}
+
+const AGAIN =
+  'INSERT INTO audit_log (id, tenant_id, at, channel, actor_claimed, action, subject_type, subject_id, details';
+const COPIED = "tenant_id, at, channel, 'mallory', action, subject_type, subject_id, details";
+
+const DAMAGES: readonly Damage[] = [
+  {
+    name: 'a changed act',
+    sql: (at) => [`UPDATE audit_log SET actor_claimed='mallory' WHERE ${at(2)}`],
+    found: [['audit_chain', 2, /not what was written/]],
+  },
+  {
+    name: 'an act whose hash was made to fit it',
+    sql: (at) => [`UPDATE audit_log SET actor_claimed='mallory', hash=X'${'ab'.repeat(32)}' WHERE ${at(2)}`],
+    found: [
+      ['audit_chain', 2, /not what was written/],
+      ['audit_chain', 3, /does not follow/],
+    ],
+  },
+  {
+    name: 'a removed act',
+    sql: (at) => [`DELETE FROM audit_log WHERE ${at(2)}`],
+    found: [['audit_chain', 3, /1 before it are missing/]],
+  },
+  {
+    name: 'a removed first act',
+    sql: (at) => [`DELETE FROM audit_log WHERE ${at(1)}`],
+    found: [['audit_chain', 2, /1 before it are missing/]],
+  },
+  {
+    name: 'the last act cut off',
+    sql: (at) => [`DELETE FROM audit_log WHERE ${at(4)}`],
+    found: [['audit_head', null, /last act is number 4/]],
+  },
+  {
+    name: 'two acts that changed places',
+    sql: (at) => [
+      `UPDATE audit_log SET sequence=99 WHERE ${at(2)}`,
+      `UPDATE audit_log SET sequence=2 WHERE ${at(3)}`,
+      `UPDATE audit_log SET sequence=3 WHERE ${at(99)}`,
+    ],
+    found: [
+      ['audit_chain', 2, /does not follow/],
+      ['audit_chain', 2, /not what was written/],
+      ['audit_chain', 3, /does not follow/],
+      ['audit_chain', 3, /not what was written/],
+      ['audit_chain', 4, /does not follow/],
+    ],
+  },
+  {
+    name: 'an act inserted in between',
+    sql: (at) => [
+      `UPDATE audit_log SET sequence=5 WHERE ${at(4)}`,
+      `UPDATE audit_log SET sequence=4 WHERE ${at(3)}`,
+      `${AGAIN}, chain_id, sequence, previous_hash, hash) SELECT ${uuid.literal(newId())}, ${COPIED}, chain_id, 3, hash,
+       UNHEX(SHA2(id, 256)) FROM (SELECT * FROM audit_log WHERE ${at(2)}) copied`,
+    ],
+    found: [
+      ['audit_chain', 3, /not what was written/],
+      ['audit_chain', 4, /does not follow/],
+      ['audit_chain', 4, /not what was written/],
+      ['audit_chain', 5, /not what was written/],
+      ['audit_head', null, /last act is number 4/],
+      ['audit_head', 5, /behind the end/],
+    ],
+  },
+  {
+    name: 'an act put behind the last',
+    sql: (at) => [
+      `${AGAIN}, chain_id, sequence, previous_hash, hash) SELECT ${uuid.literal(newId())}, ${COPIED}, chain_id, 5, hash,
+       UNHEX(SHA2(id, 256)) FROM (SELECT * FROM audit_log WHERE ${at(4)}) copied`,
+    ],
+    found: [
+      ['audit_chain', 5, /not what was written/],
+      ['audit_head', 5, /behind the end/],
+    ],
+  },
+  {
+    name: 'an act put in beside the chain',
+    sql: (at) => [
+      `${AGAIN}) SELECT ${uuid.literal(newId())}, ${COPIED} FROM (SELECT * FROM audit_log WHERE ${at(4)}) copied`,
+    ],
+    found: [['audit_anchor', null, /1 act\(s\) are in no chain/]],
+  },
+];
+
+describe('the chains of the audit log', function () {
+  this.timeout(90_000);
+  let db: TestDatabase;
+
+  before(async () => {
+    db = await freshDatabase(adminUrl, 'money_test_audit_chain');
+  });
+  after(() => db.remove());
+
+  const chainWhere = (chainId: string) => (sequence: number) =>
+    `chain_id=X'${chainId.replaceAll('-', '')}' AND sequence=${sequence}`;
+
+  /** A tenant whose chain has four acts: the tenant, its owner and two members. */
+  async function chained(): Promise<Uuid> {
+    const { id } = (await makeTenant(db.database)).tenant;
+    const known = await acts(id);
+    for (let count = known.length; count < 4; count += 1)
+      await addMember(db.database, clock, id, `member ${count}`, TEST_ACTOR);
+    return id;
+  }
+
+  const acts = (chainId: Uuid): Promise<ChainedAct[]> =>
+    db.database.reader.select(chainedActs, { chainId }, { orderBy: ['sequence'] });
+
+  it('are one for each tenant and one for what belongs to none, gapless, each act with the hash of the one before', async () => {
+    const [one, other] = [await chained(), await chained()];
+    await reserveAlias(db.database, clock, '$chained', TEST_ACTOR);
+    await unreserveAlias(db.database, clock, '$chained', TEST_ACTOR);
+    for (const chainId of [one, other, SYSTEM_CHAIN]) {
+      const chain = await acts(chainId);
+      assert.deepEqual(
+        chain.map(({ sequence }) => sequence),
+        chain.map((_, index) => BigInt(index + 1)),
+      );
+      chain.slice(1).forEach((act, index) => assert.deepEqual(act.previousHash, chain[index]?.hash));
+    }
+    await assertLedgerSound(db.database);
+  });
+
+  it('stay whole when many act at once, in several tenants and in none', async () => {
+    const tenants = [await chained(), await chained()];
+    await Promise.all(
+      Array.from({ length: 60 }, (_, count) => {
+        const tenantId = tenants[count % 3];
+        if (tenantId === undefined) return reserveAlias(db.database, clock, `$many.${count}`, TEST_ACTOR);
+        return addMember(db.database, clock, tenantId, `busy ${count}`, TEST_ACTOR);
+      }),
+    );
+    assert.deepEqual((await acts(tenants[0]!)).length, 24);
+    assert.deepEqual((await verifyAuditLog(db.database)).findings, []);
+  });
+
+  for (const { name, sql, found } of DAMAGES)
+    it(`show ${name}`, async () => {
+      const tenantId = await chained();
+      const kept = await db.sql(`SELECT * FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`);
+      assert.equal(kept.length, 4);
+      for (const statement of sql(chainWhere(tenantId), tenantId)) await db.change(statement);
+      const { findings } = await verifyAuditLog(db.database, { tenantId });
+      assert.deepEqual(
+        findings.map(({ check, subject }) => [check, /number (\d+):/.exec(subject)?.[1] ?? null]),
+        found.map(([check, sequence]) => [check, sequence === null ? null : String(sequence)]),
+      );
+      findings.forEach(({ message }, index) => assert.match(message, found[index]![2]));
+      const others = (await verifyAuditLog(db.database)).findings.filter((one) => !findings.some(isSame(one)));
+      assert.deepEqual(others, [], 'and nothing else is broken');
+      await db.change(`DELETE FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`);
+      await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
+    });
+
+  it('are verified by ops, which shows the last act of each, or says where one breaks', async () => {
+    const tenantId = await chained();
+    const ops = (...args: readonly string[]) =>
+      run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], { MYSQL_URL: db.url });
+    const whole = await ops('--json');
+    assert.equal(whole.code, 0, whole.stderr);
+    const last = (await acts(tenantId)).at(-1);
+    assert.deepEqual(JSON.parse(whole.stdout), [{ tenant: tenantId, acts: '4', hash: last?.hash?.toString('hex') }]);
+    await db.change(`UPDATE audit_log SET details='{}', action='member.none' WHERE ${chainWhere(tenantId)(3)}`);
+    const broken = await ops();
+    assert.equal(broken.code, 1);
+    assert.match(broken.stdout, /number 3: member\.none .* it is not what was written/);
+    assert.match(broken.stderr, /broken in 1 place/);
+    await db.change(`DELETE FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`);
+    await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
+  });
+
+  it('begin, for what is older than they are, with an anchor over it', async () => {
+    const old = await freshDatabase(adminUrl, 'money_test_audit_anchor');
+    try {
+      const { id: tenantId } = (await makeTenant(old.database)).tenant;
+      await reserveAlias(old.database, clock, '$older', TEST_ACTOR);
+      // As it was before the migration.
+      await old.change('DROP TABLE audit_chains');
+      await old.change('DROP TABLE audit_anchors');
+      await old.change(
+        `ALTER TABLE audit_log DROP CONSTRAINT audit_log_chained, DROP KEY chain, DROP COLUMN chain_id, DROP COLUMN sequence,
+         DROP COLUMN previous_hash, DROP COLUMN hash`,
+      );
+      await migrateAnew(old);
+      await addMember(old.database, clock, tenantId, 'newer', TEST_ACTOR);
+      assert.deepEqual((await verifyAuditLog(old.database)).findings, []);
+      await old.change(`UPDATE audit_log SET actor_claimed='mallory' WHERE tenant_id IS NULL`);
+      await old.change(`DELETE FROM audit_log WHERE chain_id IS NULL AND tenant_id IS NOT NULL LIMIT 1`);
+      const { findings } = await verifyAuditLog(old.database);
+      assert.deepEqual(
+        findings.map(({ check, subject }) => [check, subject]),
+        [
+          ['audit_anchor', 'the chain of no tenant'],
+          ['audit_anchor', `the chain of tenant ${tenantId}`],
+        ],
+      );
+    } finally {
+      await old.remove();
+    }
+  });
+});
+
+const isSame =
+  (one: { readonly subject: string }) =>
+  (other: { readonly subject: string }): boolean =>
+    one.subject === other.subject;
+
+/** The migration alone, as an administrator, with the rights of the application's user. */
+async function migrateAnew(db: TestDatabase): Promise<void> {
+  const source = new DataSource({ type: 'mysql', url: db.adminUrl, charset: 'utf8mb4_bin', timezone: 'Z' });
+  await source.initialize();
+  const runner = source.createQueryRunner();
+  await new AuditChain1763746000000().up(runner);
+  await runner.release();
+  await source.destroy();
+  const connection = await createConnection({ uri: db.adminUrl });
+  for (const [table, rights] of [
+    ['audit_chains', 'SELECT, INSERT, UPDATE'],
+    ['audit_anchors', 'SELECT'],
+  ])
+    await connection.query(`GRANT ${rights} ON ${db.name}.${table} TO '${db.name}'@'%'`);
+  await connection.end();
+}

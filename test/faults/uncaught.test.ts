@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { run } from '../ops/ops.js';
+
+describe('an error that nobody caught', () => {
+  it('ends the process, and prints where it came from but nothing of the statement that it carries', async () => {
+    const { code, stdout, stderr } = await run('test/support/uncaught-process.js', [], {});
+    assert.equal(code, 1);
+    assert.match(stdout, /uncaught exception/);
+    assert.match(stdout, /1064/);
+    assert.match(stdout, /uncaught-process/);
+    for (const secret of ['INSERT', 'Zenobia', 'near'])
+      assert.ok(!`${stdout}${stderr}`.includes(secret), stdout + stderr);
+  });
+});

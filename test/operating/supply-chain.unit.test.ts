@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { run } from '../ops/ops.js';
+import { ROOT } from '../support/service-process.js';
+
+const lock = z
+  .object({
+    packages: z.record(z.string(), z.object({ version: z.string().optional(), dev: z.boolean().default(false) })),
+  })
+  .parse(JSON.parse(readFileSync('package-lock.json', 'utf8')));
+
+/**
+ * The least version of each package in which what was published against it is mended, for each major version that has one. A
+ * package that is shipped must be there, so that a change of its name is not taken for safety.
+ */
+const LEAST: Readonly<Record<string, readonly string[]>> = {
+  koa: ['3.1.2'],
+  typeorm: ['0.3.26', '1.0.0'],
+  mysql2: ['3.23.1'],
+  busboy: ['1.0.0'],
+  '@grpc/grpc-js': ['1.10.9'],
+  protobufjs: ['7.2.5', '8.0.0'],
+  'csv-parse': ['4.4.6', '5.0.0', '7.0.0'],
+  luxon: ['3.2.1'],
+  'swagger-ui-dist': ['4.1.3', '5.0.0'],
+  yauzl: ['3.2.1'],
+  zod: ['3.22.3', '4.0.0'],
+  webpack: ['5.94.0'],
+};
+
+/** The same of what only tests and tools have, where they have it. */
+const LEAST_OF_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  multer: ['2.3.0'],
+  'brace-expansion': ['1.1.12', '2.0.2', '5.0.0'],
+  'cross-spawn': ['7.0.5'],
+  'js-yaml': ['3.14.2', '4.1.1', '5.0.0'],
+  jszip: ['3.8.0'],
+  minimist: ['1.2.6'],
+  'serialize-javascript': ['6.0.2', '7.0.3'],
+  tmp: ['0.2.4'],
+  yaml: ['2.2.2'],
+};
+
+const numbersOf = (version: string): readonly number[] =>
+  version
+    .split('-')[0]
+    ?.split('.')
+    .map((part) => Number.parseInt(part, 10)) ?? [];
+
+/** Within its own major version, or newer than all of them. */
+function isMended(version: string, least: readonly string[]): boolean {
+  const [major = 0, minor = 0, patch = 0] = numbersOf(version);
+  const majors = least.map((one) => numbersOf(one)[0] ?? 0);
+  if (major > Math.max(...majors)) return true;
+  return least.some((one) => {
+    const [ofMajor = 0, ofMinor = 0, ofPatch = 0] = numbersOf(one);
+    return major === ofMajor && (minor > ofMinor || (minor === ofMinor && patch >= ofPatch));
+  });
+}
+
+/** Every version of a package that an installation has, or a shipped one alone. */
+function versionsOf(name: string, isShipped = false): readonly string[] {
+  return Object.entries(lock.packages).flatMap(([path, { version, dev }]) =>
+    path.endsWith(`node_modules/${name}`) && version !== undefined && !(isShipped && dev) ? [version] : [],
+  );
+}
+
+describe('the packages', () => {
+  it('are compared as versions are', () => {
+    assert.deepEqual(
+      ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) => isMended(version, ['3.1.2'])),
+      [false, true, true, true, false, true],
+    );
+    assert.deepEqual(
+      ['1.1.11', '1.1.12', '2.0.1', '2.0.2'].map((version) => isMended(version, ['1.1.12', '2.0.2'])),
+      [false, true, false, true],
+    );
+  });
+
+  for (const [name, least] of Object.entries({ ...LEAST, ...LEAST_OF_TOOLS }))
+    it(`have ${name} in no version against which something was published: ${least.join(', ')} or later`, () => {
+      const versions = versionsOf(name);
+      if (name in LEAST) assert.ok(versionsOf(name, true).length > 0, `${name} is not among them`);
+      for (const version of versions) assert.ok(isMended(version, least), `${name} ${version}`);
+    });
+
+  it('are all in exact versions', () => {
+    const manifest = z
+      .object({ dependencies: z.record(z.string(), z.string()), devDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync('package.json', 'utf8')));
+    for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
+      assert.match(version, /^\d+\.\d+\.\d+$/, name);
+  });
+});
+
+describe('npm run sbom', function () {
+  this.timeout(60_000);
+
+  it('lists as CycloneDX every package that is shipped, and none that is not', async () => {
+    const { code, stdout, stderr } = await run('../scripts/sbom.mjs', [], { HOME: process.env.HOME ?? '' });
+    assert.equal(code, 0, stderr);
+    const bom = z
+      .object({
+        bomFormat: z.literal('CycloneDX'),
+        components: z.array(z.object({ name: z.string(), version: z.string(), purl: z.string() })),
+      })
+      .parse(JSON.parse(stdout));
+    const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
+    for (const name of Object.keys(LEAST))
+      for (const version of versionsOf(name, true)) assert.ok(listed.has(`${name}@${version}`), `${name}@${version}`);
+    assert.ok(!bom.components.some(({ name }) => name === 'mocha' || name === 'typescript'));
+  });
+});
+
+describe('npm run images:pin', () => {
+  const load = async (): Promise<Images> => (await import(`${ROOT}/scripts/lib/images.mjs`)) as Images;
+  const DIGEST = `sha256:${'ab'.repeat(32)}`;
+  const OTHER = `sha256:${'cd'.repeat(32)}`;
+
+  it('finds every image of ours with a version, and writes the digest behind it, over an older one too', async () => {
+    const { imagesIn, withDigests } = await load();
+    const compose = readFileSync('docker-compose.yml', 'utf8');
+    const named = new Set(imagesIn(compose));
+    assert.deepEqual([...named].map((image) => image.split(':')[0]).sort(), [
+      'mysql',
+      'temporalio/admin-tools',
+      'temporalio/server',
+      'temporalio/ui',
+    ]);
+    assert.equal(imagesIn(readFileSync('Dockerfile', 'utf8')).length, 2);
+    for (const first of [DIGEST, OTHER]) {
+      const pinned = withDigests(compose, new Map([...named].map((image) => [image, first])));
+      assert.equal(pinned.split(first).length - 1, imagesIn(compose).length);
+      assert.deepEqual(imagesIn(pinned), imagesIn(compose));
+      const again = withDigests(pinned, new Map([...named].map((image) => [image, DIGEST])));
+      assert.ok(first === DIGEST || !again.includes(OTHER));
+    }
+    const built = withDigests('FROM node:20.19.5 AS build\n', new Map([['node:20.19.5', DIGEST]]));
+    assert.equal(built, `FROM node:20.19.5@${DIGEST} AS build\n`);
+  });
+
+  it('asks the registry that the name means', async () => {
+    const { placeOf } = await load();
+    const hub = 'registry-1.docker.io';
+    assert.deepEqual(placeOf('mysql:8.4.7'), { registry: hub, repository: 'library/mysql', tag: '8.4.7' });
+    assert.deepEqual(placeOf('temporalio/ui:2.52.1'), { registry: hub, repository: 'temporalio/ui', tag: '2.52.1' });
+    assert.deepEqual(placeOf('registry.example:5000/a/b:1'), {
+      registry: 'registry.example:5000',
+      repository: 'a/b',
+      tag: '1',
+    });
+  });
+
+  it('invents no digest where a registry does not answer', async () => {
+    const { digestOf } = await load();
+    await assert.rejects(digestOf('127.0.0.1:1/mysql:8.4.7'), /does not answer for .*Nothing was changed/);
+  });
+});
+
+interface Images {
+  readonly imagesIn: (text: string) => readonly string[];
+  readonly withDigests: (text: string, digests: ReadonlyMap<string, string>) => string;
+  readonly placeOf: (image: string) => unknown;
+  readonly digestOf: (image: string) => Promise<string>;
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listActs } from '../../src/access/audit-log.js';
+import { addMember } from '../../src/access/members.js';
+import { TokenUses } from '../../src/access/token-uses.js';
+import { listTokens, revokeToken } from '../../src/access/tokens.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, openBank } from '../support/bank.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { makeToken, TEST_ACTOR } from '../support/world.js';
+import { type Ran, run } from './ops.js';
+
+const MINUTE_MS = 60_000;
+
+describe('the tokens of a member', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+  beforeEach(async () => {
+    bank = await openBank(api);
+  });
+  after(() => api.stop());
+
+  const ops = (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', ['tokens', ...args, '--operator', 'maria', '--json'], { MYSQL_URL: db.url });
+
+  it('end all at once by one command, those of others do not, and the audit log has each', async () => {
+    const { id: tenantId, name } = bank.tenant.tenant;
+    const member = await addMember(db.database, systemClock, tenantId, 'leaky', TEST_ACTOR);
+    const made = await Promise.all([1, 2, 3].map(() => makeToken(db.database, member)));
+    const ended = await revokeToken(db.database, systemClock, made[0]!.token.keyId, TEST_ACTOR);
+    const ran = await ops('revoke', '--tenant', name, '--member', 'leaky', '--yes');
+    assert.equal(ran.code, 0, ran.stderr);
+    const live = made.slice(1).map(({ token }) => token.keyId);
+    assert.deepEqual((JSON.parse(ran.stdout) as Json[]).map((token) => token.key_id).sort(), live.sort());
+    const known = await listTokens(db.database.reader, tenantId);
+    for (const { token } of made) assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.revokedAt, null);
+    assert.deepEqual(known.find(({ keyId }) => keyId === ended.keyId)?.revokedAt, ended.revokedAt);
+    answered(await bank.request('GET', '/v1/accounts'), 200);
+    await sleep(1_000);
+    for (const { text: token } of made)
+      answered(await bank.request('GET', '/v1/accounts', { token }), 401, 'unauthorized');
+    const acts = await listActs(db.database.reader, { tenantId, action: 'token.revoke' }, 10);
+    assert.deepEqual(
+      acts
+        .filter(({ actorClaimed }) => actorClaimed === 'maria')
+        .map((act) => act.subjectId)
+        .sort(),
+      live,
+    );
+
+    const again = await ops('revoke', '--tenant', name, '--member', 'leaky', '--yes');
+    assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, []]);
+  });
+
+  it('are named by a key id or by their member, not by both and not by half', async () => {
+    const { name } = bank.tenant.tenant;
+    for (const args of [[], ['--member', 'owner'], ['--tenant', name], ['abc', '--tenant', name, '--member', 'owner']])
+      assert.equal((await ops('revoke', ...args, '--yes')).code, 2, args.join(' '));
+  });
+
+  it('show when they were last used, about, written once in some minutes however often they are used', async () => {
+    let now = systemClock();
+    const uses = new TokenUses(db.database, () => now);
+    const { token } = await makeToken(db.database, bank.tenant.owner);
+    const lastUsed = async (): Promise<Instant | null | undefined> =>
+      (await listTokens(db.database.reader, token.tenantId)).find(({ keyId }) => keyId === token.keyId)?.lastUsedAt;
+    assert.equal(await lastUsed(), null);
+    const first = now;
+    const useAndWrite = async (of = uses): Promise<void> => {
+      for (let count = 0; count < 100; count += 1) of.note(token.keyId);
+      await of.write();
+    };
+    await useAndWrite();
+    assert.equal(await lastUsed(), first);
+    now = instant(first + 4 * MINUTE_MS);
+    await useAndWrite();
+    // Another process that has not told of it.
+    await useAndWrite(new TokenUses(db.database, () => now));
+    assert.equal(await lastUsed(), first);
+    now = instant(first + 6 * MINUTE_MS);
+    await useAndWrite();
+    assert.equal(await lastUsed(), now);
+    const shown = await ops('list', '--tenant', bank.tenant.tenant.name);
+    const row = (JSON.parse(shown.stdout) as Json[]).find((one) => one.key_id === token.keyId);
+    assert.equal(row?.last_used_at, new Date(now).toISOString());
+  });
+
+  it('that cannot be written as used are told again by their next use', async () => {
+    const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
+    let isAway = true;
+    const database: Pick<Database, 'withTransaction'> = {
+      withTransaction: (work) => (isAway ? away : db.database).withTransaction(work),
+    };
+    const uses = new TokenUses(database, systemClock);
+    const { token } = await makeToken(db.database, bank.tenant.owner);
+    uses.note(token.keyId);
+    await uses.write();
+    isAway = false;
+    uses.note(token.keyId);
+    await uses.write();
+    await away.close();
+    const known = await listTokens(db.database.reader, token.tenantId);
+    assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.lastUsedAt, null);
+  });
+});

@@ -1,0 +1,12 @@
+import { createLogging } from '../../src/http/logging.js';
+import { endOnUncaught } from '../../src/last-words.js';
+
+/** Ends as a process of the service would where an error of the database is caught by nobody. */
+endOnUncaught(createLogging('info', 'test'));
+setTimeout(() => {
+  throw Object.assign(new Error("You have an error in your SQL syntax near 'Zenobia'"), {
+    errno: 1064,
+    sql: "INSERT INTO accounts (name) VALUES ('Zenobia'",
+  });
+}, 10);
+setTimeout(() => undefined, 10_000);
