@@ -61,9 +61,10 @@ export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
           ...(feeAccountId === null ? [] : [feeAccountId]),
         ]),
       ),
-    needs: ({ tenantId, batchId, number, sourceAccountId, recipientAccountId, asset }, at, account) => [
+    needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, account) => [
       need(bonusBatches, { id: batchId }),
       need(bonusBatchRows, { batchId, number }),
+      ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
       need(holds, { resourceId: batchId }),
       need(tenants, { id: tenantId }),
       need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),

@@ -52,6 +52,8 @@ export interface PayRow extends BatchCommand {
   readonly number: number;
   readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
+  /** The row that must be settled before, where the funds or the month may not last; null where the order is free. */
+  readonly follows: number | null;
 }
 
 export interface CancelBatch extends BatchCommand {
@@ -113,7 +115,7 @@ const OWN_UPLOAD: Refusal = {
 /** Nothing was written: the row is open still, or was settled before. */
 export const NOT_NOW: Refusal = {
   code: 'invalid_state',
-  message: 'the row is settled, or its batch is paused or not executing',
+  message: 'the row is settled, or a row before it is not, or its batch is paused or not executing',
 };
 
 const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message };
@@ -134,7 +136,7 @@ export function decideRow(baseUrl: string, command: PayRow, view: View): Decisio
     const writes = settled(baseUrl, batch, failed(row, CANCELED, view), view);
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
-  if (batch.pausedAt !== null) return refuse(NOT_NOW, false);
+  if (batch.pausedAt !== null || isBeforeItsTurn(command, view)) return refuse(NOT_NOW, false);
   const decided = payRow(batch, row, source, view);
   if ('refusal' in decided) {
     const writes = settled(baseUrl, batch, failed(row, decided.refusal, view), view);
@@ -147,6 +149,11 @@ export function decideRow(baseUrl: string, command: PayRow, view: View): Decisio
     writes: joined(settled(baseUrl, batch, paid, view), bonusWrites(bonus)),
     bindsKey: true,
   };
+}
+
+/** What is set apart from its group, by a busy account or a fault, is overtaken by nothing that could take its money. */
+function isBeforeItsTurn({ batchId, follows }: PayRow, view: View): boolean {
+  return follows !== null && view.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
 }
 
 /** The bonus that pays the row, or the first rule that forbids it now. */
