@@ -58,8 +58,16 @@ export const QUERIES = {
   state: 'state',
 } as const;
 
+/** What a run that goes on as new is told by the one before: Temporal hands on neither. */
+export interface HandedOn {
+  /** What the UI shows beside the id of a first run; undefined where an older process started it. */
+  readonly summary?: string;
+  /** The last signal that changed nothing, and why; undefined in a first run. */
+  readonly lastRefusal?: string | null;
+}
+
 /** What a workflow that waits for approval is started with. Fixed at its start, whatever the configuration becomes. */
-export interface ApprovalWorkflowInput {
+export interface ApprovalWorkflowInput extends HandedOn {
   readonly resourceId: string;
   readonly tenantId: string;
 }
@@ -107,7 +115,7 @@ export interface WaitingState extends ApprovalState {
 /** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …}` as above. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
-export interface WebhookWorkflowInput {
+export interface WebhookWorkflowInput extends HandedOn {
   readonly endpointId: string;
 }
 
@@ -131,7 +139,7 @@ export interface DrainState {
 /** What the staff can ask of a batch that is being paid by a signal: `{"actor": …, "reason": …}` as above. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
-export interface BatchWorkflowInput {
+export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
 }
 
