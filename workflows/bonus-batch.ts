@@ -58,7 +58,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
         inbox.isChanged = true;
       },
       {
-        description: `${action} the batch while it is paid. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
+        description: `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
       },
     );
 
@@ -117,7 +117,7 @@ class View {
   }
 }
 
-function wordsOf({ status, rows, rejected, paid, failed, isPaused }: BatchState): string {
+function wordsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason, rejection }: BatchState): string {
   const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
   switch (status) {
     case 'validating':
@@ -125,8 +125,12 @@ function wordsOf({ status, rows, rejected, paid, failed, isPaused }: BatchState)
     case 'ready':
       return `Waiting for somebody to execute it: ${rows} rows.`;
     case 'executing':
-      return isPaused ? `Paused: ${progress}. Waiting to be resumed or canceled.` : `Paying: ${progress}.`;
+      return isPaused
+        ? `Paused (${pauseReason ?? 'no reason is known'}): ${progress}. Waiting to be resumed or canceled.`
+        : `Paying: ${progress}.`;
     case 'rejected':
+      if (rejection === 'withdrawn') return 'Withdrawn before it was executed. Nothing is waited for.';
+      if (rejection === 'lapsed') return 'Lapsed: nobody executed it in time. Nothing is waited for.';
       return `Rejected: ${rejected} of ${rows} rows have problems. Nothing is waited for.`;
     default:
       return `The batch is ${status}: ${progress}. Nothing is waited for.`;

@@ -5,41 +5,49 @@ import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { isOwn, readOwners } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
-import {
-  type CancelBatch,
-  decideCancel,
-  decideExecution,
-  decideRow,
-  type ExecuteBatch,
-  type PayRow,
-} from './decide.js';
+import { type CancelBatch, decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
+import type { MemberCommand } from './ownership.js';
+import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
+
+/** The batch and the member's role in its source, which is locked where it is the tenant's own. */
+const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 'table' | 'accounts' | 'needs'> = {
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  async accounts(commands, reader) {
+    const ids = commands.flatMap(({ sourceAccountId }) => sourceAccountId ?? []);
+    if (ids.length === 0) return commands.map(() => []);
+    const owners = await readOwners(reader, ids);
+    return commands.map(({ tenantId, sourceAccountId: id }) =>
+      id !== null && isOwn(owners, tenantId, id) ? [id] : [],
+    );
+  },
+  needs: ({ batchId, sourceAccountId, memberId }) =>
+    sourceAccountId === null
+      ? []
+      : [need(bonusBatches, { id: batchId }), need(memberRoles, { accountId: sourceAccountId, memberId })],
+};
 
 /** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
-export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<ExecuteBatch, BonusBatch> {
+export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<MemberCommand, BonusBatch> {
   return {
+    ...OF_MEMBERS,
     name: 'execute batch',
-    resourceType: 'bonus_batch',
-    table: bonusBatches,
-    async accounts(commands, reader) {
-      const ids = commands.flatMap(({ sourceAccountId }) => sourceAccountId ?? []);
-      if (ids.length === 0) return commands.map(() => []);
-      const owners = await readOwners(reader, ids);
-      return commands.map(({ tenantId, sourceAccountId: id }) =>
-        id !== null && isOwn(owners, tenantId, id) ? [id] : [],
-      );
-    },
-    needs: ({ batchId, sourceAccountId, memberId }) =>
-      sourceAccountId === null
+    needs: (command, at, account) => [
+      ...OF_MEMBERS.needs(command, at, account),
+      ...(command.sourceAccountId === null
         ? []
-        : [
-            need(bonusBatches, { id: batchId }),
-            need(memberRoles, { accountId: sourceAccountId, memberId }),
-            ...approvals.needs(sourceAccountId, 'COPM'),
-            ...approvals.needs(sourceAccountId, 'DUSD'),
-          ],
+        : [...approvals.needs(command.sourceAccountId, 'COPM'), ...approvals.needs(command.sourceAccountId, 'DUSD')]),
+    ],
     decide: (command, view) => decideExecution(approvals, command, view),
   };
 }
+
+/** POST /v1/bonus_batches/{id}/cancel. */
+export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
+  ...OF_MEMBERS,
+  name: 'withdraw batch',
+  decide: decideWithdrawal,
+};
 
 export interface PayRowCommand extends PayRow {
   /** What the need of its month asks for. */
@@ -74,7 +82,7 @@ export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
   };
 }
 
-/** Support ends an executing batch. */
+/** Support ends a batch that is ready or executing. */
 export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   name: 'cancel batch',
   resourceType: 'bonus_batch',
@@ -82,4 +90,14 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
   needs: ({ batchId }) => [need(bonusBatches, { id: batchId }), need(holds, { resourceId: batchId })],
   decide: decideCancel,
+};
+
+/** Time ends a batch that nobody has executed. */
+export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
+  name: 'lapse batch',
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
+  needs: ({ batchId }) => [need(bonusBatches, { id: batchId })],
+  decide: decideLapse,
 };

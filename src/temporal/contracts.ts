@@ -136,7 +136,7 @@ export interface DrainState {
   readonly waitingFor: string;
 }
 
-/** What the staff can ask of a batch that is being paid by a signal: `{"actor": …, "reason": …}` as above. */
+/** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …}` as above. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
@@ -158,6 +158,10 @@ export interface BatchState {
   readonly failed: number;
   /** It is executing, and nothing is paid until it is resumed. */
   readonly isPaused: boolean;
+  /** As whoever paused it said. */
+  readonly pauseReason: string | null;
+  /** Why it is rejected though its file was accepted. */
+  readonly rejection: string | null;
 }
 
 /** What some time of paying came to. `unavailable`: MySQL tells nothing of what is left; try again later. */
