@@ -291,9 +291,7 @@ describe('the validation of a batch', () => {
     it('amounts that fit 64 bits alone, but not with the fees of the rows, at the row that is too much', async () => {
       await world.charge(await world.account(), { flatRaw: 1n });
       const most = 9_223_372_036_854_775_807n;
-      await db.sql(
-        `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`,
-      );
+      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`);
       const pays = (...amounts: readonly bigint[]): Buffer =>
         payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
       const half = (most - 2n) / 2n;
