@@ -9,6 +9,7 @@ import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js'
 import { Decisions1763743000000 } from './1763743000000-decisions.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
+import { BatchWithdrawal1763742000000 } from './1763742000000-batch-withdrawal.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   Decisions1763743000000,
   AuditChain1763746000000,
   TokenUses1763746100000,
+  BatchWithdrawal1763742000000,
 ];

@@ -1,7 +1,7 @@
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
-import { uploadsSweep } from './batches/sweeps.js';
+import { lapseSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
@@ -103,6 +103,7 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
       attemptsSweep(core),
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
+      lapseSweep(core, config.BATCHES_READY_DAYS),
       unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
     ],
   };

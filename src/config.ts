@@ -112,6 +112,9 @@ export const WORKER_VARIABLES = {
   UPLOADS_KEPT_DAYS: count(0, 3_650)
     .default(7)
     .describe('how long the bytes of validated files are kept; their hash stays'),
+  BATCHES_READY_DAYS: count(1, 3_650)
+    .default(30)
+    .describe('how long a batch that is ready waits to be executed; then it lapses'),
   WORKER_DRAINS: count(1, 10_000)
     .default(1_000)
     .describe('webhook endpoints that are sent to at a time; they mostly wait'),

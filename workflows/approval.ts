@@ -2,7 +2,6 @@ import {
   condition,
   defineQuery,
   defineSignal,
-  setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
   uuid4,
@@ -18,7 +17,7 @@ import {
   type StaffAct,
   type WaitingState,
 } from '../src/temporal/contracts.js';
-import { BUSINESS_STATUS, clockTime, readAct } from './common.js';
+import { BUSINESS_STATUS, clockTime, Notice, readAct } from './common.js';
 
 /** What is the same for everything that waits for approval. */
 
@@ -42,11 +41,13 @@ export class Front {
   private readonly what: string;
   private readonly inbox: Inbox = { acts: [], isChanged: true };
   private readonly waitsFor: (state: ApprovalState) => string | null;
-  private lastRefusal: string | null = null;
+  private readonly notice: Notice;
 
   /** `waitsFor` says in words what a state that is no end and waits for no approval waits for. */
-  constructor(what: string, { resourceId }: ApprovalWorkflowInput, waitsFor: Front['waitsFor'] = () => null) {
+  constructor(what: string, input: ApprovalWorkflowInput, waitsFor: Front['waitsFor'] = () => null) {
+    const { resourceId } = input;
     this.what = what;
+    this.notice = new Notice(input);
     this.waitsFor = waitsFor;
     for (const action of STAFF_SIGNALS)
       setHandler(
@@ -81,15 +82,19 @@ export class Front {
   found(found: ApprovalState): WaitingState {
     const before = workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS);
     const waitingFor = this.waitsFor(found) ?? waitingForOf(this.what, found);
-    this.state = { ...found, waitingFor, lastRefusal: this.lastRefusal };
+    this.state = { ...found, waitingFor, lastRefusal: this.notice.lastRefusal };
     if (before !== found.status) upsertSearchAttributes([{ key: BUSINESS_STATUS, value: found.status }]);
-    setCurrentDetails(this.lastRefusal === null ? waitingFor : `${waitingFor}\n\n${this.lastRefusal}`);
+    this.notice.show(waitingFor);
     return this.state;
   }
 
-  private acted({ action, actor }: StaffAct, { state, refused }: ActResult): WaitingState {
-    if (refused !== null)
-      this.lastRefusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${refused}.`;
+  /** What the workflow goes on with as new. */
+  handOn<Input extends ApprovalWorkflowInput>(input: Input): Input {
+    return this.notice.handOn(input);
+  }
+
+  private acted(act: StaffAct, { state, refused }: ActResult): WaitingState {
+    if (refused !== null) this.notice.refused(act, refused);
     return this.found(state);
   }
 }

@@ -5,7 +5,6 @@ import {
   defineQuery,
   defineSignal,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
   uuid4,
@@ -20,7 +19,7 @@ import {
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, clockTime, readAct } from './common.js';
+import { ATTEMPT, BUSINESS_STATUS, Notice, readAct } from './common.js';
 
 /** They beat every 2 s; one that is silent for 10 s is lost with its worker, and begun again where the rows stand. */
 const LONG_WORK = {
@@ -44,7 +43,8 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   const { batchId } = input;
   const inbox = { isChanged: true };
   const isChanged = (): boolean => inbox.isChanged;
-  const view = new View();
+  const notice = new Notice(input);
+  const view = new View(notice);
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
     description: 'It changed elsewhere: look again.',
   });
@@ -58,7 +58,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
         inbox.isChanged = true;
       },
       {
-        description: `${action} the batch while it is paid. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
+        description: `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
       },
     );
 
@@ -85,7 +85,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof bonusBatch>(input);
+      await continueAsNew<typeof bonusBatch>(notice.handOn(input));
     }
   }
 }
@@ -93,7 +93,11 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
 /** What people see of the workflow. */
 class View {
   state: BatchState | null = null;
-  private lastRefusal: string | null = null;
+  private readonly notice: Notice;
+
+  constructor(notice: Notice) {
+    this.notice = notice;
+  }
 
   found(state: BatchState): void {
     this.state = state;
@@ -102,19 +106,18 @@ class View {
     this.show();
   }
 
-  acted({ action, actor }: BatchAct, refused: string | null): void {
+  acted(act: BatchAct, refused: string | null): void {
     if (refused === null) return;
-    this.lastRefusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${refused}.`;
+    this.notice.refused(act, refused);
     this.show();
   }
 
   private show(): void {
-    const words = this.state === null ? '' : wordsOf(this.state);
-    setCurrentDetails(this.lastRefusal === null ? words : `${words}\n\n${this.lastRefusal}`);
+    this.notice.show(this.state === null ? '' : wordsOf(this.state));
   }
 }
 
-function wordsOf({ status, rows, rejected, paid, failed, isPaused }: BatchState): string {
+function wordsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason, rejection }: BatchState): string {
   const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
   switch (status) {
     case 'validating':
@@ -122,8 +125,12 @@ function wordsOf({ status, rows, rejected, paid, failed, isPaused }: BatchState)
     case 'ready':
       return `Waiting for somebody to execute it: ${rows} rows.`;
     case 'executing':
-      return isPaused ? `Paused: ${progress}. Waiting to be resumed or canceled.` : `Paying: ${progress}.`;
+      return isPaused
+        ? `Paused (${pauseReason ?? 'no reason is known'}): ${progress}. Waiting to be resumed or canceled.`
+        : `Paying: ${progress}.`;
     case 'rejected':
+      if (rejection === 'withdrawn') return 'Withdrawn before it was executed. Nothing is waited for.';
+      if (rejection === 'lapsed') return 'Lapsed: nobody executed it in time. Nothing is waited for.';
       return `Rejected: ${rejected} of ${rows} rows have problems. Nothing is waited for.`;
     default:
       return `The batch is ${status}: ${progress}. Nothing is waited for.`;

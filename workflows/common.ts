@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { SEARCH_ATTRIBUTES } from '../src/temporal/contracts.js';
+import { setCurrentDetails } from '@temporalio/workflow';
+import { type HandedOn, SEARCH_ATTRIBUTES } from '../src/temporal/contracts.js';
 
 /** What several workflows have in common. */
 
@@ -29,4 +30,33 @@ function textOf(given: unknown): string | null {
 
 export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** What people read of a workflow in the UI: what it waits for, and the last signal that changed nothing. */
+export class Notice {
+  private readonly summary: string | undefined;
+  private refusal: string | null;
+
+  constructor({ summary, lastRefusal }: HandedOn) {
+    // The UI shows the summary of a first run by itself.
+    this.summary = lastRefusal === undefined ? undefined : summary;
+    this.refusal = lastRefusal ?? null;
+  }
+
+  get lastRefusal(): string | null {
+    return this.refusal;
+  }
+
+  refused({ action, actor }: { readonly action: string; readonly actor: string | null }, why: string): void {
+    this.refusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${why}.`;
+  }
+
+  show(waitingFor: string): void {
+    setCurrentDetails([this.summary, waitingFor, this.refusal].filter((text) => text).join('\n\n'));
+  }
+
+  /** What the workflow goes on with as new. */
+  handOn<Input extends HandedOn>(input: Input): Input {
+    return { ...input, lastRefusal: this.refusal };
+  }
 }

@@ -19,7 +19,9 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   let nextAt = 0;
   const front = new Front('payout', input, ({ status }) => waitsFor(status, asked, nextAt));
   const activities = { read: readPayout, act: actOnPayout, expire: expirePayout };
-  let state: ApprovalState = await waitForApproval(front, input, activities, () => continueAsNew<typeof payout>(input));
+  let state: ApprovalState = await waitForApproval(front, input, activities, () =>
+    continueAsNew<typeof payout>(front.handOn(input)),
+  );
   for (;;) {
     const pauseMs = pauseBefore(asked, polling);
     nextAt = Date.now() + pauseMs;
@@ -28,7 +30,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
     else if (state.status === 'approved') state = front.found(await submitPayout(resourceId));
     else if (state.status !== 'in_progress') return state;
     else {
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof payout>({ ...input, asked });
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof payout>(front.handOn({ ...input, asked }));
       front.found(state);
       if (await condition(() => front.hasMail, pauseMs)) continue;
       asked += 1;

@@ -9,5 +9,6 @@ const { readTransfer, actOnTransfer, expireTransfer } = proxyActivities<Transfer
 /** A transfer that waits for approval, until it is settled. Its id: `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
   const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
-  return waitForApproval(new Front('transfer', input), input, activities, () => continueAsNew<typeof transfer>(input));
+  const front = new Front('transfer', input);
+  return waitForApproval(front, input, activities, () => continueAsNew<typeof transfer>(front.handOn(input)));
 }

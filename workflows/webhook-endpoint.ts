@@ -7,7 +7,6 @@ import {
   defineQuery,
   defineSignal,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
   upsertSearchAttributes,
@@ -23,7 +22,7 @@ import {
   SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, clockTime, readAct } from './common.js';
+import { ATTEMPT, BUSINESS_STATUS, Notice, readAct } from './common.js';
 
 /**
  * A drain beats every second; one that is silent for 5 s is lost, and another one takes over what it had not recorded. One that is
@@ -51,7 +50,8 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
   const { endpointId } = input;
   const inbox = { isWoken: true };
   let draining: CancellationScope | null = null;
-  const view = new View();
+  const notice = new Notice(input);
+  const view = new View(notice);
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isWoken = true), {
     description: 'Something became due.',
   });
@@ -88,7 +88,7 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     view.found(state);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookEndpoint>(input);
+      await continueAsNew<typeof webhookEndpoint>(notice.handOn(input));
     }
     if (wasWoken() || state.ended === 'time' || state.ended === 'stopped') continue;
     if (state.ended === 'taken_over') {
@@ -106,7 +106,11 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
 /** What people see of the workflow. */
 class View {
   state: DrainState | null = null;
-  private lastRefusal: string | null = null;
+  private readonly notice: Notice;
+
+  constructor(notice: Notice) {
+    this.notice = notice;
+  }
 
   found(state: DrainState): void {
     this.state = state;
@@ -116,14 +120,13 @@ class View {
     this.show();
   }
 
-  acted({ action, actor }: EndpointAct, refused: string | null): void {
+  acted(act: EndpointAct, refused: string | null): void {
     if (refused === null) return;
-    this.lastRefusal = `Refused at ${clockTime(new Date())}: ${action} by ${actor ?? 'nobody'}: ${refused}.`;
+    this.notice.refused(act, refused);
     this.show();
   }
 
   private show(): void {
-    const waitingFor = this.state?.waitingFor ?? '';
-    setCurrentDetails(this.lastRefusal === null ? waitingFor : `${waitingFor}\n\n${this.lastRefusal}`);
+    this.notice.show(this.state?.waitingFor ?? '');
   }
 }

@@ -1,5 +1,5 @@
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
@@ -8,7 +8,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Support staff: who of the operators' people may approve, reject or cancel what waits. (decisions.md, Operators) */
+/** Support staff: who of the operators' people may act for support, and what each may do. (decisions.md, Operators) */
 
 const MAX_NAME = 80;
 
@@ -62,4 +62,12 @@ export function listStaff(reader: Reader): Promise<readonly Staff[]> {
 
 export function findStaff(reader: Reader, name: string): Promise<Staff | undefined> {
   return reader.find(staff, { name });
+}
+
+/** Null where this is the name of active staff with the right. */
+export async function staffRefusal(reader: Reader, name: string, right: StaffRight): Promise<Refusal | null> {
+  const person = await findStaff(reader, name);
+  if (person?.active === true && person.rights.includes(right)) return null;
+  const why = person?.active === true ? `lacks the right to ${right}` : 'is not active staff';
+  return { code: 'authority_insufficient', message: `${name} ${why}` };
 }

@@ -6,39 +6,48 @@ import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
-import {
-  type CancelBatch,
-  decideCancel,
-  decideExecution,
-  decideRow,
-  type ExecuteBatch,
-  type PayRow,
-} from './decide.js';
+import { type CancelBatch, decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
+import type { MemberCommand } from './ownership.js';
+import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
+
+/** The batch and the member's role in its source, which is locked where it is the tenant's own. */
+const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 'table' | 'accounts' | 'needs'> = {
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  async accounts(commands, reader) {
+    const named = commands.flatMap(({ tenantId, sourceAccountId: accountId }) =>
+      accountId === null ? [] : [{ tenantId, accountId }],
+    );
+    const reach = await readReach(reader, named);
+    return commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : []));
+  },
+  needs: ({ batchId, sourceAccountId, memberId }) =>
+    sourceAccountId === null
+      ? []
+      : [need(bonusBatches, { id: batchId }), need(memberRoles, { accountId: sourceAccountId, memberId })],
+};
 
 /** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
-export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<ExecuteBatch, BonusBatch> {
+export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<MemberCommand, BonusBatch> {
   return {
+    ...OF_MEMBERS,
     name: 'execute batch',
-    resourceType: 'bonus_batch',
-    table: bonusBatches,
-    async accounts(commands, reader) {
-      const named = commands.flatMap(({ tenantId, sourceAccountId: accountId }) =>
-        accountId === null ? [] : [{ tenantId, accountId }],
-      );
-      const reach = await readReach(reader, named);
-      return commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : []));
-    },
-    needs: ({ batchId, sourceAccountId, memberId }) =>
-      sourceAccountId === null
-        ? []
-        : [
-            need(bonusBatches, { id: batchId }),
-            need(memberRoles, { accountId: sourceAccountId, memberId }),
-            ...ASSETS.flatMap((asset) => approvals.needs(sourceAccountId, asset)),
-          ],
+    needs: (command, at, account) => [
+      ...OF_MEMBERS.needs(command, at, account),
+      ...ASSETS.flatMap((asset) =>
+        command.sourceAccountId === null ? [] : approvals.needs(command.sourceAccountId, asset),
+      ),
+    ],
     decide: (command, view) => decideExecution(approvals, command, view),
   };
 }
+
+/** POST /v1/bonus_batches/{id}/cancel. */
+export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
+  ...OF_MEMBERS,
+  name: 'withdraw batch',
+  decide: decideWithdrawal,
+};
 
 export interface PayRowCommand extends PayRow {
   /** What the need of its month asks for. */
@@ -60,9 +69,10 @@ export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
           ...(feeAccountId === null ? [] : [feeAccountId]),
         ]),
       ),
-    needs: ({ tenantId, batchId, number, sourceAccountId, recipientAccountId, asset }, at, account) => [
+    needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, account) => [
       need(bonusBatches, { id: batchId }),
       need(bonusBatchRows, { batchId, number }),
+      ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
       need(holds, { resourceId: batchId }),
       need(tenants, { id: tenantId }),
       need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),
@@ -72,7 +82,7 @@ export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
   };
 }
 
-/** Support ends an executing batch. */
+/** Support ends a batch that is ready or executing. */
 export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   name: 'cancel batch',
   resourceType: 'bonus_batch',
@@ -80,4 +90,14 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
   needs: ({ batchId }) => [need(bonusBatches, { id: batchId }), need(holds, { resourceId: batchId })],
   decide: decideCancel,
+};
+
+/** Time ends a batch that nobody has executed. */
+export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
+  name: 'lapse batch',
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
+  needs: ({ batchId }) => [need(bonusBatches, { id: batchId })],
+  decide: decideLapse,
 };

@@ -15,43 +15,32 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { type ApprovalThresholds, needsApproval } from '../accounts/approval-threshold.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
-import { changeRow, type Command, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
+import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
 import { type LockedAccount, refuse, type RowWrite, type View, type Writes } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
+import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import { presentBatch } from './presenter.js';
 import {
   afterRow,
+  CANCELABLE,
   CANCELED,
   debitOf,
   EXECUTABLE,
   feeOfRow,
   isFinished,
   type RowFailure,
-  STEERABLE,
   stateRefusal,
   totalDebit,
   unsettledDebit,
 } from './rules.js';
-
-/** What every command about a batch names: ids that never change. */
-export interface BatchCommand extends Command {
-  readonly batchId: Uuid;
-  readonly sourceAccountId: Uuid;
-}
-
-export interface ExecuteBatch extends Command {
-  readonly batchId: Uuid;
-  /** Null where the tenant has no such batch. */
-  readonly sourceAccountId: Uuid | null;
-  readonly memberId: Uuid;
-  /** Of the entry that tells the workflow. */
-  readonly outboxId: Uuid;
-}
+import { withdrawn } from './withdrawal.js';
 
 export interface PayRow extends BatchCommand {
   readonly number: number;
   readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
+  /** The row that must be settled before, where the funds or the month may not last; null where the order is free. */
+  readonly follows: number | null;
 }
 
 export interface CancelBatch extends BatchCommand {
@@ -64,12 +53,14 @@ export interface CancelBatch extends BatchCommand {
 /** Money may leave from now on: 404, 403, 409, then it is executing, with the whole debit held if the funds cover it. */
 export function decideExecution(
   approvals: ApprovalThresholds,
-  { tenantId, batchId, sourceAccountId, memberId, outboxId }: ExecuteBatch,
+  command: MemberCommand,
   view: View,
 ): Decision<BonusBatch> {
-  const source = sourceAccountId === null ? undefined : view.named(sourceAccountId);
-  const batch = source === undefined ? undefined : view.row(bonusBatches, { id: batchId });
-  if (source === undefined || sourceAccountId === null || batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  const own = findOwnBatch(command, view);
+  if (own === null) return refuse(NOT_FOUND, false);
+  const { batch, source } = own;
+  const { memberId, outboxId } = command;
+  const { id: batchId, sourceAccountId } = batch;
   const role = view.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (batch.asset !== null && memberId === batch.createdBy) {
@@ -113,7 +104,7 @@ const OWN_UPLOAD: Refusal = {
 /** Nothing was written: the row is open still, or was settled before. */
 export const NOT_NOW: Refusal = {
   code: 'invalid_state',
-  message: 'the row is settled, or its batch is paused or not executing',
+  message: 'the row is settled, or a row before it is not, or its batch is paused or not executing',
 };
 
 const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message };
@@ -134,7 +125,7 @@ export function decideRow(baseUrl: string, command: PayRow, view: View): Decisio
     const writes = settled(baseUrl, batch, failed(row, CANCELED, view), view);
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
-  if (batch.pausedAt !== null) return refuse(NOT_NOW, false);
+  if (batch.pausedAt !== null || isBeforeItsTurn(command, view)) return refuse(NOT_NOW, false);
   const decided = payRow(batch, row, source, view);
   if ('refusal' in decided) {
     const writes = settled(baseUrl, batch, failed(row, decided.refusal, view), view);
@@ -147,6 +138,11 @@ export function decideRow(baseUrl: string, command: PayRow, view: View): Decisio
     writes: joined(settled(baseUrl, batch, paid, view), bonusWrites(bonus)),
     bindsKey: true,
   };
+}
+
+/** What is set apart from its group, by a busy account or a fault, is overtaken by nothing that could take its money. */
+function isBeforeItsTurn({ batchId, follows }: PayRow, view: View): boolean {
+  return follows !== null && view.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
 }
 
 /** The bonus that pays the row, or the first rule that forbids it now. */
@@ -218,14 +214,18 @@ function joined(one: Writes, other: Writes): Writes {
   return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
 }
 
-/** No row is paid from now on, and what was held is free; the rows are marked as failed after. */
+/**
+ * By support. One that is ready is withdrawn. Of one that is executing no row is paid from now on, and what was held is free;
+ * the rows are marked as failed after.
+ */
 export function decideCancel(
   { tenantId, batchId, actor, reason, outboxId }: CancelBatch,
   view: View,
 ): Decision<BonusBatch> {
   const batch = view.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (!STEERABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, STEERABLE), false);
+  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason }, view);
+  if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE), false);
   if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
   const canceled: BonusBatch = { ...batch, canceledAt: view.at };
   const act = auditRow(newId(), actor, view.at, {

@@ -43,6 +43,8 @@ interface NextGroup {
   readonly rows: readonly BonusBatchRow[];
   /** False where the rest of the funds or of the month is not enough for all: then earlier rows come first. */
   readonly isOrderFree: boolean;
+  /** The row that the last group ended with; null at the first row that is open. */
+  readonly follows: number | null;
 }
 
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
@@ -82,12 +84,18 @@ export class BatchExecution {
       settled += group.settled;
       unknown += group.unknown;
       heartbeat(settled);
-      underWay = beside ?? (goesOn ? this.payRows(next) : Promise.resolve(NOTHING));
-      // Where the funds may not last, nothing overtakes a row whose result is not known.
-      if (group.tried > 0 && (group.unknown === group.tried || (group.unknown > 0 && !next.isOrderFree))) {
-        await underWay;
+      const isInOrder = goesOn && !next.isOrderFree;
+      // Where the funds or the month may not last, nothing begins behind a row whose result is not known.
+      if ((group.tried > 0 && group.unknown === group.tried) || (unknown > 0 && isInOrder)) {
+        await beside;
         return 'unavailable';
       }
+      if (isInOrder && group.settled < group.tried) {
+        // Rows came before their turn, or another payer settled them: the first that is open comes next.
+        [underWay, after] = [Promise.resolve(NOTHING), 0];
+        continue;
+      }
+      underWay = beside ?? (goesOn ? this.payRows(next) : Promise.resolve(NOTHING));
       if (goesOn) {
         after = next.rows.at(-1)?.number ?? after;
         continue;
@@ -106,9 +114,11 @@ export class BatchExecution {
     return this.payRows(await this.nextGroup(batchId, maxRows, 0));
   }
 
-  private async payRows({ batch, rows }: NextGroup): Promise<PaidGroup> {
+  private async payRows({ batch, rows, isOrderFree, follows }: NextGroup): Promise<PaidGroup> {
     if (batch === undefined || rows.length === 0) return NOTHING;
-    const commands = rows.map((row) => commandOf(batch, row));
+    const commands = rows.map((row, index) =>
+      commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
+    );
     const answers = await this.parts.desk.submitTogether(this.payRow, commands);
     const count = (is: (refusal: Refusal) => boolean): number =>
       answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
@@ -118,9 +128,10 @@ export class BatchExecution {
 
   private async nextGroup(batchId: Uuid, most: number, after: number): Promise<NextGroup> {
     const batch = await this.reader.find(bonusBatches, { id: batchId });
-    if (batch?.status !== 'executing' || isPaused(batch)) return { batch, rows: [], isOrderFree: false };
+    const follows = after === 0 ? null : after;
+    if (batch?.status !== 'executing' || isPaused(batch)) return { batch, rows: [], isOrderFree: false, follows };
     const [rows, isOrderFree] = await Promise.all([this.pendingRows(batchId, after, most), this.isOrderFree(batch)]);
-    return { batch, rows, isOrderFree };
+    return { batch, rows, isOrderFree, follows };
   }
 
   private async isOrderFree(batch: BonusBatch): Promise<boolean> {
@@ -148,7 +159,7 @@ function isPaused(batch: BonusBatch | undefined): boolean {
   return batch?.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null;
 }
 
-function commandOf(batch: BonusBatch, row: BonusBatchRow): PayRowCommand {
+function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null): PayRowCommand {
   if (batch.asset === null) throw new Error('an executing batch has no asset');
   return {
     tenantId: batch.tenantId,
@@ -157,6 +168,7 @@ function commandOf(batch: BonusBatch, row: BonusBatchRow): PayRowCommand {
     batchId: batch.id,
     sourceAccountId: batch.sourceAccountId,
     number: row.number,
+    follows,
     recipientAccountId: row.recipientAccountId,
     feeAccountId: batch.feeAccountId,
     asset: batch.asset,

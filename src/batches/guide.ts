@@ -20,6 +20,12 @@ export function batchGuide(baseUrl: string): Guide {
         commands: commands(baseUrl),
       },
       {
+        title: 'What is not executed',
+        paragraphs: [
+          'A `ready` batch is withdrawn by `POST /v1/bonus_batches/{batch_id}/cancel`: by whoever uploaded it, or an admin or owner of the source. One that nobody executes lapses, 30 days after it became `ready` unless the operator of the service says otherwise. Both end it as `rejected` with the event `bonus_batch.rejected`, and `rejection` says which: {code: `withdrawn`} or {code: `lapsed`}. It pays nobody and has no errors file; its rows can still be read. What is `executing` can no longer be withdrawn: only support can stop it.',
+        ],
+      },
+      {
         title: 'The file',
         paragraphs: [
           `XLSX (its first sheet) or CSV in UTF-8 with \`,\` or \`;\`, at most 10 MiB and ${MOST_ROWS.toLocaleString('en-US')} rows. \`GET /v1/bonus_batches/template?format=xlsx\` (or \`csv\`) gives an empty one: replace its example row. Columns are known by the names in the first row, in any order; other columns are ignored, and so are empty rows.`,

@@ -1,7 +1,7 @@
 import { type Amount, amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
-import { isAccepted, isExecuted, isFinished, pendingRows, totalDebit } from './rules.js';
+import { isAccepted, isExecuted, isFaulty, isFinished, pendingRows, totalDebit } from './rules.js';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -37,9 +37,10 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
         }
       : null,
     files: {
-      errors_url: batch.status === 'rejected' ? `${files}/errors` : null,
+      errors_url: isFaulty(batch) ? `${files}/errors` : null,
       result_url: isFinished(batch) ? `${files}/result` : null,
     },
+    rejection: batch.rejectionCode === null ? null : { code: batch.rejectionCode },
     created_at: toRfc3339(batch.createdAt),
     executed_at: batch.executedAt === null ? null : toRfc3339(batch.executedAt),
     finished_at: batch.finishedAt === null ? null : toRfc3339(batch.finishedAt),

@@ -65,7 +65,7 @@ export async function* resultFileRows(reader: Reader, batch: BonusBatch): AsyncG
       asset,
       status: isPaid ? 'paid' : 'failed',
       bonusId: row.bonusId,
-      fee: row.feeRaw,
+      fee: isPaid ? row.feeRaw : null,
       code: row.code,
       message: row.message,
       paidAt: isPaid ? row.settledAt : null,

@@ -17,6 +17,7 @@ export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUr
   listAndRead(api, batches, cursors, baseUrl);
   rows(api, batches, cursors);
   execute(api, batches, baseUrl);
+  withdraw(api, batches, baseUrl);
 }
 
 function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
@@ -94,6 +95,23 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
     async (request) => {
       const answer = await batches.execute(request.caller, pathId(request, 'batch_id'), request.idempotency);
       return answerOf(answer, (batch) => ({ status: 202, body: presentBatchNow(batch, baseUrl, null) }));
+    },
+  );
+}
+
+function withdraw(api: Api, batches: Batches, baseUrl: string): void {
+  api.post(
+    '/v1/bonus_batches/{batch_id}/cancel',
+    permits('withdrawBatch'),
+    answers({ 200: BonusBatchSchema }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary(
+      'Withdraw a batch',
+      'While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',
+    ),
+    async (request) => {
+      const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
+      return answerOf(answer, (batch) => ({ status: 200, body: presentBatchNow(batch, baseUrl, null) }));
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
 import type { Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
 import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
@@ -19,8 +20,12 @@ export const CANCELED: RowFailure = { code: 'canceled', message: 'the batch was 
 
 /** The statuses in which execute is possible, in the contract's words. */
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
-/** Those in which an operator can pause, resume and cancel. */
-export const STEERABLE: readonly BatchStatus[] = ['executing'];
+/** Those in which its tenant can withdraw it. */
+export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
+/** Those in which support can pause and resume it. */
+export const PAUSABLE: readonly BatchStatus[] = ['executing'];
+/** Those in which support can cancel it: what is ready is withdrawn. */
+export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus[]): Refusal {
   return {
@@ -30,9 +35,19 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   };
 }
 
-/** True once the file was accepted: the sums, the review and the rows are final. */
-export function isAccepted({ status }: Pick<BonusBatch, 'status'>): boolean {
-  return status !== 'validating' && status !== 'rejected';
+/** True once the file was accepted: the sums, the review and the rows are final, whatever became of the batch. */
+export function isAccepted({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+  return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
+}
+
+/** True once the file was refused: there is an errors file. */
+export function isFaulty({ status, rejectionCode }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+  return status === 'rejected' && rejectionCode === null;
+}
+
+/** True when a batch that is ready has waited so long for its execution that it ends. */
+export function hasLapsed({ status, validatedAt }: BonusBatch, readyForMs: number, at: Instant): boolean {
+  return status === 'ready' && validatedAt !== null && at >= validatedAt + readyForMs;
 }
 
 export function isExecuted({ status }: Pick<BonusBatch, 'status'>): boolean {

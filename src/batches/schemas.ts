@@ -1,8 +1,9 @@
-import { BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
+import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import {
   AmountSchema,
   CREATED_AT_QUERY,
   instantSchema,
+  nullableAmountSchema,
   PAGE_QUERY,
   pageSchema,
   optional,
@@ -24,9 +25,9 @@ export const BonusBatchSchema = z
     description: z.string().nullable(),
     rows: count.openapi({ description: 'Rows in the file; while validating, those read so far.' }),
     rows_rejected: count.openapi({ description: 'Rows with a problem. One is enough for the whole file.' }),
-    total: AmountSchema.nullable().openapi({ description: 'Of the valid rows; null until the asset is known.' }),
-    fees: AmountSchema.nullable().openapi({ description: 'From ready on.' }),
-    total_debit: AmountSchema.nullable().openapi({ description: 'The total and the fees. From ready on.' }),
+    total: nullableAmountSchema.openapi({ description: 'Of the valid rows; null until the asset is known.' }),
+    fees: nullableAmountSchema.openapi({ description: 'From ready on.' }),
+    total_debit: nullableAmountSchema.openapi({ description: 'The total and the fees. From ready on.' }),
     duplicates: z
       .object({
         count: count.openapi({ description: 'Rows whose recipient an earlier row has.' }),
@@ -37,9 +38,16 @@ export const BonusBatchSchema = z
       })
       .nullable(),
     files: z.object({
-      errors_url: fileUrl.openapi({ description: 'Which row failed and why; once rejected.' }),
+      errors_url: fileUrl.openapi({ description: 'Which row failed and why; once the file is rejected.' }),
       result_url: fileUrl.openapi({ description: 'What became of each row; once the execution has ended.' }),
     }),
+    rejection: z
+      .object({ code: z.enum(BATCH_REJECTIONS) })
+      .nullable()
+      .openapi({
+        description:
+          'Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time.',
+      }),
     created_at: instantSchema,
     executed_at: instantSchema.nullable(),
     finished_at: instantSchema.nullable(),

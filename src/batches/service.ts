@@ -1,4 +1,4 @@
-import type { Fingerprint } from '../core/fingerprint.js';
+import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
@@ -11,13 +11,13 @@ import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { notFound } from '../core/errors.js';
 import type { Nudge } from '../temporal/nudge.js';
-import { executeBatchKind } from './commands.js';
-import type { ExecuteBatch } from './decide.js';
+import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { ErrorRow, ResultRow } from './files/writing/reports.js';
+import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { errorFileRows, resultFileRows } from './reports.js';
-import { isFinished } from './rules.js';
+import { isFaulty, isFinished } from './rules.js';
 import { uploadBatch, type UploadRequest } from './uploading.js';
 
 export interface BatchesParts {
@@ -45,7 +45,7 @@ export interface ReviewedBatch {
 export class Batches {
   private readonly parts: BatchesParts;
   private readonly reader: Reader;
-  private readonly executeBatch: CommandKind<ExecuteBatch, BonusBatch>;
+  private readonly executeBatch: CommandKind<MemberCommand, BonusBatch>;
 
   constructor(parts: BatchesParts) {
     this.parts = parts;
@@ -59,12 +59,29 @@ export class Batches {
   }
 
   /** The same. The fingerprint is the member's own. (interface.md, POST execute) */
-  async execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    const { tenantId, memberId } = caller;
+  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+    return this.submit(this.executeBatch, caller, batchId, idempotency);
+  }
+
+  /** The same for POST …/cancel: asked again, it finds the batch rejected. */
+  withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
+    const actId = newId();
+    const key = `bonus_batch/${batchId}/act/${actId}`;
+    const fingerprint = commandFingerprint(['act', batchId, actId]);
+    return this.submit(withdrawBatchKind, caller, batchId, { key, fingerprint });
+  }
+
+  /** Decides, and tells the workflow. */
+  private async submit(
+    kind: CommandKind<MemberCommand, BonusBatch>,
+    { tenantId, memberId }: Caller,
+    batchId: Uuid,
+    keyed: Keyed,
+  ): Promise<Answer<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
-    const answer = await this.parts.desk.submit(this.executeBatch, {
-      ...idempotency,
+    const answer = await this.parts.desk.submit(kind, {
+      ...keyed,
       tenantId,
       memberId,
       batchId,
@@ -95,7 +112,7 @@ export class Batches {
   /** The errors file's rows. Throws not_found too where the batch has none. */
   async errors(caller: Caller, id: Uuid): Promise<AsyncIterable<ErrorRow>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    if (batch.status !== 'rejected') throw notFound();
+    if (!isFaulty(batch)) throw notFound();
     return errorFileRows(this.reader, id);
   }
 

@@ -13,9 +13,12 @@ import { lockAccount } from '../accounts/access.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { cancelBatchKind } from './commands.js';
-import { STEERABLE, stateRefusal } from './rules.js';
+import { PAUSABLE, stateRefusal } from './rules.js';
 
-/** What operators do to a batch that is being paid. Each throws ApiError not_found, invalid_state. */
+/**
+ * What support does to a batch, whoever may (acting.ts). Each throws ApiError not_found, invalid_state, invalid_field (the
+ * reason: 1 to 140 characters).
+ */
 
 export interface SteeringParts {
   readonly database: Database;
@@ -23,32 +26,35 @@ export interface SteeringParts {
   readonly clock: Clock;
 }
 
-const MAX_REASON = 140;
+export const MAX_REASON = 140;
 
 /** Pays nothing more until it is resumed; the group under way ends. A paused one stays as it is. */
-export function pauseBatch(parts: SteeringParts, batchId: Uuid, actor: Actor): Promise<BonusBatch> {
-  return setPaused(parts, batchId, actor, parts.clock());
+export function pauseBatch(parts: SteeringParts, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
+  return setPaused(parts, batchId, actor, reason, parts.clock());
 }
 
 /** Goes on paying: the workflow is told. */
-export function resumeBatch(parts: SteeringParts, batchId: Uuid, actor: Actor): Promise<BonusBatch> {
-  return setPaused(parts, batchId, actor, null);
+export function resumeBatch(parts: SteeringParts, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
+  return setPaused(parts, batchId, actor, reason, null);
 }
 
 async function setPaused(
   { database, clock }: SteeringParts,
   batchId: Uuid,
   actor: Actor,
+  given: string,
   pausedAt: Instant | null,
 ): Promise<BonusBatch> {
+  const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
     // The account's row guards the batch: no group of rows is under way.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
-    if (!STEERABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, STEERABLE));
+    if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     if ((batch.pausedAt === null) === (pausedAt === null)) return batch;
-    const set = { pausedAt, pausedBy: pausedAt === null ? null : actor.name };
+    const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
+    const set = { pausedAt, pausedBy, pauseReason };
     await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
     const { tenantId } = batch;
     const entry = { outboxId: newId(), tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
@@ -58,16 +64,16 @@ async function setPaused(
       action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause',
       subjectType: 'bonus_batch',
       subjectId: batchId,
-      details: { paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
+      details: { reason, paid: batch.rowsPaid, failed: batch.rowsFailed, rows: batch.rowCount },
     });
     return { ...batch, ...set };
   });
 }
 
 /**
- * Ends the batch: no row is paid from then on and what was held is free at once. Its remaining rows are marked as failed
- * by whoever pays it, who must be called after. Repeated, it changes nothing. Throws invalid_field too (the reason), and
- * ledger_unavailable.
+ * Ends the batch. One that is ready is withdrawn. Of one that is executing no row is paid from then on and what was held is
+ * free at once; its remaining rows are marked as failed by whoever pays it, who must be called after. Repeated, it changes
+ * nothing. Throws ledger_unavailable too.
  */
 export async function cancelBatch(
   { database, desk }: SteeringParts,

@@ -109,6 +109,8 @@ function newBatch(
     pausedAt: null,
     pausedBy: null,
     canceledAt: null,
+    pauseReason: null,
+    rejectionCode: null,
     finishedAt: null,
   };
 }

@@ -1,18 +1,15 @@
-import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { findStaff } from '../access/staff.js';
 import { cleanText } from '../core/checked-text.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { notFound } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import { auditLog } from '../db/entities/identity.js';
-import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import { actOnBatch } from './acting.js';
 import { BatchExecution } from './execution.js';
 import { openSheet } from './files/open-sheet.js';
-import { cancelBatch, pauseBatch, resumeBatch } from './steering.js';
+import { MAX_REASON } from './steering.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchServiceParts {
@@ -24,7 +21,6 @@ export interface BatchServiceParts {
 }
 
 const MAX_ACTOR = 80;
-const MAX_REASON = 140;
 
 /** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
 export class BatchService {
@@ -52,62 +48,22 @@ export class BatchService {
     return { end, state: await this.state(batchId) };
   }
 
-  /**
-   * What a signal asks: by active staff who may cancel, with a reason. Anything else changes nothing and is recorded.
-   * Answers why it was refused, or null. Throws not_found, ledger_unavailable.
-   */
-  async actBySignal(act: BatchAct): Promise<string | null> {
-    const id = asUuid(act.batchId);
-    const name = cleaned(act.actor, MAX_ACTOR);
-    const reason = cleaned(act.reason, MAX_REASON);
-    const actor: Actor = { channel: 'temporal', name: name ?? '' };
-    const refused = (await this.refusal(name, reason)) ?? (await this.steer(act, id, actor, reason ?? ''));
-    if (refused !== null) await this.recordRefusal(act, id, actor, refused);
-    return refused;
-  }
-
-  private async refusal(name: string | null, reason: string | null): Promise<string | null> {
-    if (name === null) return 'no actor was named';
-    if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
-    const person = await findStaff(this.parts.database.reader, name);
-    if (person?.active !== true) return `${name} is not active staff`;
-    return person.rights.includes('cancel') ? null : `${name} lacks the right to cancel`;
-  }
-
-  private async steer({ action }: BatchAct, id: Uuid, actor: Actor, reason: string): Promise<string | null> {
-    try {
-      if (action === 'pause') await pauseBatch(this.parts, id, actor);
-      else if (action === 'resume') await resumeBatch(this.parts, id, actor);
-      else await cancelBatch(this.parts, id, actor, reason);
-      return null;
-    } catch (failure) {
-      if (failure instanceof ApiError && failure.refusal.code === 'invalid_state') return failure.message;
-      throw failure;
-    }
-  }
-
-  /** Under the act's own id: recorded once, however often the activity runs. */
-  private async recordRefusal(
-    { action, actId }: BatchAct,
-    batchId: Uuid,
-    actor: Actor,
-    refused: string,
-  ): Promise<void> {
-    const id = asUuid(actId);
-    await transact(this.parts.database, async (transaction) => {
-      const batch = await transaction.find(bonusBatches, { id: batchId });
-      if (batch === undefined) throw notFound();
-      if ((await transaction.find(auditLog, { id })) !== undefined) return;
-      const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
-      const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
-      recordRows(transaction, [auditRow(id, actor, this.parts.clock(), done)]);
+  /** What a signal asks. Answers why it was refused, or null. Throws not_found, ledger_unavailable. */
+  async actBySignal({ batchId, action, actor, reason, actId }: BatchAct): Promise<string | null> {
+    const result = await actOnBatch(this.parts, {
+      batchId: asUuid(batchId),
+      action,
+      actor: { channel: 'temporal', name: cleaned(actor, MAX_ACTOR) ?? '' },
+      reason: cleaned(reason, MAX_REASON),
+      actId: asUuid(actId),
     });
+    return 'refusal' in result ? result.refusal.message : null;
   }
 }
 
 function stateOf(batch: BonusBatch | undefined): BatchState {
   if (batch === undefined) throw notFound();
-  const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pausedAt, canceledAt } = batch;
+  const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pausedAt, pauseReason, canceledAt } = batch;
   return {
     status,
     rows: rowCount,
@@ -115,6 +71,8 @@ function stateOf(batch: BonusBatch | undefined): BatchState {
     paid: rowsPaid,
     failed: rowsFailed,
     isPaused: status === 'executing' && pausedAt !== null && canceledAt === null,
+    pauseReason,
+    rejection: batch.rejectionCode,
   };
 }
 

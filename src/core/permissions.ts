@@ -48,6 +48,7 @@ export const PERMISSIONS = {
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
   /** Where a policy says so, not the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
+  withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
   readPayouts: { scopes: ['read', 'payouts'], roles: EVERY, roleIn: 'source' },
   approvePayout: { scopes: ['payouts'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },

@@ -128,7 +128,8 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, of at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there is exactly one.`,
   });
-  return { 'multipart/form-data': { schema: body.extend({ [FILE_FIELD]: file }) } };
+  // One object with all parts: to extend a closed one would be two that shut each other out.
+  return { 'multipart/form-data': { schema: z.strictObject({ ...body.shape, [FILE_FIELD]: file }) } };
 }
 
 function operationId({ method, path }: Route): string {

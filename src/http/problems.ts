@@ -31,8 +31,9 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
       field: field === '' ? key : `${field}.${key}`,
       reason: 'unknown',
     }));
-  // An absent field and one given as null are the same to a client: it is required and not there.
-  if ((issue.input === undefined || issue.input === null) && issue.code !== 'custom' && field !== '')
+  // An absent field and one given as null are the same to a client: it is required and not there. What stands in a list is there.
+  const isListed = typeof issue.path.at(-1) === 'number';
+  if ((issue.input === undefined || issue.input === null) && !isListed && issue.code !== 'custom' && field !== '')
     return [{ code: 'missing_field', field, reason: 'required' }];
   return [{ code: 'invalid_field', field, reason: issue.message }];
 }

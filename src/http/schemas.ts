@@ -121,6 +121,9 @@ export const AmountSchema = z
   })
   .openapi('Amount');
 
+/** The same where there may be none. A component that is merely made nullable is described as never null. */
+export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
+
 /** A date-time in an answer: UTC, milliseconds, Z. */
 export const instantSchema = z.string().openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });
 

@@ -58,7 +58,7 @@ export const scopes = z
 
 export const staffRights = someOf(
   STAFF_RIGHTS,
-  (unknown) => `${unknown} is nothing that staff may do: give ${STAFF_RIGHTS.join(',')}, or one of them`,
+  (unknown) => `${unknown} is nothing that staff may do: give ${STAFF_RIGHTS.join(',')}, or some of them`,
 );
 
 export const cidrs = z

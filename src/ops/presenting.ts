@@ -145,8 +145,10 @@ export function batchFields(batch: BonusBatch): Fields {
     executed_at: timeOf(batch.executedAt),
     paused_at: timeOf(batch.pausedAt),
     paused_by: batch.pausedBy,
+    pause_reason: batch.pauseReason,
     canceled_at: timeOf(batch.canceledAt),
     finished_at: timeOf(batch.finishedAt),
+    rejection: batch.rejectionCode,
   };
 }
 

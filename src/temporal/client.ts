@@ -70,7 +70,7 @@ export class TemporalClient {
       this.client.workflow.signalWithStart(type, {
         workflowId: wanted.workflowId,
         taskQueue,
-        args: [wanted.input],
+        args: [{ ...wanted.input, summary: wanted.summary }],
         signal: SIGNALS.changed,
         signalArgs: [],
         typedSearchAttributes: searchAttributesOf(wanted),

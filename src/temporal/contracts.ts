@@ -58,8 +58,16 @@ export const QUERIES = {
   state: 'state',
 } as const;
 
+/** What a run that goes on as new is told by the one before: Temporal hands on neither. */
+export interface HandedOn {
+  /** What the UI shows beside the id of a first run; undefined where an older process started it. */
+  readonly summary?: string;
+  /** The last signal that changed nothing, and why; undefined in a first run. */
+  readonly lastRefusal?: string | null;
+}
+
 /** What a workflow that waits for approval is started with. Fixed at its start, whatever the configuration becomes. */
-export interface ApprovalWorkflowInput {
+export interface ApprovalWorkflowInput extends HandedOn {
   readonly resourceId: string;
   readonly tenantId: string;
 }
@@ -107,7 +115,7 @@ export interface WaitingState extends ApprovalState {
 /** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …}` as above. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
-export interface WebhookWorkflowInput {
+export interface WebhookWorkflowInput extends HandedOn {
   readonly endpointId: string;
 }
 
@@ -128,10 +136,10 @@ export interface DrainState {
   readonly waitingFor: string;
 }
 
-/** What the staff can ask of a batch that is being paid by a signal: `{"actor": …, "reason": …}` as above. */
+/** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …}` as above. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
-export interface BatchWorkflowInput {
+export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
 }
 
@@ -150,6 +158,10 @@ export interface BatchState {
   readonly failed: number;
   /** It is executing, and nothing is paid until it is resumed. */
   readonly isPaused: boolean;
+  /** As whoever paused it said. */
+  readonly pauseReason: string | null;
+  /** Why it is rejected though its file was accepted. */
+  readonly rejection: string | null;
 }
 
 /** What some time of paying came to. `unavailable`: MySQL tells nothing of what is left; try again later. */

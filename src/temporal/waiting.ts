@@ -15,8 +15,8 @@ export interface WantedWorkflow {
   readonly workflowId: string;
   /** What is shown beside its id in the UI: ids, amounts and states, never personal data. */
   readonly summary: string;
-  /** The workflow's one argument; plain JSON. */
-  readonly input: unknown;
+  /** The workflow's one argument but for the summary; plain JSON. */
+  readonly input: object;
 }
 
 /** What the bridge knows of a feature whose resources wait in workflows. */

@@ -1,5 +1,5 @@
 import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { findStaff } from '../access/staff.js';
+import { staffRefusal } from '../access/staff.js';
 import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -14,7 +14,7 @@ const MAX_ACTOR = 80;
 const MAX_REASON = 140;
 
 /**
- * What a signal asks of an endpoint, by active staff with a reason. Anything else changes nothing and is recorded. Answers why
+ * What a signal asks of an endpoint, by active staff who may pause, with a reason. Anything else changes nothing and is recorded. Answers why
  * it was refused, or null. Throws not_found, DatabaseUnavailable.
  */
 export async function actBySignal(parts: OperatingParts, act: EndpointAct): Promise<string | null> {
@@ -34,8 +34,7 @@ async function refusal(
 ): Promise<string | null> {
   if (name === null) return 'no actor was named';
   if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
-  const person = await findStaff(database.reader, name);
-  return person?.active === true ? null : `${name} is not active staff`;
+  return (await staffRefusal(database.reader, name, 'pause'))?.message ?? null;
 }
 
 async function deletion({ database }: OperatingParts, id: Uuid): Promise<string | null> {

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
-import { formOf, paidBatch, rejectedBatch } from '../batches/support.js';
+import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import { answered, type Bank, type Json, LEAST, list, object, text, transferBody } from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -23,6 +23,8 @@ export interface Target {
   /** A payout of `account` that was canceled. */
   readonly payoutId: string;
   readonly rejectedBatchId: string;
+  /** A batch of `account` that is ready, and that nobody who is asked for here uploaded. */
+  readonly readyBatchId: string;
   readonly eventId: string;
   /** Of `account`. */
   readonly alias: string;
@@ -49,7 +51,7 @@ export interface Endpoint {
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
   /** What a request that is answered so takes away: `renewed` makes another. */
-  readonly usesUp?: 'pending transfer' | 'policy';
+  readonly usesUp?: 'pending transfer' | 'policy' | 'ready batch';
   /** It names nothing that could be another tenant's. */
   readonly namesNothing?: true;
   readonly ask: (target: Target) => { readonly path: string } & Pick<RequestOptions, 'body' | 'form'>;
@@ -259,6 +261,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
     ask: ({ batchId }) => ({ path: `/v1/bonus_batches/${batchId}/execute` }),
   },
   {
+    route: 'POST /v1/bonus_batches/{batch_id}/cancel',
+    usesUp: 'ready batch',
+    operation: 'withdrawBatch',
+    scopes: ['bonuses'],
+    // And the uploader, who is asked for in the tests of withdrawals.
+    roles: MANAGERS,
+    status: 200,
+    ask: ({ readyBatchId }) => ({ path: `/v1/bonus_batches/${readyBatchId}/cancel` }),
+  },
+  {
     route: 'POST /v1/payouts',
     operation: 'createPayout',
     scopes: ['payouts'],
@@ -348,6 +360,7 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   await guard(account);
   const renew: NonNullable<Target['renew']> = async (what) => {
     if (what === 'policy') return guard(other).then(() => ({}));
+    if (what === 'ready batch') return { readyBatchId: (await readyBatch(bank, account, other)).id };
     const pending = await bank.send({ from: account, to: other, raw: LEAST, asset: 'DUSD' }, { token });
     return { pendingId: text(answered(pending, 202).json.id) };
   };
@@ -360,12 +373,14 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
+  const { readyBatchId = '' } = await renew('ready batch');
   const register = async (): Promise<string> =>
     text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id);
   const [webhookId, spareWebhookId] = [await register(), await register()];
   const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
   const bonusId = text(bonus?.id);
-  return { account, other, alias, bonusId, batchId, rejectedBatchId, payoutId: text(payout.id), ...named, renew };
+  const batches = { batchId, rejectedBatchId, readyBatchId };
+  return { account, other, alias, bonusId, ...batches, payoutId: text(payout.id), ...named, renew };
 }
 
 /** The target with what a request to the endpoint needs anew. */

@@ -46,6 +46,7 @@ describe("another tenant's resources", () => {
     batchId: randomUUID(),
     payoutId: randomUUID(),
     rejectedBatchId: randomUUID(),
+    readyBatchId: randomUUID(),
     eventId: randomUUID(),
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: randomUUID(),

@@ -5,6 +5,7 @@ import { type Permission, PERMISSIONS, type Role, ROLES, type Scope, SCOPES } fr
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import {
   documentedRoutes,
@@ -30,7 +31,8 @@ describe('who may do what', () => {
 
   before(async () => {
     db = await testDatabase();
-    api = await startTestApi(db);
+    // What it answers, and takes, is what its document describes: every operation is asked here.
+    api = await describedApi(await startTestApi(db));
     bank = await openBank(api);
     const roles = [];
     for (const standing of STANDINGS) {

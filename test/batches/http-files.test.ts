@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import type { Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { BatchService } from '../../src/batches/work.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { BASE_URL, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FORMATS = ['csv', 'xlsx'] as const;
@@ -143,7 +145,11 @@ describe('the files of batches over HTTP', () => {
     assert.equal(new URL(text(object(files).errors_url)).pathname, `/v1/bonus_batches/${id}/files/errors`);
   });
 
-  it('the result file tells of every row, in both formats, once all are settled', async () => {
+  it('the result file tells of every row, in both formats, once all are settled: a fee where one was charged', async () => {
+    const tenantId = bank.tenant.tenant.id;
+    await setFeeAccount(db.database, systemClock, tenantId, (await bank.account()).id, TEST_ACTOR);
+    const schedule = { operation: 'bonus', asset: 'COPM', flatRaw: 700n, basisPoints: 0n, floorRaw: 0n } as const;
+    await setFeeSchedule(db.database, systemClock, { tenantId, ...schedule, capRaw: null }, TEST_ACTOR);
     const { id } = await validated(
       csvOf([
         ['$ana', MIN, 'COPM', 'November', 'r1'],
@@ -165,9 +171,10 @@ describe('the files of batches over HTTP', () => {
         head,
         'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at'.split(','),
       );
-      assert.deepEqual(first, ['2', 'r1', '$ana', MIN, 'COPM', 'paid', paid?.bonus_id, '0', '', '', paid?.paid_at]);
+      assert.deepEqual(first, ['2', 'r1', '$ana', MIN, 'COPM', 'paid', paid?.bonus_id, '700', '', '', paid?.paid_at]);
       assert.deepEqual(second.slice(0, 9), [
-        ...['3', 'r2', '300 111 2233', '20000000', 'COPM', 'failed', '', '0', 'insufficient_funds'],
+        // Nothing was charged for it.
+        ...['3', 'r2', '300 111 2233', '20000000', 'COPM', 'failed', '', '', 'insufficient_funds'],
       ]);
       assert.notEqual(second[9], '');
       assert.deepEqual([second[10], rest], ['', []]);

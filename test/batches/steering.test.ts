@@ -44,24 +44,24 @@ describe('an operator at a batch that is executing', () => {
     const batch = await world.executed(payer, file);
     let paused: Promise<unknown> | undefined;
     const heartbeat = (settled: number): void => {
-      if (settled >= 100) paused ??= pauseBatch(world.parts, batch.id, TEST_ACTOR);
+      if (settled >= 100) paused ??= pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
     };
     assert.equal(await world.pay(batch, { signal: new AbortController().signal, heartbeat }), 'paused');
     await paused;
     const now = await world.batch(batch.id);
     assert(now.rowsPaid >= 100 && now.rowsPaid < ROWS);
-    assert.equal(now.pausedBy, TEST_ACTOR.name);
+    assert.deepEqual([now.pausedBy, now.pauseReason], [TEST_ACTOR.name, 'ticket 7']);
     assert.equal(await world.pay(batch), 'paused');
     assert.deepEqual(await world.execution.payNextGroup(batch.id, 10), { tried: 0, settled: 0, unknown: 0 });
     assert.equal(await received(), BigInt(now.rowsPaid) * LEAST);
-    await pauseBatch(world.parts, batch.id, TEST_ACTOR);
-    await resumeBatch(world.parts, batch.id, TEST_ACTOR);
-    await resumeBatch(world.parts, batch.id, TEST_ACTOR);
+    await pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+    await resumeBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+    await resumeBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
     assert.equal(await world.pay(batch), 'over');
     assert.equal(await received(), BigInt(ROWS) * LEAST);
     assert.deepEqual(await acts(), [
-      ['bonus_batch.pause', 'test', undefined],
-      ['bonus_batch.resume', 'test', undefined],
+      ['bonus_batch.pause', 'test', 'ticket 7'],
+      ['bonus_batch.resume', 'test', 'ticket 7'],
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('an operator at a batch that is executing', () => {
     const poor = await world.account({ funds: { COPM: 10n * LEAST } });
     const batch = await world.executed(poor, file);
     await world.execution.payNextGroup(batch.id, 4);
-    await pauseBatch(world.parts, batch.id, TEST_ACTOR);
+    await pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
     await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'x');
     assert.equal(await world.pay(batch), 'over');
     const now = await world.batch(batch.id);
@@ -120,26 +120,21 @@ describe('an operator at a batch that is executing', () => {
   });
 
   it('can do none of it in another state, to none, or without a reason', async () => {
-    const ready = await world.ready(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    const refused = {
-      name: 'ApiError',
-      refusal: { code: 'invalid_state', details: { current: 'ready', allowed: ['executing'] } },
-    };
-    for (const act of [
-      pauseBatch,
-      resumeBatch,
-      (...[parts, id, actor]: Parameters<typeof pauseBatch>) => cancelBatch(parts, id, actor, 'x'),
-    ])
+    const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
+    const [ready, paid] = [await world.ready(payer, one), await world.paid(payer, one)];
+    for (const [act, { id, status: current }, allowed] of [
+      [pauseBatch, ready, ['executing']],
+      [resumeBatch, ready, ['executing']],
+      [cancelBatch, paid, ['ready', 'executing']],
+    ] as const)
       await assert.rejects(
-        act(world.parts, ready.id, TEST_ACTOR),
+        act(world.parts, id, TEST_ACTOR, 'x'),
         (error: { refusal?: { code: string; details: unknown } }) => {
-          assert.deepEqual(
-            [error.refusal?.code, error.refusal?.details],
-            [refused.refusal.code, refused.refusal.details],
-          );
+          assert.deepEqual([error.refusal?.code, error.refusal?.details], ['invalid_state', { current, allowed }]);
           return true;
         },
       );
+    await assert.rejects(pauseBatch(world.parts, ready.id, TEST_ACTOR, ''), /reason/);
     await assert.rejects(cancelBatch(world.parts, payer.id, TEST_ACTOR, 'x'), /does not exist/);
     const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
     await assert.rejects(cancelBatch(world.parts, batch.id, TEST_ACTOR, ' '), /reason/);

@@ -310,6 +310,15 @@ export async function rejectedBatch(
   return served.validate(id);
 }
 
+/** A batch of one row from the one account to the other, which nobody has executed. */
+export function readyBatch(
+  bank: Pick<Bank, 'api' | 'tenant'>,
+  from: Pick<Account, 'id'>,
+  to: Pick<Account, 'id'>,
+): Promise<BonusBatch> {
+  return new ServedBatches(bank).ready(from, payroll([[to.id, LEAST.toString(), 'COPM', null, null]]));
+}
+
 /** The form of an upload: the fields, then the file. */
 export function formOf(
   file: Buffer,
@@ -328,8 +337,8 @@ export async function paidBatch(
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
 ): Promise<BonusBatch> {
+  const { id } = await readyBatch(bank, from, to);
   const served = new ServedBatches(bank);
-  const { id } = await served.ready(from, payroll([[to.id, LEAST.toString(), 'COPM', null, null]]));
   const batch = await served.execute(id);
   await served.pay(id);
   return batch;

@@ -288,6 +288,19 @@ describe('the validation of a batch', () => {
         ]);
       });
 
+    it('amounts that fit 64 bits alone, but not with the fees of the rows, at the row that is too much', async () => {
+      await world.charge(await world.account(), { flatRaw: 1n });
+      const most = 9_223_372_036_854_775_807n;
+      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, ${most})`);
+      const pays = (...amounts: readonly bigint[]): Buffer =>
+        payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
+      const half = (most - 2n) / 2n;
+      const fits = await world.ready(source, pays(half, most - 2n - half));
+      assert.deepEqual([fits.totalRaw, fits.feesRaw], [most - 2n, 2n]);
+      for (const amounts of [[half, most - 1n - half], [most]] as const)
+        assert.deepEqual(await wrong(pays(...amounts)), [[amounts.length + 1, 'amount', 'invalid_field']]);
+    });
+
     it('rows that no spreadsheet numbers so', async () => {
       const rows = [
         { number: 1, cells: HEADER },

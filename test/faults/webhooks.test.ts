@@ -87,11 +87,17 @@ describe('webhooks under faults', function () {
       await own.send();
       await until('it waits', async () => (await hookStatus(temporal, own.id)) === 'RUNNING');
       const { runId } = await hookWorkflow(temporal, own.id).describe();
+      await hookWorkflow(temporal, own.id).signal('pause', { actor: 'Mallory', reason: 'because' });
+      await until('it is refused', async () => /Mallory is not active/.test(await hookDetails(temporal, own.id)));
       await until('it was continued', async () => {
         await hookWorkflow(temporal, own.id).signal('changed');
         return (await hookWorkflow(temporal, own.id).describe()).runId !== runId;
       });
-      await until('it waits again', async () => /to retry 1 delivery/.test(await hookDetails(temporal, own.id)));
+      await until('it waits again, and says what it is and why the signal changed nothing', async () =>
+        /^[^\n]+\n\n[^]*to retry 1 delivery[^]*\n\nRefused at .*Mallory is not active/.test(
+          await hookDetails(temporal, own.id),
+        ),
+      );
       receiver.reply = () => 200;
       await untilArrived(receiver, own.path, [await own.send()]);
       await assertLedgerSound(db.database);

@@ -137,6 +137,12 @@ describe('bodies', () => {
     ]);
   });
 
+  it('null in a list is invalid_field: it is there', async () => {
+    const answer = await post({ ...VALID_BODY, events: [A_KEY, null] });
+    assert.deepEqual(problemsOf(answer), ['invalid_field events.1 not_a_uuid']);
+    assert.equal(answer.json().error.code, 'invalid_field');
+  });
+
   it('null for a field that may be absent says that it is absent', async () => {
     assert.equal((await post({ ...VALID_BODY, description: null })).status, 201);
     const { body } = asRequest(seen[0]) as { body: { description?: string } };

@@ -67,6 +67,12 @@ describe('what operators do', function () {
     recorded.add(args.slice(0, 2).join(' '));
     return result;
   }
+  /** Refused, and told how the right is given. */
+  async function lacksRight(right: string, ...args: readonly string[]): Promise<void> {
+    const { code, stderr } = await ops(args);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^.*bob (lacks the right to ${right}|is not active staff); .* --can ${right}\n$`));
+  }
   const newest = async (): Promise<Record<string, unknown>> =>
     (
       await test.sql('SELECT HEX(id) AS id, action, actor_claimed, channel FROM audit_log ORDER BY id DESC LIMIT 1')
@@ -200,6 +206,8 @@ describe('what operators do', function () {
     await api.stop();
     const state = async (...args: readonly string[]): Promise<string> =>
       String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
+    for (const act of ['pause', 'resume', 'retry-now']) await lacksRight('pause', 'webhooks', act, id);
+    await ops(['staff', 'add', 'bob', '--can', 'pause']);
     assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
     assert.equal(await state('webhooks', 'resume', id), 'idle');
     await state('webhooks', 'retry-now', id);
@@ -228,14 +236,25 @@ describe('what operators do', function () {
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const row = ['$ana', LEAST.toString(), 'COPM'];
     const { id } = await world.executed(payer, payroll([row, row]));
-    const paused = await acts('bonus_batch.pause', 'batches', 'pause', id);
+    const why = ['--reason', 'ticket 9'];
+    await ops(['staff', 'add', 'bob', '--can', 'approve,cancel']);
+    for (const act of ['pause', 'resume']) await lacksRight('pause', 'batches', act, id, ...why);
+    await ops(['staff', 'add', 'bob', '--can', 'approve,pause']);
+    await lacksRight('cancel', 'batches', 'cancel', id, ...why, '--yes');
+    assert.deepEqual((await done(['batches', 'show', id])).status, 'executing');
+    await ops(['staff', 'add', 'bob', '--can', 'cancel,pause']);
+    const paused = await acts('bonus_batch.pause', 'batches', 'pause', id, ...why);
     assert.deepEqual(
-      [paused.status, paused.pending, paused.paused_by, paused.funds_held],
-      ['executing', 2, 'bob', true],
+      [paused.status, paused.pending, paused.paused_by, paused.pause_reason, paused.funds_held],
+      ['executing', 2, 'bob', 'ticket 9', true],
     );
-    assert.equal((await acts('bonus_batch.resume', 'batches', 'resume', id)).paused_at, null);
+    const resumed = await acts('bonus_batch.resume', 'batches', 'resume', id, ...why);
+    assert.deepEqual([resumed.paused_at, resumed.pause_reason], [null, null]);
     await world.execution.payNextGroup(id, 1);
-    const canceled = await acts('bonus_batch.cancel', 'batches', 'cancel', id, '--reason', 'ticket 9');
+    const ready = await world.ready(payer, payroll([row]));
+    const withdrawn = await acts('bonus_batch.cancel', 'batches', 'cancel', ready.id, ...why);
+    assert.deepEqual([withdrawn.status, withdrawn.rejection, withdrawn.pending], ['rejected', 'withdrawn', 1]);
+    const canceled = await acts('bonus_batch.cancel', 'batches', 'cancel', id, ...why);
     assert.deepEqual([canceled.paid, canceled.pending, canceled.funds_held], [1, 1, false]);
     await world.pay({ id });
     const shown = await done(['batches', 'show', id]);
@@ -258,7 +277,7 @@ describe('what operators do', function () {
     await test.change(`UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
     const removed = await acts('bonus_batch.delete_upload', 'batches', 'remove-uploads', '--older-than', '90d');
     assert.equal(removed.removed, 1);
-    const { code, stderr } = await ops(['batches', 'pause', id]);
+    const { code, stderr } = await ops(['batches', 'pause', id, ...why]);
     assert.deepEqual([code, /partially_failed; this is possible only while it is executing/.test(stderr)], [1, true]);
     assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });

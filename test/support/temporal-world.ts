@@ -8,7 +8,7 @@ import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { updateSql } from '../../src/db/statements.js';
-import type { Staff, StaffRight } from '../../src/db/entities/approvals.js';
+import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/approvals.js';
 import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
@@ -82,7 +82,7 @@ export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): P
 }
 
 /** Somebody of the support staff, active and with these rights, whose name nobody else has. */
-export function hire(database: Database, rights: readonly StaffRight[] = ['approve', 'cancel']): Promise<Staff> {
+export function hire(database: Database, rights: readonly StaffRight[] = STAFF_RIGHTS): Promise<Staff> {
   return setStaff(database, systemClock, { name: `Ana ${randomUUID().slice(0, 8)}`, rights }, TEST_ACTOR);
 }
 

@@ -81,7 +81,7 @@ describe('the workflow of a batch', function () {
     assert.equal(await batchDetails(temporal, id), 'Waiting for somebody to execute it: 5 rows.');
     assert.deepEqual(await batchState(temporal, id), {
       status: 'ready',
-      ...{ rows: 5, rejected: 0, paid: 0, failed: 0, isPaused: false },
+      ...{ rows: 5, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null },
     });
     assert.deepEqual(await batchEvents(db, id), ['ready']);
   });
@@ -142,12 +142,14 @@ describe('the workflow of a batch', function () {
   });
 
   it('is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
-    const { name: actor } = await hire(db.database, ['cancel']);
+    const { name: actor } = await hire(db.database, ['cancel', 'pause']);
     const id = await payroll.ready(MANY);
     const available = await payroll.bank.available(payroll.source);
     await executing(id, () => signal(id, 'pause', { actor, reason: REASON }));
     await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
-    assert.match(await batchDetails(temporal, id), /^Paused: \d+ of 3000 rows paid, 0 failed\. Waiting to be resumed/);
+    const words = await batchDetails(temporal, id);
+    assert.match(words, /^Paused \(.*\): \d+ of 3000 rows paid, 0 failed\. Waiting to be resumed/);
+    assert(words.includes(REASON));
     const paused = await progress(id);
     assert(Number(paused.pending) > 0);
     await signal(id, 'resume', { actor, reason: REASON });
@@ -167,9 +169,10 @@ describe('the workflow of a batch', function () {
   });
 
   it('takes no signal that is malformed, or of somebody who may not, and says so', async () => {
-    const [{ name: actor }, { name: powerless }] = [
-      await hire(db.database, ['cancel']),
-      await hire(db.database, ['approve']),
+    const [{ name: actor }, { name: powerless }, { name: canceler }] = [
+      await hire(db.database, ['pause']),
+      await hire(db.database, ['approve', 'pause']),
+      await hire(db.database, ['approve', 'cancel']),
     ];
     const id = await payroll.ready(2);
     const wrong: readonly (readonly [string, string, ...unknown[]])[] = [
@@ -180,7 +183,9 @@ describe('the workflow of a batch', function () {
       ['no reason of 1 to 140 characters was given', 'cancel', { actor, reason: 'x'.repeat(141) }],
       ['Mallory is not active staff', 'cancel', { actor: 'Mallory', reason: REASON }],
       [`${powerless} lacks the right to cancel`, 'cancel', { actor: powerless, reason: REASON }],
-      ['the batch is ready; this is possible only while it is executing', 'cancel', { actor, reason: REASON }],
+      [`${canceler} lacks the right to pause`, 'pause', { actor: canceler, reason: REASON }],
+      [`${canceler} lacks the right to pause`, 'resume', { actor: canceler, reason: REASON }],
+      ['the batch is ready; this is possible only while it is executing', 'pause', { actor, reason: REASON }],
     ];
     for (const [, action, ...input] of wrong) await signal(id, action, ...input);
     const acts = await until('all are recorded', async () => {
@@ -196,6 +201,36 @@ describe('the workflow of a batch', function () {
     await payroll.execute(id);
     await payroll.until(id, 'completed');
     await untilBatchEnded(temporal, id);
+  });
+
+  it('is withdrawn through the API, or by a signal of staff who may cancel, and ends', async () => {
+    const { name: actor } = await hire(db.database, ['cancel']);
+    const [byApi, bySignal] = [await payroll.ready(2), await payroll.ready(2)];
+    assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${byApi}/cancel`)).status, 200);
+    await signal(bySignal, 'cancel', { actor, reason: REASON });
+    for (const id of [byApi, bySignal]) {
+      const batch = await payroll.until(id, 'rejected');
+      assert.deepEqual(batch.rejection, { code: 'withdrawn' });
+      await untilBatchEnded(temporal, id);
+      assert.equal(await batchDetails(temporal, id), 'Withdrawn before it was executed. Nothing is waited for.');
+      assert.deepEqual(await batchEvents(db, id), ['ready', 'rejected']);
+    }
+    const [act] = await actsOn(db, bySignal);
+    assert.deepEqual([act?.channel, act?.actorClaimed, act?.action], ['temporal', actor, 'bonus_batch.cancel']);
+    assert.equal(object(JSON.parse(act!.details)).reason, REASON);
+  });
+
+  it('lapses by the sweeper when nobody has executed it in time, and ends', async () => {
+    const id = await payroll.ready(1);
+    await db.change(
+      `UPDATE bonus_batches SET created_at=created_at - INTERVAL 31 DAY, validated_at=validated_at - INTERVAL 31 DAY
+       WHERE id=X'${id.replaceAll('-', '')}'`,
+    );
+    const batch = await payroll.until(id, 'rejected');
+    assert.deepEqual(batch.rejection, { code: 'lapsed' });
+    await untilBatchEnded(temporal, id);
+    assert.match(await batchDetails(temporal, id), /^Lapsed: nobody executed it in time/);
+    assert.deepEqual(await batchEvents(db, id), ['ready', 'rejected']);
   });
 
   it('is uploaded and executed while Temporal is away, and goes on when it is back', async () => {

@@ -2,7 +2,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { csvOf } from '../batches/support.js';
 import type { TestApi } from '../support/api.js';
-import { LEAST } from '../support/bank.js';
+import { answered, LEAST } from '../support/bank.js';
 import {
   batchDetails,
   batchState,
@@ -65,6 +65,16 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await signal(stage, id, 'pause', { actor, reason: REASON });
     await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
     await signal(stage, id, 'resume', { actor, reason: REASON });
+    return id;
+  },
+  'withdrawn-by-api': async ({ payroll }) => {
+    const id = await payroll.ready(1);
+    answered(await payroll.bank.request('POST', `/v1/bonus_batches/${id}/cancel`), 200);
+    return id;
+  },
+  'withdrawn-by-signal': async (stage) => {
+    const id = await stage.payroll.ready(1);
+    await signal(stage, id, 'cancel', { actor: stage.actor, reason: REASON });
     return id;
   },
   canceled: async (stage) => {

@@ -183,6 +183,7 @@ describe('the workflow of a webhook endpoint', function () {
     receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
+    const { name: powerless } = await hire(db.database, ['approve', 'cancel']);
     const bad: readonly (readonly unknown[])[] = [
       [],
       [null],
@@ -191,6 +192,7 @@ describe('the workflow of a webhook endpoint', function () {
       [{ actor: ana.actor }],
       [{ actor: ana.actor, reason: 'x'.repeat(141) }],
       [{ actor: { name: ana.actor }, reason: REASON }],
+      [{ actor: powerless, reason: REASON }],
     ];
     for (const input of bad)
       for (const action of ['pause', 'resume', 'retry_now'] as const)
@@ -202,7 +204,7 @@ describe('the workflow of a webhook endpoint', function () {
     await untilDetails(
       temporal,
       own.id,
-      /Refused at [-\d: ]{19} UTC: \w+ by .*: (no actor|no reason|Mallory is not active)/,
+      /Refused at [-\d: ]{19} UTC: \w+ by .*: (no actor|no reason|Mallory is not active|Ana \w+ lacks the right to pause)/,
     );
     answer(200);
     await untilHookEnded(temporal, own.id);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { Uuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../support/api.js';
+import { batchWorkflow, openPayrollBank, untilBatchEnded } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import {
@@ -35,6 +36,24 @@ function attributesOf({ typedSearchAttributes }: WorkflowExecutionDescription): 
     typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
   );
 }
+
+async function currentDetails(workflow: WorkflowHandle): Promise<string> {
+  const { currentDetails: details = '' } = await workflow.query<{ readonly currentDetails?: string }>(
+    '__temporal_workflow_metadata',
+  );
+  return details;
+}
+
+/** Nothing is to be done for it: what the last signal has set off is over. */
+async function untilIdle(workflow: WorkflowHandle): Promise<void> {
+  await until('it is idle', async () => {
+    const { raw } = await workflow.describe();
+    return (raw.pendingActivities ?? []).length === 0 && !raw.pendingWorkflowTask;
+  });
+}
+
+const HANDED_ON =
+  /^Transfer of .* that needs 1 approval\(s\)\n\nWaiting for 1 of 1 approval\(s\); expires .*\n\nRefused at .*: cancel by Mallory: Mallory is not active staff\.$/;
 
 describe('the worker', function () {
   this.timeout(90_000);
@@ -105,6 +124,39 @@ describe('the worker', function () {
       await server.remove();
     });
 
+    it('hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
+      const worker = await startTestWorker(db, temporal);
+      try {
+        const { pend } = await openGuardedBank(api);
+        const payroll = await openPayrollBank(api);
+        const [transfer, batch] = [await pend(), await payroll.ready(1)];
+        for (const [workflow, what] of [
+          [workflowOf(temporal, transfer), 'Transfer of '],
+          [batchWorkflow(temporal, batch), 'Batch of bonuses from a file of 1 KiB'],
+        ] as const) {
+          const { runId } = await workflow.describe();
+          const details = (): Promise<string> => currentDetails(workflow);
+          let signals = 0;
+          while ((await workflow.describe()).runId === runId) {
+            signals += 1;
+            await workflow.signal('cancel', { actor: `Mallory ${signals}`, reason: REASON });
+            await until('its refusal is shown', async () =>
+              (await details()).includes(`Mallory ${signals} is not active`),
+            );
+            await untilIdle(workflow);
+          }
+          assert.match(
+            await details(),
+            new RegExp(`^${what}.*\\n\\nWaiting .*\\n\\nRefused at .*Mallory ${signals} is not`),
+          );
+        }
+        assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${batch}/cancel`)).status, 200);
+        await untilBatchEnded(temporal, batch);
+      } finally {
+        await worker.stop();
+      }
+    });
+
     it('continues a flooded workflow as new: every signal is looked at once, and it is the same to whoever looks', async () => {
       const worker = await startTestWorker(db, temporal);
       try {
@@ -123,8 +175,8 @@ describe('the worker', function () {
         await until('it waits again', async () => (await stateOf(temporal, id))?.status === 'pending_approval');
         const now = await workflowOf(temporal, id).describe();
         assert.deepEqual(attributesOf(now), attributesOf(first));
-        // The static summary alone is not carried over: the SDK has no option for it.
-        assert.match((await detailsOf(temporal, id)) ?? '', /^Waiting for 1 of 1/);
+        // The static summary is not carried over, since the SDK has no option for it: the details begin with its words.
+        assert.match((await detailsOf(temporal, id)) ?? '', HANDED_ON);
         await sendSignal(temporal, id, 'approve', { actor, reason: REASON });
         await untilEnded(temporal, id);
         await assertEnds(db, new Map<Uuid, string>([[id, 'completed']]));

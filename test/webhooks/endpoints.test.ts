@@ -72,6 +72,8 @@ describe('webhook endpoints', function () {
       const answer = answered(await post({ url: newUrl(), events }), 400, 'invalid_field');
       assert.match(String(answer.details?.field), /^events/);
     }
+    const listed = answered(await post({ url: newUrl(), events: ['transfer.completed', null] }), 400, 'invalid_field');
+    assert.match(JSON.stringify(listed.details), /"field":"events.1","reason":"not_one_of: /);
     answered(await post({ url: newUrl() }), 400, 'missing_field');
     answered(await post({ events: TYPES }), 400, 'missing_field');
     answered(await post({ ...good(), colour: 'red' }), 400, 'invalid_field');
@@ -210,7 +212,7 @@ describe('webhook endpoints', function () {
     assert.deepEqual((await patch({ status: 'disabled' })).disabled_reason, 'by_tenant');
     const { status, disabled_reason: reason } = await patch({ status: 'enabled', url: 'https://other.example/x' });
     assert.deepEqual([status, reason], ['enabled', null]);
-    for (const body of [{ status: 'deleted' }, { events: [] }, { secret: 'whsec_x' }, { url: '' }])
+    for (const body of [{ status: 'deleted' }, { events: [] }, { events: [null] }, { secret: 'whsec_x' }, { url: '' }])
       answered(await bank.request('PATCH', `${PATH}/${text(id)}`, { body }), 400, 'invalid_field');
     const acts = await db.sql(
       `SELECT details FROM audit_log WHERE subject_id='${text(id)}' AND action='webhook.change' ORDER BY id`,

@@ -31,8 +31,11 @@ export const approvals = defineTable('approvals', {
 });
 export type Approval = RowOf<typeof approvals>;
 
-/** What a member of the staff may do: approve (or reject) what waits, cancel it. */
-export const STAFF_RIGHTS = ['approve', 'cancel'] as const;
+/**
+ * What a member of the staff may do: approve (or reject) what waits, cancel it and batches, pause (and resume, and retry)
+ * batches and webhook endpoints.
+ */
+export const STAFF_RIGHTS = ['approve', 'cancel', 'pause'] as const;
 export type StaffRight = (typeof STAFF_RIGHTS)[number];
 
 /** Support staff: people of the operators', members of no tenant. */

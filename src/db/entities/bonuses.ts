@@ -38,6 +38,10 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
+/** Why a batch whose file was accepted is rejected after all. */
+export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
+export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
+
 /** Guarded by the row of its source account. All sums are of its rows, kept here so that nobody has to count them. */
 export const bonusBatches = defineTable('bonus_batches', {
   id: column.uuid,
@@ -79,9 +83,13 @@ export const bonusBatches = defineTable('bonus_batches', {
   settledRaw: column.bigint,
   pausedAt: column.nullable(column.time),
   pausedBy: column.nullable(column.string),
+  /** Why, as whoever paused it said. */
+  pauseReason: column.nullable(column.string),
   /** No row is paid from then on. */
   canceledAt: column.nullable(column.time),
   finishedAt: column.nullable(column.time),
+  /** Null where the file was refused: the problems say why. */
+  rejectionCode: column.nullable(column.oneOf(BATCH_REJECTIONS)),
 });
 export type BonusBatch = RowOf<typeof bonusBatches>;
 

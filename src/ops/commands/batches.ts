@@ -1,34 +1,39 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { checkedText } from '../../core/checked-text.js';
+import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
+import { actOnBatch, NEEDED_RIGHT } from '../../batches/acting.js';
 import { listTenantBatches } from '../../batches/directory.js';
 import { deleteUploadedBytesAs } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
-import { cancelBatch, pauseBatch, resumeBatch } from '../../batches/steering.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { MAX_REASON } from '../../batches/steering.js';
+import type { BatchAct } from '../../temporal/contracts.js';
+import { addCommand, group } from '../command.js';
+import { staffFailure } from '../failures.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
 
 export function addBatchCommands(program: Command): void {
-  const own = group(
-    program,
-    'batches',
-    'batches of bonuses: look at them, pause, resume and cancel those that are paid',
-  );
+  const own = group(program, 'batches', 'batches of bonuses: look at them, pause, resume and cancel them');
   addReading(own);
   addSteering(own, {
-    usage: 'pause <batch>',
+    action: 'pause',
     summary: 'pay no further row until it is resumed; the group of rows under way ends',
-    steer: (ops, batch) => pauseBatch(ops, batch.id, ops.actor()),
   });
+  addSteering(own, { action: 'resume', summary: 'let a paused batch be paid again' });
   addSteering(own, {
-    usage: 'resume <batch>',
-    summary: 'let a paused batch be paid again',
-    steer: (ops, batch) => resumeBatch(ops, batch.id, ops.actor()),
+    action: 'cancel',
+    summary: 'withdraw a batch that is ready; end one that is being paid: what was held is free at once',
+    explanation:
+      '\n\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
+    question: (batch) =>
+      batch.status === 'executing'
+        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
+        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
   });
-  addCancel(own);
   addRemoval(own);
 }
 
@@ -65,39 +70,34 @@ function addReading(own: Command): void {
 }
 
 interface Steering {
-  readonly usage: `${string} <batch>`;
+  readonly action: BatchAct['action'];
   readonly summary: string;
-  readonly steer: (ops: Ops, batch: BonusBatch) => Promise<BonusBatch>;
+  readonly explanation?: string;
+  /** What is asked before it is done; nothing where it can be undone. */
+  readonly question?: (batch: BonusBatch) => string;
 }
 
-function addSteering(own: Command, { usage, summary, steer }: Steering): void {
+function addSteering(own: Command, { action, summary, explanation = '', question }: Steering): void {
+  const right = NEEDED_RIGHT[action];
   addCommand(own, {
-    usage,
+    usage: `${action} <batch>`,
     summary,
-    options: [],
-    examples: [`batches ${usage.split(' ')[0] ?? ''} 01930000-0000-7000-8000-000000000000`],
-    input: z.object({ batch: text }),
-    run: async (ops, input) => {
-      const batch = await findBatch(ops.database.reader, input.batch);
-      ops.output.one(batchFields(await steer(ops, batch)));
-    },
-  });
-}
-
-function addCancel(own: Command): void {
-  addCommand(own, {
-    usage: 'cancel <batch>',
-    summary: 'end a batch that is being paid: no further row is, and what was held is free at once',
-    options: [['--reason <text>', 'why; the audit log keeps it']],
-    explanation: '\nThe rows that were not paid are marked as failed with the code canceled by the process that pays.',
-    examples: ["batches cancel 01930000-0000-7000-8000-000000000000 --reason 'paid for the wrong month'"],
+    options: [['--reason <text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`]],
+    explanation: `
+Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
+to ${right}; the reason is recorded with the name.${explanation}`,
+    examples: [
+      `batches ${action} 01930000-0000-7000-8000-000000000000 --operator maria --reason 'asked for in ticket 118'`,
+    ],
     input: z.object({ batch: text, reason: text }),
     run: async (ops, input) => {
+      const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
-      await ops.output.confirm(
-        `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`,
-      );
-      ops.output.one(batchFields(await cancelBatch(ops, batch.id, ops.actor(), input.reason)));
+      if (question !== undefined) await ops.output.confirm(question(batch));
+      const actor = ops.actor();
+      const result = await actOnBatch(ops, { batchId: batch.id, action, actor, reason, actId: newId() });
+      if ('refusal' in result) throw staffFailure(result.refusal, actor.name, right);
+      ops.output.one(batchFields(result.batch));
     },
   });
 }

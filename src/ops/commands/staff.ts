@@ -7,16 +7,21 @@ import { OpsError } from '../failures.js';
 import { staffRights, text } from '../inputs.js';
 import { staffFields } from '../presenting.js';
 
-const NOBODY = 'There is no support staff yet: npm run ops -- staff add NAME --can approve,cancel';
+const NOBODY = 'There is no support staff yet: npm run ops -- staff add NAME --can approve,cancel,pause';
 
 export function addStaffCommands(program: Command): void {
-  const own = group(program, 'staff', "support staff: who of the operators' people may act on what waits for approval");
+  const own = group(program, 'staff', "support staff: who of the operators' people may act for support");
   addCommand(own, {
     usage: 'add <name>',
     summary: 'let somebody act for support; repeated, it gives exactly these rights, and makes them active again',
-    options: [['--can <rights>', `${STAFF_RIGHTS.join(',')}, or one of them; who may approve may also reject`]],
+    options: [
+      [
+        '--can <rights>',
+        `${STAFF_RIGHTS.join(',')}, or some of them; who may approve may also reject, who may pause also resume and retry`,
+      ],
+    ],
     explanation: "\nThe name is what they sign with: a signal's actor in Temporal, --operator here.",
-    examples: ['staff add maria --can approve,cancel', 'staff add leo --can cancel'],
+    examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can cancel'],
     input: z.object({ name: text, can: staffRights }),
     run: async ({ database, clock, actor, output }, { name, can: rights }) => {
       output.one(staffFields(await setStaff(database, clock, { name, rights }, actor())));

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { ApiError, type Refusal } from '../../core/errors.js';
+import type { Refusal } from '../../core/errors.js';
 import { formatAmount } from '../../core/amount.js';
 import { checkedText } from '../../core/checked-text.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
@@ -9,7 +9,7 @@ import { type Transfer, TRANSFER_STATUSES } from '../../db/entities/operations.j
 import { MAX_REASON } from '../../approvals/service.js';
 import { TransferApprovals } from '../../transfers/approvals.js';
 import { addCommand, group, type Ops } from '../command.js';
-import { OpsError } from '../failures.js';
+import { OpsError, staffFailure } from '../failures.js';
 import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
@@ -115,19 +115,11 @@ async function confirm({ database, output }: Ops, action: ApprovalAction, transf
 }
 
 function failureOf(refusal: Refusal, id: string, name: string, right: StaffRight): Error {
-  if (refusal.code === 'authority_insufficient')
-    return new OpsError(
-      `${refusal.message}; who manages the staff lets them: npm run ops -- staff add ${shellWord(name)} --can ${right}`,
-    );
   if (refusal.code === 'ledger_unavailable')
     return new OpsError(
       `the ledger did not answer, so it may have happened or not: look first: npm run ops -- transfers show ${id}`,
     );
-  return new ApiError(refusal);
-}
-
-function shellWord(name: string): string {
-  return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+  return staffFailure(refusal, name, right);
 }
 
 function tell({ output }: Ops, action: ApprovalAction, before: Transfer, after: Transfer): void {

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '../../access/audit-log.js';
+import { staffRefusal } from '../../access/staff.js';
 import type { Uuid } from '../../core/ids.js';
+import type { StaffRight } from '../../db/entities/approvals.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
@@ -14,6 +16,7 @@ import {
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
 import { addCommand, group, type Ops } from '../command.js';
+import { staffFailure } from '../failures.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { optionalText, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
@@ -26,9 +29,9 @@ export function addWebhookCommands(program: Command): void {
   addShow(own);
   addDeliveries(own);
   addRecover(own);
-  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause);
-  addAct(own, 'resume', 'go on sending where it stood', resume);
-  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow);
+  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'pause');
+  addAct(own, 'resume', 'go on sending where it stood', resume, 'pause');
+  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow, 'pause');
   addAct(
     own,
     'enable',
@@ -117,20 +120,33 @@ function addRecover(own: Command): void {
   });
 }
 
-/** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
+/** A command that changes one endpoint and shows it. `work` answers whether anything changed; `right` is asked of the staff. */
 function addAct(
   own: Command,
   name: string,
   summary: string,
   work: (parts: OperatingParts, endpointId: Uuid, actor: Actor) => Promise<boolean>,
+  right?: StaffRight,
 ): void {
   addCommand(own, {
     usage: `${name} <endpoint>`,
     summary,
+    ...(right === undefined
+      ? {}
+      : {
+          explanation: `
+Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
+to ${right}.`,
+        }),
     options: [],
-    examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
+    examples: [
+      `webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f${right === undefined ? '' : ' --operator maria'}`,
+    ],
     input: z.object({ endpoint: text }),
     run: async (ops, { endpoint }) => {
+      const operator = ops.operator();
+      const refusal = right === undefined ? null : await staffRefusal(ops.database.reader, operator, right);
+      if (refusal !== null && right !== undefined) throw staffFailure(refusal, operator, right);
       const { id } = await findEndpoint(ops.database.reader, endpoint);
       const isChanged = await work(ops, id, ops.actor());
       await show(ops, id);

@@ -28,6 +28,7 @@ export interface ResultRow {
   readonly asset: string;
   readonly status: 'paid' | 'failed';
   readonly bonusId: Uuid | null;
+  /** Null where nothing was charged, since the row was not paid. */
   readonly fee: bigint | null;
   /** Why it failed. */
   readonly code: string | null;

@@ -19,11 +19,13 @@ export const batchChecks: Check = {
   tables: ['bonus_batch_rows'],
   run: (audit) =>
     walkById(audit, bonusBatches, BATCHES_A_SLICE, async (reader, slice) => {
-      const executed = slice.filter(({ status }) => status !== 'validating' && status !== 'rejected');
-      if (executed.length === 0) return;
-      const ids = executed.map(({ id }) => id);
+      const accepted = slice.filter(
+        ({ status, rejectionCode }) => status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
+      );
+      if (accepted.length === 0) return;
+      const ids = accepted.map(({ id }) => id);
       const [rows, paid] = [await sumRows(reader, ids), await countBonuses(reader, ids)];
-      for (const batch of executed) checkBatch(audit, batch, rows.get(batch.id) ?? [], paid.get(batch.id) ?? 0n);
+      for (const batch of accepted) checkBatch(audit, batch, rows.get(batch.id) ?? [], paid.get(batch.id) ?? 0n);
     }),
 };
 
@@ -96,7 +98,7 @@ function checkEnd(audit: AuditRun, batch: BonusBatch, subject: string): void {
   const pending = rowCount - rowsPaid - rowsFailed;
   const isPossible = {
     validating: true,
-    rejected: true,
+    rejected: pending === rowCount,
     ready: pending === rowCount,
     executing: pending > 0,
     completed: rowsPaid === rowCount,

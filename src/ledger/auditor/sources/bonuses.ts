@@ -64,7 +64,8 @@ export const batchSource = operationSource({
       state: status,
       accounts: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
       postings: [],
-      events: BATCH_EVENTS[status],
+      // What was withdrawn or lapsed was ready before.
+      events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
         isHeld && asset !== null
           ? { accountId: sourceAccountId, asset, remaining: totalRaw + feesRaw - settledRaw }

@@ -1,0 +1,29 @@
+import type { Uuid } from '../core/ids.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import type { Command, LockedAccount, View } from '../ledger/desk/types.js';
+
+/** What every command about a batch names: ids that never change. */
+export interface BatchCommand extends Command {
+  readonly batchId: Uuid;
+  readonly sourceAccountId: Uuid;
+}
+
+/** What a member asks of a batch. */
+export interface MemberCommand extends Command {
+  readonly batchId: Uuid;
+  /** Null where the tenant has no such batch. */
+  readonly sourceAccountId: Uuid | null;
+  readonly memberId: Uuid;
+  /** Of the entry that tells the workflow. */
+  readonly outboxId: Uuid;
+}
+
+/** The tenant's batch with its source; null where there is none such. */
+export function findOwnBatch(
+  { tenantId, batchId, sourceAccountId }: MemberCommand,
+  view: View,
+): { readonly batch: BonusBatch; readonly source: LockedAccount } | null {
+  const source = sourceAccountId === null ? undefined : view.named(sourceAccountId);
+  const batch = source === undefined ? undefined : view.row(bonusBatches, { id: batchId });
+  return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
+}

@@ -1,0 +1,82 @@
+import { type Actor, auditRow } from '../access/audit-log.js';
+import { NOT_FOUND } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { roleAllows } from '../core/permissions.js';
+import { type BonusBatch, bonusBatches, type BatchRejection } from '../db/entities/bonuses.js';
+import { auditLog } from '../db/entities/identity.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { changeRow, type Decision, insertRow, refuse, type RowWrite, type View } from '../ledger/desk/types.js';
+import { outboxWrite } from '../temporal/outbox-entry.js';
+import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
+import { presentBatch } from './presenter.js';
+import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
+
+/** How a batch that is ready ends unexecuted: its tenant or support withdraws it, or it lapses. (decisions.md, Bonuses and batches) */
+
+export interface LapseBatch extends BatchCommand {
+  /** Of the entry that tells the workflow. */
+  readonly outboxId: Uuid;
+  /** How long it may wait for its execution. */
+  readonly readyForMs: number;
+}
+
+/** What ended it, for the record: nobody acts where time did. */
+interface Ending {
+  readonly code: BatchRejection;
+  readonly outboxId: Uuid;
+  readonly actor: Actor | null;
+  readonly reason: string | null;
+}
+
+/** By its uploader, an admin or an owner: 404, 403, 409. */
+export function decideWithdrawal(command: MemberCommand, view: View): Decision<BonusBatch> {
+  const own = findOwnBatch(command, view);
+  if (own === null) return refuse(NOT_FOUND, false);
+  const { batch } = own;
+  const { memberId, outboxId } = command;
+  const role = view.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
+  const isUploader = batch.createdBy === memberId && role !== undefined;
+  if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
+  const actor: Actor = { channel: 'api', name: `member:${memberId}` };
+  return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason: null }, view);
+}
+
+/** By time. Before it is due, or after another end, it does nothing and leaves no key. */
+export function decideLapse({ tenantId, batchId, outboxId, readyForMs }: LapseBatch, view: View): Decision<BonusBatch> {
+  const batch = view.row(bonusBatches, { id: batchId });
+  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  if (!hasLapsed(batch, readyForMs, view.at))
+    return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
+  return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, view);
+}
+
+/** The end of a batch that is ready, with its event. */
+export function withdrawn(
+  batch: BonusBatch,
+  { code, outboxId, actor, reason }: Ending,
+  view: View,
+): Decision<BonusBatch> {
+  const { id, tenantId } = batch;
+  const ended: BonusBatch = { ...batch, status: 'rejected', rejectionCode: code, finishedAt: view.at };
+  const rows: RowWrite[] = [
+    changeRow(bonusBatches, ended),
+    outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, view.at),
+  ];
+  if (actor !== null) {
+    const details = { status: ended.status, reason, rows: batch.rowCount };
+    const act = { tenantId, action: 'bonus_batch.cancel', subjectType: 'bonus_batch', subjectId: id, details };
+    rows.push(insertRow(auditLog, auditRow(newId(), actor, view.at, act)));
+  }
+  const event = {
+    tenantId,
+    type: 'bonus_batch.rejected',
+    resourceId: id,
+    object: presentBatch(ended, NO_FILES),
+  } as const;
+  return { outcome: { done: true, resource: ended }, writes: { rows, events: [event] }, bindsKey: true };
+}
+
+/** A batch that was accepted and never executed has neither file, so its event names no address. */
+const NO_FILES = '';

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { BatchWorld, payroll } from './support.js';
+
+const ROWS = 150;
+const COVERED = 120;
+/** So long that a group of rows is given up more than once, and a good deal longer. */
+const LOCKED_MS = 5_000;
+const LONG_LOCKED_MS = 10_000;
+
+/** The place of a data row in the file, from 0; its number is 2 more. */
+const placeOf = (number: number): number => number - 2;
+
+describe('a batch that may not be covered to its last row', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let ana: Account;
+  let bruno: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    ana = await world.account({ alias: '$ana' });
+    bruno = await world.account({ alias: '$bruno' });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  /** Equal rows to ana, but for the one that pays bruno. */
+  const fileWithBrunoIn = (number: number): Buffer =>
+    payroll(
+      Array.from({ length: ROWS }, (_, place) => [
+        place === placeOf(number) ? '$bruno' : '$ana',
+        LEAST.toString(),
+        'COPM',
+      ]),
+    );
+
+  /** Pays while somebody else keeps the account's row locked; answers after each try. */
+  async function payWhileLocked(
+    account: Account,
+    batch: BonusBatch,
+    afterTry: () => Promise<void>,
+    lockedMs = LOCKED_MS,
+  ): Promise<void> {
+    const connection = await createConnection({ uri: db.adminUrl });
+    try {
+      await connection.query('START TRANSACTION');
+      await connection.query(`SELECT id FROM accounts WHERE id=${idLiteral(account.id)} FOR UPDATE`);
+      for (const until = performance.now() + lockedMs; performance.now() < until;) {
+        await world.pay(batch);
+        await afterTry();
+      }
+    } finally {
+      await connection.end();
+    }
+  }
+
+  const sources = {
+    'without the funds for all': () => world.account({ type: 'business', funds: { COPM: BigInt(COVERED) * LEAST } }),
+    'held, in a month that does not cover it': async () => {
+      const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
+      const month = BigInt(COVERED) * LEAST;
+      await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${month})`);
+      return payer;
+    },
+  };
+
+  for (const [which, source] of Object.entries(sources))
+    for (const open of [2, 60])
+      it(`${which} pays nothing behind row ${open} while that row is open, and then every row in its order`, async () => {
+        const payer = await source();
+        const batch = await world.executed(payer, fileWithBrunoIn(open));
+        await payWhileLocked(
+          bruno,
+          batch,
+          async () => {
+            const paid = (await world.rows(batch.id)).filter(({ status }) => status === 'paid');
+            assert.deepEqual(
+              paid.map(({ number }) => number),
+              Array.from({ length: placeOf(open) }, (_, place) => place + 2),
+            );
+          },
+          open === 2 ? LONG_LOCKED_MS : LOCKED_MS,
+        );
+        while ((await world.pay(batch)) !== 'over') continue;
+        const refusal = batch.isHeld ? 'monthly_limit_exceeded' : 'insufficient_funds';
+        assert.deepEqual(
+          (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
+          Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : refusal)),
+        );
+        const [toAna, toBruno] = [await balanceOf(db.database, ana.id), await balanceOf(db.database, bruno.id)];
+        assert.deepEqual([toAna.available, toBruno.available], [BigInt(COVERED - 1) * LEAST, LEAST]);
+      }).timeout(120_000);
+
+  it('that is covered goes on behind a row that is open, since its money is set aside', async () => {
+    const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
+    const batch = await world.executed(payer, fileWithBrunoIn(2));
+    await payWhileLocked(bruno, batch, async () =>
+      assert.equal((await world.batch(batch.id)).rowsPaid, ROWS - 1, 'all but row 2'),
+    );
+    while ((await world.pay(batch)) !== 'over') continue;
+    assert.equal((await world.batch(batch.id)).status, 'completed');
+    assert.equal((await balanceOf(db.database, bruno.id)).available, LEAST);
+  }).timeout(120_000);
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole } from '../../src/access/members.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { ROLES } from '../../src/core/permissions.js';
+import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Account, Member } from '../../src/db/entities/parties.js';
+import { lapseDue } from '../../src/batches/lapsing.js';
+import { cancelBatch } from '../../src/batches/steering.js';
+import type { Answer } from '../../src/ledger/desk/types.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
+import { describedApi } from '../support/described.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
+
+const DAY_MS = 86_400_000;
+const MANY = 1_000;
+
+describe('a batch that is ready', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let payer: Account;
+  let ana: Account;
+  const file = payroll([
+    ['$ana', LEAST.toString(), 'COPM'],
+    ['$ana', LEAST.toString(), 'COPM'],
+  ]);
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    ana = await world.account({ alias: '$ana' });
+    payer = await world.account({ funds: { COPM: 1_000n * LEAST } });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const withdraw = (
+    { id }: Pick<BonusBatch, 'id'>,
+    member: Pick<Member, 'id'> = world.tenant.owner,
+  ): Promise<Answer<BonusBatch>> => world.batches.withdraw(world.caller(member), id);
+  const member = (name: string): Promise<Member> =>
+    addMember(db.database, systemClock, world.tenant.tenant.id, name, TEST_ACTOR);
+
+  /** It has ended so, with the events that say it, and nobody was paid. */
+  async function assertEnded(id: Uuid, code: BonusBatch['rejectionCode']): Promise<void> {
+    const batch = await world.batch(id);
+    assert.deepEqual(
+      [batch.status, batch.rejectionCode, batch.rowsPaid, batch.finishedAt === null],
+      ['rejected', code, 0, false],
+    );
+    const events = await db.sql(`SELECT type, body FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['bonus_batch.ready', 'bonus_batch.rejected'],
+    );
+    const shown = object(object((JSON.parse(String(events[1]!.body)) as { data: unknown }).data).object);
+    assert.deepEqual(
+      [shown.status, shown.rejection, shown.files],
+      ['rejected', { code }, { errors_url: null, result_url: null }],
+    );
+    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 1_000n * LEAST, held: 0n });
+    assert.equal((await balanceOf(db.database, ana.id)).available, 0n);
+  }
+
+  it('is withdrawn once, for good: it pays nobody, its rows stay as they were, and the act is in the audit log', async () => {
+    const batch = await world.ready(payer, file);
+    assert.equal(resourceOf(await withdraw(batch)).status, 'rejected');
+    await assertEnded(batch.id, 'withdrawn');
+    for (const again of [await withdraw(batch), await world.execute(batch)]) {
+      assert(!again.outcome.done);
+      assert.deepEqual(again.outcome.refusal.details, { current: 'rejected', allowed: ['ready'] });
+    }
+    assert.equal(await world.pay(batch), 'over');
+    assert.deepEqual(
+      (await world.rows(batch.id)).map(({ status }) => status),
+      ['pending', 'pending'],
+    );
+    const acts = await db.sql(
+      `SELECT action, channel, actor_claimed FROM audit_log WHERE subject_id='${batch.id}' ORDER BY id`,
+    );
+    const actor = `member:${world.tenant.owner.id}`;
+    assert.deepEqual(acts, [{ action: 'bonus_batch.cancel', channel: 'api', actor_claimed: actor }]);
+    await assertEnded(batch.id, 'withdrawn');
+  });
+
+  it('is withdrawn by an admin or owner of its source, and by its uploader while they have a role there', async () => {
+    const clerk = await member('clerk');
+    for (const role of ROLES) {
+      await grantRole(db.database, systemClock, clerk, payer.id, role, TEST_ACTOR);
+      const batch = await world.ready(payer, file);
+      const may = role === 'admin' || role === 'owner';
+      assert.equal(codeOf(await withdraw(batch, clerk)), may ? undefined : 'authority_insufficient', role);
+      await db.sql(`UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`);
+      assert.equal(codeOf(await withdraw(batch, clerk)), may ? 'invalid_state' : undefined, `uploader, ${role}`);
+    }
+    const batch = await world.ready(payer, file);
+    await db.sql(`UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`);
+    await db.sql(`DELETE FROM member_roles WHERE member_id=${idLiteral(clerk.id)}`);
+    assert.equal(codeOf(await withdraw(batch, clerk)), 'authority_insufficient');
+    assert.equal((await world.batch(batch.id)).status, 'ready');
+  });
+
+  it('of another tenant, or of nothing, is 404; in any other state it is 409 {current, allowed: ["ready"]}', async () => {
+    const stranger = await BatchWorld.open(db);
+    const ready = await world.ready(payer, file);
+    for (const id of [ready.id, payer.id])
+      assert.equal(codeOf(await stranger.batches.withdraw(stranger.caller(), id)), 'not_found');
+    assert.equal(codeOf(await withdraw({ id: payer.id })), 'not_found');
+    for (const [batch, current] of [
+      [await world.uploaded(payer, file), 'validating'],
+      [await world.validated(payer, payroll([['$nobody', '1', 'COPM']])), 'rejected'],
+      [await world.executed(payer, file), 'executing'],
+      [await world.paid(payer, file), 'completed'],
+    ] as const) {
+      const { outcome } = await withdraw(batch);
+      assert(!outcome.done);
+      assert.deepEqual(
+        [outcome.refusal.code, outcome.refusal.details],
+        ['invalid_state', { current, allowed: ['ready'] }],
+      );
+      assert.equal((await world.batch(batch.id)).status, current);
+    }
+  });
+
+  it('is withdrawn by support with a reason; asked again, nothing changes', async () => {
+    const batch = await world.ready(payer, file);
+    for (let round = 0; round < 2; round += 1)
+      assert.equal((await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7')).status, 'rejected');
+    await assertEnded(batch.id, 'withdrawn');
+    const acts = await db.sql(`SELECT channel, details FROM audit_log WHERE subject_id='${batch.id}'`);
+    assert.deepEqual(
+      acts.map(({ channel, details }) => [channel, object(JSON.parse(String(details))).reason]),
+      [['ops', 'ticket 7']],
+    );
+  });
+
+  it('lapses when it has waited so long since its validation, to the millisecond, and nobody else does', async () => {
+    let now: Instant = instant(Date.parse('2031-01-01T00:00:00.000Z'));
+    const dated = await BatchWorld.open(db, { clock: () => now });
+    await dated.account({ alias: '$ana' });
+    const source = await dated.account({ funds: { COPM: 10n * LEAST } });
+    const [ready, executing] = [await dated.ready(source, file), await dated.executed(source, file)];
+    const open = await dated.uploaded(source, file);
+    const lapse = async (): Promise<void> => {
+      while ((await lapseDue(dated.parts, 30 * DAY_MS, MANY)) === MANY) continue;
+    };
+    const states = async (): Promise<unknown[]> =>
+      Promise.all([ready, executing, open].map(async ({ id }) => (await dated.batch(id)).status));
+    now = instant(now + 30 * DAY_MS - 1);
+    await lapse();
+    assert.deepEqual(await states(), ['ready', 'executing', 'validating']);
+    now = instant(now + 1);
+    await Promise.all([lapse(), lapse()]);
+    assert.deepEqual(await states(), ['rejected', 'executing', 'validating']);
+    assert.equal((await dated.batch(ready.id)).rejectionCode, 'lapsed');
+    assert.deepEqual(await dated.events(), ['bonus_batch.ready', 'bonus_batch.ready', 'bonus_batch.rejected']);
+    assert.equal(codeOf(await dated.execute(ready)), 'invalid_state');
+    await dated.pay(executing);
+  });
+
+  it('executed, withdrawn twice and lapsed at the same time has exactly one end, ten times', async () => {
+    const ends = new Map<string, number>();
+    for (let round = 0; round < 10; round += 1) {
+      const batch = await world.ready(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+      const before = (await world.events()).length;
+      const acts = [
+        () => world.execute(batch).then(codeOf),
+        () => withdraw(batch).then(codeOf),
+        () => withdraw(batch).then(codeOf),
+        () => lapseDue(world.parts, 0, MANY).then(() => 'lapsed'),
+      ];
+      const turned = [...acts.slice(round % 4), ...acts.slice(0, round % 4)];
+      const codes = await Promise.all(turned.map((act) => act()));
+      const { status, rejectionCode } = await world.batch(batch.id);
+      const isExecuted = status === 'executing';
+      assert.equal(codes.filter((code) => code === undefined).length, rejectionCode === 'lapsed' ? 0 : 1);
+      assert.deepEqual((await world.events()).slice(before), isExecuted ? [] : ['bonus_batch.rejected']);
+      if (isExecuted) assert.equal(await world.pay(batch), 'over');
+      ends.set(rejectionCode ?? status, (ends.get(rejectionCode ?? status) ?? 0) + 1);
+    }
+    assert.equal((await balanceOf(db.database, ana.id)).available, BigInt(ends.get('executing') ?? 0) * LEAST);
+  });
+
+  describe('over HTTP', () => {
+    let api: TestApi;
+
+    before(async () => {
+      api = await describedApi(await startTestApi(db));
+    });
+    after(() => api.stop());
+
+    it('answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
+      const bank = await openBank(api);
+      const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
+      const { id } = await readyBatch(bank, from, to);
+      const path = `/v1/bonus_batches/${id}`;
+      const before = answered(await bank.get(path), 200).json;
+      assert.equal(before.rejection, null);
+      const key = randomUUID();
+      const { json } = answered(await bank.request('POST', `${path}/cancel`, { key }), 200);
+      const { finished_at: at } = json;
+      assert.match(text(at), /Z$/);
+      assert.deepEqual(json, {
+        ...before,
+        ...{ status: 'rejected', rejection: { code: 'withdrawn' }, finished_at: at, funding: null, can_send: null },
+      });
+      assert.deepEqual(answered(await bank.get(path), 200).json, json);
+      // The key is ignored: it binds nothing, and neither does a malformed one or none.
+      answered(await bank.request('POST', `${path}/cancel`, { key }), 409, 'invalid_state');
+      answered(await bank.request('POST', `${path}/cancel`, { key: null }), 409, 'invalid_state');
+      answered(await bank.get(`${path}/files/errors`), 404, 'not_found');
+      const rows = answered(await bank.get(`${path}/rows?status=pending`), 200).json;
+      assert.equal((rows.items as unknown[]).length, 1);
+      const refused = await rejectedBatch(bank, from);
+      const shown = answered(await bank.get(`/v1/bonus_batches/${refused.id}`), 200).json;
+      assert.deepEqual([shown.status, shown.rejection], ['rejected', null]);
+      answered(await bank.get(`/v1/bonus_batches/${refused.id}/files/errors`), 200);
+      answered(await bank.get('/v1/bonus_batches?status=rejected'), 200);
+    });
+  });
+});
