@@ -155,6 +155,7 @@ function missing(): Target {
     batchId: newId(),
     payoutId: newId(),
     rejectedBatchId: newId(),
+    readyBatchId: newId(),
     eventId: newId(),
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: newId(),
