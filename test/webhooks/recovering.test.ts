@@ -3,7 +3,7 @@ import { advanceIdleCursors, dueEndpoints, removeOldAttempts } from '../../src/w
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { FakeReceiver } from '../support/receiver.js';
+import { FakeReceiver, Gate } from '../support/receiver.js';
 import {
   deliveriesOf,
   drained,
@@ -16,6 +16,7 @@ import {
   partsOf,
   statesOf,
   TestClock,
+  until,
 } from './support.js';
 
 const MINUTE = 60_000;
@@ -167,6 +168,21 @@ describe('recover', function () {
     assert.deepEqual([second.from_sequence, second.to_sequence], [31, 35]);
     await run(own.id);
     assert.equal((await arrived(own)).length, 35);
+  });
+
+  it('asked for while a delivery is on its way, even twice, does not send that once more', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 2);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const running = run(own.id);
+    await until('both are on their way', () => receiver.at(own.url).length === 2);
+    for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
+    await until('it was gone through', async () => (await endpointOf(api, own.id)).recoverAfter === null);
+    gate.open(200);
+    await running;
+    assert.deepEqual(await arrived(own), [1, 2]);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
   it('goes on behind the registration though the endpoint is disabled and enabled while it runs', async () => {
