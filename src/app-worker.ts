@@ -89,7 +89,7 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
-      simulatedReports(simulated, buildCallbacks(config, core, bridge)),
+      simulatedReports(simulated, buildCallbacks(config, core, bridge, logger)),
       outboxSweep(outbox, relay),
       webhookSweep(core, waker),
       attemptsSweep(core),

@@ -110,9 +110,13 @@ export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
   { nudge }: Bridge,
+  logger: Logger,
 ): RailCallbacks {
   const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [`http:${name}`, ring]));
-  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback: callbackMetrics(registry) });
+  const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
+    logger.warn({ rail, effect, count }, 'callbacks are not believed'),
+  );
+  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback });
 }
 
 /** Where Temporal is, for the client and the worker. */
@@ -142,7 +146,7 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.lookup, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
-    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
+    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
     authenticate: (token, address) => authenticator.authenticate(token, address),
     rateLimiter: new RateLimiter(
       {
