@@ -75,9 +75,9 @@ interface Work {
 }
 
 function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: WebhookParts, logger: Logger): Work {
-  const { clock, database, desk } = core;
+  const { clock, database, desk, recipientBudget } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
-  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
+  const batches = new BatchService({ database, recipientBudget, desk, clock, baseUrl: config.BASE_URL });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const { submissions, simulated } = buildRails(config, core, logger);

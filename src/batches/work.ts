@@ -11,6 +11,7 @@ import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { BatchExecution } from './execution.js';
 import { openSheet } from './files/open-sheet.js';
 import { cancelBatch, pauseBatch, resumeBatch } from './steering.js';
@@ -18,6 +19,7 @@ import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchServiceParts {
   readonly database: Database;
+  readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
