@@ -6,10 +6,11 @@ import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
 import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js';
+import { BatchWithdrawal1763742000000 } from './1763742000000-batch-withdrawal.js';
 import { Decisions1763743000000 } from './1763743000000-decisions.js';
+import { RecipientBudgets1763744100000 } from './1763744100000-recipient-budgets.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
-import { BatchWithdrawal1763742000000 } from './1763742000000-batch-withdrawal.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -21,8 +22,9 @@ export const migrations = [
   BonusBatches1763720100000,
   Payouts1763730000000,
   PayoutAttempts1763740000000,
+  BatchWithdrawal1763742000000,
   Decisions1763743000000,
+  RecipientBudgets1763744100000,
   AuditChain1763746000000,
   TokenUses1763746100000,
-  BatchWithdrawal1763742000000,
 ];

@@ -82,9 +82,9 @@ interface Work {
 }
 
 function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: WebhookParts, logger: Logger): Work {
-  const { clock, database, desk } = core;
+  const { clock, database, desk, recipientBudget } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
-  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
+  const batches = new BatchService({ database, recipientBudget, desk, clock, baseUrl: config.BASE_URL });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const { submissions, inquiries, rails, simulated } = buildRails(config, core, logger);
@@ -97,7 +97,7 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
       ...inquirySweeps(inquiries, rails.keys()),
-      simulatedReports(simulated, buildCallbacks(config, core, bridge)),
+      simulatedReports(simulated, buildCallbacks(config, core, bridge, logger)),
       outboxSweep(outbox, relay),
       webhookSweep(core, waker),
       attemptsSweep(core),

@@ -5,6 +5,7 @@ import type { Uuid } from './core/ids.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
 import { TokenUses } from './access/token-uses.js';
+import { RecipientBudget } from './accounts/recipient-budget.js';
 import { identityRoutes } from './accounts/routes-identity.js';
 import { accountRoutes } from './accounts/routes.js';
 import { Accounts } from './accounts/service.js';
@@ -55,6 +56,7 @@ import { Waker } from './webhooks/waking.js';
 /** The ledger, and where its figures are kept: what every process of the service has. */
 export interface Core extends Ledger {
   readonly registry: Registry;
+  readonly recipientBudget: RecipientBudget;
 }
 
 /** Builds the parts once from the configuration. Nothing connects before it is used. */
@@ -81,7 +83,12 @@ export function buildCore(
     observer: deskMetrics(registry),
     onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
-  return { ...ledger, registry };
+  const recipientBudget = new RecipientBudget(ledger.database, clock, {
+    ofToken: config.NEW_RECIPIENTS_OF_TOKEN,
+    ofTenant: config.NEW_RECIPIENTS_OF_TENANT,
+    fullAfterMs: config.NEW_RECIPIENTS_FULL_AFTER_DAYS * 86_400_000,
+  });
+  return { ...ledger, registry, recipientBudget };
 }
 
 /** The bridge between MySQL, which decides, and Temporal, which waits. */
@@ -129,10 +136,13 @@ export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
   { nudge }: Bridge,
+  logger: Logger,
 ): RailCallbacks {
   const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [`http:${name}`, ring]));
-  const [onCallback, onContradiction] = [callbackMetrics(registry), contradictionMetrics(registry)];
-  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback, onContradiction });
+  const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
+    logger.warn({ rail, effect, count }, 'callbacks are not believed'),
+  );
+  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback, onContradiction: contradictionMetrics(registry) });
 }
 
 /** Where Temporal is, for the client and the worker. */
@@ -164,7 +174,7 @@ export async function openApiServers(
   const uses = new TokenUses(database, clock);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
-    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge))],
+    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
     authenticate: async (token, address) => {
       const caller = await authenticator.authenticate(token, address);
       if (caller !== null) uses.note(caller.tokenKeyId);
@@ -204,7 +214,8 @@ export async function isLedgerReady({ guard }: Ledger): Promise<boolean> {
 }
 
 /** The routes of every feature. */
-function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
+function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
+  const { clock, database, desk, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
@@ -215,11 +226,11 @@ function buildApi(config: Config, { clock, database, desk }: Core, { nudge }: Br
   payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, nudge));
   approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
   const approvals = APPROVAL_THRESHOLDS;
-  bonusRoutes(api, new Bonuses(desk, database.reader, approvals), cursors);
+  bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget, approvals), cursors);
   const batches = new Batches({ database, desk, clock, approvals, nudge, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);
-  const accounts = new Accounts(database, clock, config.ENCRYPTION_KEYS);
+  const accounts = new Accounts(database, clock, recipientBudget, config.ENCRYPTION_KEYS);
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);
   eventRoutes(api, new EventLog(database.reader), cursors);

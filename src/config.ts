@@ -77,6 +77,15 @@ const SERVICE_VARIABLES = {
   PAYOUT_RAIL_KEYS: railKeys
     .default(new Map())
     .describe('secret: keys shared with gateways: bank-a=k1:base64; the first of each signs, all verify'),
+  NEW_RECIPIENTS_OF_TOKEN: count(1, 1_000_000_000)
+    .default(100_000)
+    .describe(
+      'people never named before that one token may look for by alias or phone at once: lookup, bonuses, batches',
+    ),
+  NEW_RECIPIENTS_OF_TENANT: count(1, 1_000_000_000)
+    .default(200_000)
+    .describe("the same of all of a tenant's tokens together"),
+  NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to be full again'),
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
 } as const;
 

@@ -14,7 +14,7 @@ export interface Grounds {
   readonly temporal: { readonly address: string; readonly namespace: string };
 }
 
-/** What API and worker share: the defaults of the service, but that webhook receivers may be on this machine. */
+/** What API and worker share: the defaults, but that receivers may be on this machine and recipients be any. */
 export function sharedSettings({ url, temporal }: Grounds): Record<string, string> {
   return {
     MYSQL_URL: url,
@@ -22,6 +22,9 @@ export function sharedSettings({ url, temporal }: Grounds): Record<string, strin
     TEMPORAL_NAMESPACE: temporal.namespace,
     ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
+    NEW_RECIPIENTS_OF_TOKEN: NO_LIMIT,
+    NEW_RECIPIENTS_OF_TENANT: NO_LIMIT,
+    NEW_RECIPIENTS_FULL_AFTER_DAYS: '1',
   };
 }
 

@@ -1,5 +1,4 @@
 import { groupBy } from '../core/collections.js';
-import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
@@ -29,11 +28,10 @@ export class AliasLookup {
     this.gathered = new Gathered((asked) => findAliases(reader, asked));
   }
 
-  /** The tenant's own account with this alias. Throws not_found. */
-  async find(tenantId: Uuid, alias: string): Promise<LookupResult> {
+  /** The tenant's own account with this alias, or null. */
+  async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
     const found = await this.gathered.ask({ tenantId, alias });
-    if (found === undefined) throw notFound();
-    return present(found);
+    return found === undefined ? null : present(found);
   }
 }
 
@@ -58,10 +56,10 @@ async function findAliases(
 }
 
 /**
- * The account with this phone: the tenant's own, else the only one in its network. Throws not_found, also when several
+ * The account with this phone: the tenant's own, else the only one in its network. Null where there is none, and when several
  * accounts of the network have it. Own, foreign and missing phones take the same statement, so time tells nothing.
  */
-export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult> {
+export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string): Promise<LookupResult | null> {
   const own = literal(tenants, 'id', tenantId);
   const rows = await reader.query(
     `SELECT a.id, a.alias, a.name, a.type, a.tenant_id
@@ -70,8 +68,7 @@ export async function lookUpPhone(reader: Reader, tenantId: Uuid, phone: string)
   );
   const isOwn = (row: StoredRow): boolean => column.uuid.parse(row.tenant_id) === tenantId;
   const found = rows.find(isOwn) ?? (rows.length === 1 ? rows[0] : undefined);
-  if (found === undefined) throw notFound();
-  return present(found);
+  return found === undefined ? null : present(found);
 }
 
 function present(row: StoredRow): LookupResult {

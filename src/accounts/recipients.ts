@@ -15,8 +15,8 @@ export type RecipientName =
   /** E.164 */
   | { readonly by: 'phone'; readonly value: string };
 
-/** An account's id; `several` where a phone is not one account's alone; null for nobody who can be paid. */
-export type Recipient = Uuid | 'several' | null;
+/** An account's id; null for nobody who can be paid, and for a phone that is not one account's alone: neither is told. */
+export type Recipient = Uuid | null;
 
 export type Recipients = (name: RecipientName) => Recipient;
 
@@ -89,8 +89,8 @@ async function findReachable(
 }
 
 /** The tenant's own account with the phone, else the only one in its network. */
-function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Uuid | 'several'> {
-  const owners = new Map<string, Uuid | 'several'>();
+function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<string, Recipient> {
+  const owners = new Map<string, Recipient>();
   const own = new Set<string>();
   for (const row of rows) {
     const phone = column.string.parse(row.phone);
@@ -98,7 +98,13 @@ function phoneOwners(rows: readonly StoredRow[], tenantId: Uuid): ReadonlyMap<st
     if (column.uuid.parse(row.tenant_id) === tenantId) {
       own.add(phone);
       owners.set(phone, id);
-    } else if (!own.has(phone)) owners.set(phone, owners.has(phone) ? 'several' : id);
+    } else if (!own.has(phone)) owners.set(phone, owners.has(phone) ? null : id);
   }
   return owners;
+}
+
+/** Those that were looked for by alias or phone, each name once, and what came of it: what a RecipientBudget pays for. */
+export function foundByName(names: readonly RecipientName[], found: Recipients): readonly Recipient[] {
+  const asked = new Map(names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]));
+  return Array.from(asked.values(), found);
 }

@@ -1,3 +1,4 @@
+import { notFound } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -11,6 +12,7 @@ import { Balances } from './balances.js';
 import { AliasLookup, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
 import { type AccountFilter, listAccounts, readAccount, readLimits } from './reading.js';
+import type { RecipientBudget } from './recipient-budget.js';
 import { declareVerification, type Declaration, type VerificationAnswer } from './verification.js';
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -20,14 +22,16 @@ export class Accounts {
   private readonly database: Database;
   private readonly reader: Reader;
   private readonly clock: Clock;
+  private readonly budget: RecipientBudget;
   private readonly ownBalances: Balances;
   private readonly aliases: AliasLookup;
   private readonly encryptionKeys: Keyring;
 
-  constructor(database: Database, clock: Clock, encryptionKeys: Keyring) {
+  constructor(database: Database, clock: Clock, budget: RecipientBudget, encryptionKeys: Keyring) {
     this.database = database;
     this.reader = database.reader;
     this.clock = clock;
+    this.budget = budget;
     this.ownBalances = new Balances(database.reader);
     this.aliases = new AliasLookup(database.reader);
     this.encryptionKeys = encryptionKeys;
@@ -60,12 +64,20 @@ export class Accounts {
     return readMovements(this.reader, accountId, filter, before, limit);
   }
 
-  lookUpAlias({ tenantId }: Caller, alias: string): Promise<LookupResult> {
-    return this.aliases.find(tenantId, alias);
+  lookUpAlias(caller: Caller, alias: string): Promise<LookupResult> {
+    return this.told(caller, this.aliases.find(caller.tenantId, alias));
   }
 
-  lookUpPhone({ tenantId }: Caller, phone: string): Promise<LookupResult> {
-    return lookUpPhone(this.reader, tenantId, phone);
+  lookUpPhone(caller: Caller, phone: string): Promise<LookupResult> {
+    return this.told(caller, lookUpPhone(this.reader, caller.tenantId, phone));
+  }
+
+  /** What was found, when it is paid for. Throws rate_limited, not_found. */
+  private async told(caller: Caller, looking: Promise<LookupResult | null>): Promise<LookupResult> {
+    const found = await looking;
+    await this.budget.charge(caller, [found?.account_id ?? null]);
+    if (found === null) throw notFound();
+    return found;
   }
 
   setAlias(caller: Caller, accountId: Uuid, text: string): Promise<Account> {

@@ -135,6 +135,13 @@ export function stateRefusal(current: string, allowed: readonly string[] = [PEND
   return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };
 }
 
+/** Whoever of the staff gave the first one: who gives another is told that it does not count, and it is recorded. */
+const SUPPORT_COUNTS_ONCE: Refusal = {
+  code: 'invalid_state',
+  message: 'support has approved it already, and counts once',
+  details: { current: PENDING_APPROVAL, allowed: [] },
+};
+
 /** The statuses in which the action is possible. */
 export function allowedFor(action: ApprovalAction, { alsoCanceledIn = [] }: ApprovalOperations): readonly string[] {
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
@@ -145,7 +152,7 @@ export type Verdict =
   | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
   /** Found past its expiry: it is settled as expired now, and the act refused. */
   | { readonly comes: 'too_late' }
-  /** The same approver again. */
+  /** The same member again. */
   | { readonly comes: 'to_the_same' }
   | { readonly comes: 'to_an_approval'; readonly received: number; readonly isLast: boolean }
   | { readonly comes: 'to_an_end' };
@@ -168,7 +175,8 @@ export function judge(
   if (!allowed.includes(waiting.status)) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };
   if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at)) return { comes: 'too_late' };
   if (action !== 'approve') return { comes: 'to_an_end' };
-  if (given.approvals.some(({ approver }) => approver === approverOf(acting))) return { comes: 'to_the_same' };
+  if (given.approvals.some(({ approver }) => approver === approverOf(acting)))
+    return acting.by === 'staff' ? { comes: 'to_nothing', refusal: SUPPORT_COUNTS_ONCE } : { comes: 'to_the_same' };
   const received = waiting.received + 1;
   return { comes: 'to_an_approval', received, isLast: received >= waiting.required };
 }

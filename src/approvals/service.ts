@@ -171,7 +171,7 @@ export class Approvals<Row extends Approvable> {
   private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
     const isChanged = outcome.done
       ? outcome.resource.status !== before.status || outcome.resource.approvalsReceived !== before.approvalsReceived
-      : outcome.refusal.code === 'invalid_state' && before.status === PENDING_APPROVAL;
+      : outcome.refusal.code === 'invalid_state' && outcome.refusal.details?.current !== before.status;
     if (outboxId === null || replayed || !isChanged) return;
     this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
   }

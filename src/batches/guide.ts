@@ -29,6 +29,7 @@ export function batchGuide(baseUrl: string): Guide {
         title: 'The file',
         paragraphs: [
           `XLSX (its first sheet) or CSV in UTF-8 with \`,\` or \`;\`, at most 10 MiB and ${MOST_ROWS.toLocaleString('en-US')} rows. \`GET /v1/bonus_batches/template?format=xlsx\` (or \`csv\`) gives an empty one: replace its example row. Columns are known by the names in the first row, in any order; other columns are ignored, and so are empty rows.`,
+          'Whom you name by alias or phone for the first time counts against the budget that lookups and single bonuses have too; whom you have named before, in a rejected file as well, does not. By default 100,000 new people fit at once. A file with more than are left is `rejected` with `rate_limited`, and tells nothing of them.',
           'The file is the one file part of a multipart form, whatever its name, beside `source_account` and, if you like, `description`. Sent again with the same key, source, description and bytes it gives the same batch.',
         ],
         table: {

@@ -75,7 +75,7 @@ async function storeBytes(transaction: Transaction, batchId: Uuid, { pieces }: U
 
 function newBatch(
   id: Uuid,
-  { tenantId, memberId }: Caller,
+  { tenantId, memberId, tokenKeyId }: Caller,
   { sourceAccountId, description, file }: UploadRequest,
   createdAt: BonusBatch['createdAt'],
 ): BonusBatch {
@@ -88,6 +88,7 @@ function newBatch(
     fileSha256: file.sha256,
     fileBytes: file.size,
     createdBy: memberId,
+    tokenKeyId,
     createdAt,
     asset: null,
     rowCount: 0,

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
 import { BatchExecution } from './execution.js';
 import { openSheet } from './files/open-sheet.js';
@@ -14,6 +15,7 @@ import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchServiceParts {
   readonly database: Database;
+  readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */

@@ -6,7 +6,8 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
-import { type RecipientName, resolveRecipients } from '../accounts/recipients.js';
+import type { RecipientBudget } from '../accounts/recipient-budget.js';
+import { foundByName, type RecipientName, resolveRecipients } from '../accounts/recipients.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
@@ -26,17 +27,19 @@ export interface BonusRequest {
 export class Bonuses {
   private readonly desk: PostingDesk;
   private readonly reader: Reader;
+  private readonly budget: RecipientBudget;
   private readonly createBonus: CommandKind<CreateBonus, Bonus>;
 
-  constructor(desk: PostingDesk, reader: Reader, approvals: ApprovalThresholds) {
+  constructor(desk: PostingDesk, reader: Reader, budget: RecipientBudget, approvals: ApprovalThresholds) {
     this.desk = desk;
     this.reader = reader;
+    this.budget = budget;
     this.createBonus = createBonusKind(approvals);
   }
 
   /**
-   * Pays one person. A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has
-   * happened. (interface.md, POST /v1/bonuses)
+   * Pays one person. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
+   * before) and DatabaseUnavailable, when nothing has happened. (interface.md, POST /v1/bonuses)
    */
   async create(
     caller: Caller,
@@ -45,8 +48,9 @@ export class Bonuses {
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
     // Nobody there is no answer yet: the key may have been used when there was somebody.
-    const found = (await resolveRecipients(this.reader, tenantId, [recipient]))(recipient);
-    const recipientAccountId = found === 'several' ? null : found;
+    const found = await resolveRecipients(this.reader, tenantId, [recipient]);
+    await this.budget.charge(caller, foundByName([recipient], found));
+    const recipientAccountId = found(recipient);
     const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: newId() };
     return this.desk.submit(this.createBonus, command);
   }

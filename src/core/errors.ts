@@ -133,7 +133,8 @@ export const ERRORS = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'Too many requests with this token.',
+    meaning:
+      'Too many requests with this token, or too many recipients by alias or phone whom the tenant never named before.',
     remedy: 'Wait the seconds that Retry-After gives, then retry with backoff and jitter.',
   },
   internal_error: {

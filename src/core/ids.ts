@@ -29,6 +29,11 @@ export function newId(): Uuid {
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
+/** The id of what has a time (in milliseconds since 1970) and a digest: always the same, and ordered like the others. */
+export function idOf(epochMs: number, digest: Uint8Array): Uuid {
+  return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -8,6 +8,8 @@ const READ_WRITE = 'SELECT, INSERT, UPDATE';
 export const GRANTS: Readonly<Record<string, string>> = {
   tenants: READ_WRITE,
   accounts: READ_WRITE,
+  known_recipients: APPEND_ONLY,
+  recipient_budgets: READ_WRITE,
   fee_schedules: `${READ_WRITE}, DELETE`,
   members: READ_WRITE,
   member_roles: `${READ_WRITE}, DELETE`,

@@ -1,17 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { Refusal } from '../core/errors.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
-import { newId } from '../core/ids.js';
+import { idOf, newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { reportOutcome } from './commands.js';
 import type { RailObserver } from './conversation.js';
-import { verify } from './rails/signing.js';
+import { TIMESTAMP_HEADER, verify } from './rails/signing.js';
 import { type RailCallback, readCallback } from './rails/wire.js';
 import { effectOf } from './rules.js';
 import { isSettledWord } from './settled-words.js';
@@ -38,17 +40,13 @@ export interface ReceivedCallback {
   readonly body: Buffer;
 }
 
-const MINUTE_MS = 60_000;
-/** Anybody may send what is not believed: more than so many a minute are counted, and no longer written down. */
-const MOST_DISBELIEVED = 600;
-
 /**
- * What rails tell by themselves. Each is written down, whatever comes of it; what is forged, late, sent again or known already
- * changes nothing. (decisions.md, Payouts)
+ * What rails tell by themselves. Each is written down once, whatever comes of it; what is late, sent again or known already
+ * changes nothing. Anybody may send what is forged, or again what a rail has sent: that is counted, and leaves no row.
+ * (decisions.md, Payouts)
  */
 export class RailCallbacks {
   private readonly parts: CallbackParts;
-  private disbelieved = { since: 0, count: 0 };
 
   constructor(parts: CallbackParts) {
     this.parts = parts;
@@ -60,20 +58,26 @@ export class RailCallbacks {
     const own = keys.get(rail);
     if (own === undefined) return null;
     const verdict = verify(own, headers, { method: 'POST', path, body }, clock());
-    const callback = verdict === 'genuine' ? readCallback(body.toString('utf8')) : null;
-    const effect =
-      verdict === 'genuine' ? (callback === null ? 'malformed' : await this.tell(rail, callback)) : verdict;
+    const effect = verdict === 'genuine' ? await this.hear(rail, body, sentAt(headers)) : verdict;
     onCallback(rail, effect);
-    if (callback === null) await this.writeDisbelieved(rail, effect);
     return effect;
   }
 
-  /** A genuine report, through whichever door it came. Throws as `receive`. */
-  async tell(rail: string, { callbackId, ...said }: RailCallback): Promise<CallbackEffect> {
+  private async hear(rail: string, body: Buffer, at: number): Promise<CallbackEffect> {
+    // The same whenever and wherever these bytes come, for as long as they pass for new.
+    const rowId = idOf(at, createHash('sha256').update(`${rail}\n`).update(body).digest());
+    const callback = readCallback(body.toString('utf8'));
+    if (callback !== null) return this.tell(rail, callback, rowId);
+    await this.write({ id: rowId, rail, payoutId: null, effect: 'malformed', callbackId: null });
+    return 'malformed';
+  }
+
+  /** A genuine report, through whichever door it came. `rowId`: where its own id binds nothing. Throws as `receive`. */
+  async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
     const { database, desk, nudge, onContradiction } = this.parts;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
-      await this.write({ rail, payoutId: null, effect: 'unknown_payout', callbackId });
+      await this.write({ id: rowId, rail, payoutId: null, effect: 'unknown_payout', callbackId });
       return 'unknown_payout';
     }
     const { id, tenantId } = payout;
@@ -92,46 +96,41 @@ export class RailCallbacks {
       outboxId,
       eventId,
     });
-    if (!outcome.done) return this.refused(outcome.refusal, payout, callbackId);
-    if (replayed) {
-      await this.write({ rail, payoutId: id, effect: 'replayed', callbackId, said: said.status });
-      return 'replayed';
-    }
+    if (!outcome.done) return this.refused(outcome.refusal, payout, callbackId, rowId);
+    if (replayed) return 'replayed';
     if (outcome.resource.status !== payout.status) nudge.tell({ id: outboxId, resourceType: 'payout', resourceId: id });
     const written = await database.reader.find(payoutRailEvents, { id: eventId });
     if (written?.effect === 'conflict') onContradiction(rail);
     return written?.effect ?? 'noted';
   }
 
-  private async refused(refusal: Refusal, { id, rail }: Payout, callbackId: string): Promise<CallbackEffect> {
+  private async refused(
+    refusal: Refusal,
+    { id: payoutId, rail }: Payout,
+    callbackId: string,
+    rowId: Uuid,
+  ): Promise<CallbackEffect> {
     if (refusal.code !== 'idempotency_key_reused') throw new ApiError(refusal);
-    await this.write({ rail, payoutId: id, effect: 'malformed', callbackId });
+    await this.write({ id: rowId, rail, payoutId, effect: 'malformed', callbackId });
     return 'reused';
   }
 
-  private async writeDisbelieved(rail: string, effect: CallbackEffect): Promise<void> {
-    const now = this.parts.clock();
-    if (now - this.disbelieved.since >= MINUTE_MS) this.disbelieved = { since: now, count: 0 };
-    this.disbelieved.count += 1;
-    if (this.disbelieved.count > MOST_DISBELIEVED || effect === 'reused') return;
-    await this.write({ rail, payoutId: null, effect, callbackId: null });
-  }
-
+  /** Sent again it has its row already. */
   private async write(
-    event: Pick<PayoutRailEvent, 'rail' | 'payoutId' | 'effect' | 'callbackId'> &
-      Partial<Pick<PayoutRailEvent, 'said'>>,
+    event: Pick<PayoutRailEvent, 'id' | 'rail' | 'payoutId' | 'effect' | 'callbackId'>,
   ): Promise<void> {
     const { database, clock } = this.parts;
-    const row: PayoutRailEvent = {
-      said: null,
-      ...event,
-      id: newId(),
-      kind: 'callback',
-      railReference: null,
-      failureCode: null,
-      attempt: null,
-      at: clock(),
-    };
-    await transact(database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+    const unsaid = { said: null, railReference: null, failureCode: null, attempt: null };
+    const row: PayoutRailEvent = { ...event, ...unsaid, kind: 'callback', at: clock() };
+    try {
+      await transact(database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+    } catch (failure) {
+      if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    }
   }
+}
+
+/** What a genuine message is signed with, in milliseconds since 1970. */
+function sentAt(headers: ReceivedCallback['headers']): number {
+  return Number(headers[TIMESTAMP_HEADER]) * 1_000;
 }

@@ -37,15 +37,33 @@ export function contradictionMetrics(registry: Registry): RailObserver['contradi
   return (rail) => contradictions.inc({ rail });
 }
 
-/** What came of callbacks. */
-export function callbackMetrics(registry: Registry): (rail: string, effect: CallbackEffect) => void {
+/** Anybody may send what is not believed: of each kind one in so long is told. */
+const SAMPLE_MS = 60_000;
+
+/** What came of callbacks. `onDisbelieved` gets a line for the log, now and then, with how many there were since the last. */
+export function callbackMetrics(
+  registry: Registry,
+  clock: Clock,
+  onDisbelieved: (rail: string, effect: CallbackEffect, count: number) => void,
+): (rail: string, effect: CallbackEffect) => void {
   const callbacks = new Counter({
     name: 'payout_rail_callbacks_total',
     help: 'Callbacks of rails, by what came of them',
     labelNames: ['rail', 'effect'] as const,
     registers: [registry],
   });
-  return (rail, effect) => callbacks.inc({ rail, effect });
+  const untold = new Map<string, { readonly toldAt: number; readonly count: number }>();
+  const sample = (rail: string, effect: CallbackEffect): void => {
+    const kind = `${rail} ${effect}`;
+    const { toldAt, count } = untold.get(kind) ?? { toldAt: 0, count: 0 };
+    const isTime = clock() - toldAt >= SAMPLE_MS;
+    if (isTime) onDisbelieved(rail, effect, count + 1);
+    untold.set(kind, isTime ? { toldAt: clock(), count: 0 } : { toldAt, count: count + 1 });
+  };
+  return (rail, effect) => {
+    callbacks.inc({ rail, effect });
+    if (effect === 'forged' || effect === 'late') sample(rail, effect);
+  };
 }
 
 /** Payouts that operators have to look at, read when they are asked for: an alert belongs on it. */

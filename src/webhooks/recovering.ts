@@ -8,7 +8,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockManaged } from './access.js';
-import { firstSince } from './log-positions.js';
+import { firstSince, headOf } from './log-positions.js';
 import type { WebhookParts } from './parts.js';
 import { RECOVER_MS } from './rules.js';
 
@@ -70,8 +70,9 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 }
 
 /**
- * Marks the part of the log that the cursor of a locked endpoint has passed since then. With `all`, also what lies before a
- * type was subscribed to, and the next probe at once: whoever asks for it is back. Joins what is being recovered already.
+ * Marks the part of the log since then, up to its head, for a locked endpoint: what its cursor will still deliver is left to the cursor
+ * when that part is gone through. With `all`, also what lies before a type was subscribed to, and the next probe at once: whoever asks
+ * for it is back. Joins what is being recovered already.
  */
 export async function beginRecovery(
   transaction: Transaction,
@@ -81,7 +82,7 @@ export async function beginRecovery(
   now: Instant,
 ): Promise<Recovery['range']> {
   const from = await firstSince(transaction, endpoint.tenantId, since);
-  const to = endpoint.cursorSequence;
+  const to = await headOf(transaction, endpoint.tenantId);
   const probe = all && endpoint.probeAt !== null ? { probeAt: now, nextDueAt: now } : null;
   if (from === null || from > to) {
     if (probe !== null) await transaction.execute(updateSql(webhookEndpoints, probe, { id: endpoint.id }));

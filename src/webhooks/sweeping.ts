@@ -2,10 +2,11 @@ import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { literals } from '../db/statements.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { columnList, literals } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
-import { ATTEMPTS_KEPT_MS } from './rules.js';
+import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 
 /** What the sweeper does for webhooks: finds what nobody was woken for, and tidies up. Every call is one bounded piece of work. */
 
@@ -78,6 +79,9 @@ export async function advanceIdleCursors(database: Database, now: Instant): Prom
   );
 }
 
+/** More than the clocks of two processes are ever apart: the event's time is of one, its delivery's of the other. */
+const CLOCKS_APART_MS = 60_000;
+
 /** What one call of `removeOldAttempts` deletes of each kind at most. */
 const MOST_REMOVED = 1_000;
 
@@ -91,26 +95,36 @@ export async function removeOldAttempts(
   after: Uuid | null,
 ): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
   const behind = after === null ? '' : ` WHERE id>${column.uuid.literal(after)}`;
-  const [next] = await database.reader.query(
-    `SELECT id, status FROM webhook_endpoints FORCE INDEX (PRIMARY)${behind} ORDER BY id LIMIT 1`,
+  const [row] = await database.reader.query(
+    `SELECT ${columnList(webhookEndpoints)} FROM webhook_endpoints FORCE INDEX (PRIMARY)${behind} ORDER BY id LIMIT 1`,
   );
-  if (next === undefined) return null;
-  const endpointId = column.uuid.parse(next.id);
+  if (row === undefined) return null;
+  const endpoint = parseRow(webhookEndpoints, row);
+  const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const before = instant(now - ATTEMPTS_KEPT_MS);
-  const own = `endpoint_id=${column.uuid.literal(endpointId)}`;
-  const old = column.uuid.literal(firstIdAt(before));
-  const at = column.time.literal(before);
-  // What a disabled endpoint has not got is sent again when it is enabled: its deliveries stay until then.
-  const isOver =
-    next.status === 'disabled' ? "state='delivered'" : next.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
+  const isOld = (createdId: string, overAt: string, until: Instant): string =>
+    `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
+  const neededSince = deliveriesNeededSince(endpoint);
+  const until = neededSince !== null && neededSince < before ? neededSince : before;
+  const isOver = endpoint.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
   const removed = await transact(database, async (transaction) => [
     await transaction.execute(
-      `DELETE FROM webhook_attempts WHERE ${own} AND delivery_id<${old} AND at<${at} LIMIT ${MOST_REMOVED}`,
+      `DELETE FROM webhook_attempts WHERE ${isOld('delivery_id', 'at', before)} LIMIT ${MOST_REMOVED}`,
     ),
     await transaction.execute(
-      `DELETE FROM webhook_deliveries WHERE ${own} AND id<${old} AND COALESCE(finished_at, created_at)<${at} AND ${isOver}
+      `DELETE FROM webhook_deliveries WHERE ${isOld('id', 'COALESCE(finished_at, created_at)', until)} AND ${isOver}
        LIMIT ${MOST_REMOVED}`,
     ),
   ]);
-  return { endpointId, isDone: removed.every((count) => count < MOST_REMOVED) };
+  return { endpointId: endpoint.id, isDone: removed.every((count) => count < MOST_REMOVED) };
+}
+
+/**
+ * From when on the deliveries of an endpoint tell what need not be sent again: while part of the log is being recovered, and for when
+ * it will be enabled. Null: no longer than any are kept.
+ */
+function deliveriesNeededSince({ status, disabledAt, recoverAfter }: WebhookEndpoint): Instant | null {
+  if (status === 'deleted') return null;
+  if (recoverAfter !== null) return instant(0);
+  return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);
 }

@@ -186,14 +186,18 @@ describe('the verdict', () => {
       });
   });
 
-  it('on the same approver again is no change, also of another name of the staff', () => {
+  it('on the same approver again is no change; on support again a refusal, also of another name of the staff', () => {
     const of = { required: 3, received: 1 };
     assert.equal(
       verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] }).comes,
       'to_the_same',
     );
     const support = { of, approvals: [approval(byStaff('maria'))] };
-    assert.equal(verdict('approve', byStaff('sofia'), asStaff(['approve']), support).comes, 'to_the_same');
+    for (const name of ['maria', 'sofia']) {
+      const again = verdict('approve', byStaff(name), asStaff(['approve']), support);
+      assert(again.comes === 'to_nothing');
+      assert.deepEqual(again.refusal.details, { current: 'pending_approval', allowed: [] });
+    }
     assert.equal(verdict('approve', member(), asRole('owner'), support).comes, 'to_an_approval');
   });
 
@@ -212,7 +216,7 @@ describe('the verdict', () => {
             const of = { required, received: approvals.length };
             const found = verdict('approve', acting, standing, { of, approvals });
             if (seen.has(approverOf(acting))) {
-              assert.equal(found.comes, 'to_the_same');
+              assert.equal(found.comes, acting.by === 'staff' ? 'to_nothing' : 'to_the_same');
               continue;
             }
             seen.add(approverOf(acting));

@@ -15,6 +15,7 @@ import {
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
 import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { Batches } from '../../src/batches/service.js';
@@ -78,6 +79,11 @@ export function number(text: string): Cell {
 }
 
 /** Nobody listens, nobody cuts off. */
+/** For tests whose files may name whomever they want. */
+export function boundless(database: Database): RecipientBudget {
+  return new RecipientBudget(database, systemClock, { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 });
+}
+
 export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
 
 export interface WorldOptions {
@@ -163,7 +169,13 @@ export class BatchWorld {
 
   async validate(id: Uuid, watch = UNWATCHED): Promise<BonusBatch> {
     const { database, clock } = this;
-    const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+    const parts = {
+      database,
+      recipientBudget: boundless(database),
+      clock,
+      baseUrl: BASE_URL,
+      openSheet: openTestSheet,
+    };
     const batch = await validateBatch(parts, id, watch);
     assert(batch !== undefined);
     return batch;
@@ -276,7 +288,13 @@ export class ServedBatches {
 
   async validate(id: Uuid): Promise<BonusBatch> {
     const { database, clock } = this.bank.api.core;
-    const parts = { database, clock, baseUrl: BASE_URL, openSheet: openTestSheet };
+    const parts = {
+      database,
+      recipientBudget: boundless(database),
+      clock,
+      baseUrl: BASE_URL,
+      openSheet: openTestSheet,
+    };
     const batch = await validateBatch(parts, id, UNWATCHED);
     assert(batch !== undefined);
     return batch;

@@ -257,7 +257,8 @@ describe('POST /v1/bonuses', () => {
   });
 
   it('is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
-    const bonuses = new Bonuses(api.core.desk, api.core.database.reader, { needs: () => [], of: () => 2n * LEAST });
+    const { desk, database, recipientBudget } = api.core;
+    const bonuses = new Bonuses(desk, database.reader, recipientBudget, { needs: () => [], of: () => 2n * LEAST });
     const { tenant, owner } = bank.tenant;
     const caller: Caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'x', scopes: [] };
     const ask = async (raw: bigint): Promise<string> => {

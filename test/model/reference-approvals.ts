@@ -109,8 +109,10 @@ export class ReferenceApprovals {
       const code = verb === 'reject' ? 'rejected' : 'canceled';
       this.end(transfer, 'rejected', { code, reason });
       this.count(code);
-    } else if (approval.by.has(approver)) this.count('approved a second time');
-    else this.approved(transfer, approval, approver);
+    } else if (approval.by.has(approver)) {
+      this.count('approved a second time');
+      if (approver === 'support') return { status: 409, code: 'invalid_state' };
+    } else this.approved(transfer, approval, approver);
     return { status: 200, body: transfer.json };
   }
 

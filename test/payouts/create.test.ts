@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { asUuid } from '../../src/core/ids.js';
+import { asUuid, newId } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
+import { actsOn, hire } from '../support/temporal-world.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
   accountNumber,
@@ -17,6 +18,7 @@ import {
   openPayoutBank,
   payoutBody,
   type PayoutBank,
+  railsOf,
   rowOf,
   statusesOf,
   TEST_KEYRING,
@@ -199,6 +201,37 @@ describe('POST /v1/payouts', () => {
       assert.equal(object(again.approval).received, 1);
       const approved = answered(await own.act('approve', id, own.approvers[1]), 200).json;
       assert.deepEqual(statusesOf(approved), ['pending_approval', 'approved']);
+      await assertSameStory(own, id);
+    });
+
+    it('counts support once: a further approval is refused, and recorded with who gave it and how', async () => {
+      const id = await own.pend();
+      const [first, second] = [await hire(db.database), await hire(db.database)];
+      const { approvals } = railsOf(db);
+      const payout = await rowOf(db, id);
+      assert((await approvals.actByOperator(payout, 'approve', first.name, 'the first')).outcome.done);
+      const { outcome } = await approvals.actByOperator(payout, 'approve', second.name, 'by command');
+      assert(!outcome.done);
+      const signal = {
+        resourceId: id,
+        action: 'approve',
+        actor: first.name,
+        reason: 'by signal',
+        actId: newId(),
+      } as const;
+      const { refused, state } = await approvals.actBySignal(signal);
+      assert.deepEqual([refused, state.received], [outcome.refusal.message, 1]);
+      assert.equal(refused, 'support has approved it already, and counts once');
+      assert.deepEqual(
+        (await actsOn(db, id)).map(({ action, actorClaimed, channel }) => [action, actorClaimed, channel]),
+        [
+          ['payout.approve', first.name, 'ops'],
+          ['payout.approve_refused', second.name, 'ops'],
+          ['payout.approve_refused', first.name, 'temporal'],
+        ],
+      );
+      answered(await own.act('approve', id), 200);
+      assert.equal((await own.get(id)).status, 'approved');
       await assertSameStory(own, id);
     });
 

@@ -298,8 +298,7 @@ describe('the workflow of a batch', function () {
   });
 
   it('does nothing a second time when its activities run twice, beside one another and late', async () => {
-    const { database, desk, clock } = api.core;
-    const work = new BatchService({ database, desk, clock, baseUrl: BASE_URL });
+    const work = new BatchService({ ...api.core, baseUrl: BASE_URL });
     const both = <T>(act: () => Promise<T>): Promise<readonly T[]> => Promise.all([act(), act()]);
     const id = await payroll.upload(payroll.file(1_500));
     await both(() => work.validate(id, UNWATCHED));

@@ -176,10 +176,22 @@ describe('the workflow of a transfer that waits', function () {
     await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
     await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
     assert.match((await detailsOf(temporal, id))!, /^Waiting for 1 of 2 approval/);
-    await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
-    await sendSignal(temporal, id, 'approve', { actor: eva.name, reason: REASON });
+    for (const { name } of [ana, eva]) {
+      await sendSignal(temporal, id, 'approve', { actor: name, reason: REASON });
+      const words = `approve by ${name}: support has approved it already, and counts once.`;
+      await until('who signaled is told', async () => (await detailsOf(temporal, id))?.endsWith(words));
+    }
     const transfer = await readTransfer(db, id);
-    assert((await approvalsOf(db).actByOperator(transfer, 'approve', eva.name, REASON)).outcome.done);
+    assert(!(await approvalsOf(db).actByOperator(transfer, 'approve', eva.name, REASON)).outcome.done);
+    assert.deepEqual(
+      (await actsOn(db, id)).map(({ action, actorClaimed }) => [action, actorClaimed]).sort(),
+      [
+        ['transfer.approve', ana.name],
+        ['transfer.approve_refused', ana.name],
+        ['transfer.approve_refused', eva.name],
+        ['transfer.approve_refused', eva.name],
+      ].sort(),
+    );
     const approval = async (): Promise<unknown> => (await own.bank.get(`/v1/transfers/${id}`)).json.approval;
     assert.deepEqual(
       [(await approval()) as { received: number }].map(({ received }) => received),

@@ -21,6 +21,7 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 /** What somebody of the staff signed, by the command line or a signal. */
 type Acted = { readonly status: string; readonly refused: string | null };
 const CHANNELS = ['ops', 'temporal'] as const;
+const COUNTS_ONCE = 'support has approved it already, and counts once';
 type Channel = (typeof CHANNELS)[number];
 
 describe('support staff with a transfer that waits for approval', () => {
@@ -157,16 +158,26 @@ describe('support staff with a transfer that waits for approval', () => {
     assert.equal((await act('ops', 'cancel', id)).status, 'rejected');
   });
 
-  it('count once, whoever of them approves and however: the rest must be members', async () => {
+  it('count once, whoever of them approves and however: each further one is told so, and recorded', async () => {
     await own.setPolicy({ approvals: 3 });
     const { id } = await own.pend();
+    const status = 'pending_approval';
+    assert.deepEqual(await act('ops', 'approve', id), { status, refused: null });
     for (const [channel, who] of [
       ['ops', sofia.name],
       ['ops', nameOf('approves')],
       ['temporal', sofia.name],
       ['temporal', nameOf('approves')],
-    ] as const)
-      assert.deepEqual(await act(channel, 'approve', id, who), { status: 'pending_approval', refused: null });
+    ] as const) {
+      assert.deepEqual(await act(channel, 'approve', id, who, 'once more'), { status, refused: COUNTS_ONCE });
+      assert.deepEqual((await acts(id)).at(-1), {
+        action: 'transfer.approve_refused',
+        actor: who,
+        channel,
+        details: { status, refused: COUNTS_ONCE, reason: 'once more' },
+      });
+    }
+    assert.equal((await acts(id)).length, 5);
     assert.equal(object((await own.read(id)).approval).received, 1);
     assert.deepEqual(
       await db.sql(
@@ -176,6 +187,23 @@ describe('support staff with a transfer that waits for approval', () => {
     );
     answered(await own.act('approve', id, 'approver'), 200);
     assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
+  });
+
+  it('count once when twenty of their approvals come together: the others are recorded as refused', async () => {
+    await own.setPolicy({ approvals: 3 });
+    const { id } = await own.pend();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        act(CHANNELS[index % 2]!, 'approve', id, index % 3 === 0 ? sofia.name : nameOf('approves')),
+      ),
+    );
+    assert.deepEqual(
+      all.map(({ refused }) => refused).sort(),
+      [...Array<string>(19).fill(COUNTS_ONCE), null].reverse(),
+    );
+    const actions = (await acts(id)).map(({ action }) => action).sort();
+    assert.deepEqual(actions, ['transfer.approve', ...Array<string>(19).fill('transfer.approve_refused')]);
+    assert.equal(object((await own.read(id)).approval).received, 1);
   });
 
   it('end it by cancel or reject, whatever was approved before', async () => {
@@ -251,16 +279,22 @@ describe('support staff with a transfer that waits for approval', () => {
   it('by one signal act once: asked again it answers the same and is recorded once, also when it was refused', async () => {
     await own.setPolicy({ approvals: 2 });
     const { id } = await own.pend();
-    const [approve, refuse] = [newId(), newId()];
+    const [approve, refuse, again] = [newId(), newId(), newId()];
     for (let round = 0; round < 3; round += 1) {
       const one = await act('temporal', 'approve', id, sofia.name, 'why', approve);
       assert.deepEqual(one, { status: 'pending_approval', refused: null });
       const other = await act('temporal', 'approve', id, nameOf('nobody'), 'why', refuse);
       assert.match(other.refused ?? '', /is not active staff/);
+      const second = await act('temporal', 'approve', id, nameOf('approves'), 'why', again);
+      assert.deepEqual(second, { status: 'pending_approval', refused: COUNTS_ONCE });
     }
     assert.deepEqual(
-      (await acts(id)).map(({ action }) => action),
-      ['transfer.approve', 'transfer.approve_refused'],
+      (await acts(id)).map(({ action, actor }) => [action, actor]),
+      [
+        ['transfer.approve', sofia.name],
+        ['transfer.approve_refused', nameOf('nobody')],
+        ['transfer.approve_refused', nameOf('approves')],
+      ],
     );
     answered(await own.act('approve', id, 'approver'), 200);
     // Late, once more: what it was asked was done.

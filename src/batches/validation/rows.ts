@@ -150,9 +150,7 @@ export class RowChecker {
       problems.push(cellProblem('recipient', code, message, cell));
       return null;
     };
-    if (recipient === null) return add('not_found', `nobody can be paid under ${quoted(text)}`);
-    if (recipient === 'several')
-      return add('ambiguous_recipient', `${quoted(text)} belongs to several accounts: use an alias or an id`);
+    if (recipient === null) return add('not_found', `no one account can be paid under ${quoted(text)}`);
     if (recipient === this.terms.sourceAccountId)
       return add('same_account', 'this is the account that the batch is paid from');
     return recipient;

@@ -1,7 +1,9 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
-import { MOST_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import type { RecipientBudget } from '../../accounts/recipient-budget.js';
+import { foundByName, MOST_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import { ApiError } from '../../core/errors.js';
 import { MOST_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
@@ -14,6 +16,7 @@ import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
 import { readTerms } from './terms.js';
 
 export interface ValidationParts extends RecordParts {
+  readonly recipientBudget: RecipientBudget;
   /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
   readonly openSheet: (bytes: ByteSource) => AsyncIterable<SheetRow>;
 }
@@ -43,7 +46,7 @@ export async function validateBatch(
     await record.clear();
     const { terms, feeAccountId } = await readTerms(reader, record.of);
     const checker = new RowChecker(terms);
-    const reading = new FileReading(reader, record, checker, watch);
+    const reading = new FileReading(parts, record, checker, watch);
     await reading.readAll(parts.openSheet(storedFile(reader, record.of)));
     return await record.finish(!reading.hasProblems, reading.progress, checker, feeAccountId);
   } catch (failure) {
@@ -58,6 +61,7 @@ const LAST_ROW_NUMBER = 11_000_000;
 /** One way through the file: rows are gathered, looked up together, checked in their order and written. */
 class FileReading {
   private readonly reader: Reader;
+  private readonly budget: RecipientBudget;
   private readonly record: ValidationRecord;
   private readonly checker: RowChecker;
   private readonly watch: Watch;
@@ -71,8 +75,14 @@ class FileReading {
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
 
-  constructor(reader: Reader, record: ValidationRecord, checker: RowChecker, watch: Watch) {
-    this.reader = reader;
+  constructor(
+    { database, recipientBudget }: ValidationParts,
+    record: ValidationRecord,
+    checker: RowChecker,
+    watch: Watch,
+  ) {
+    this.reader = database.reader;
+    this.budget = recipientBudget;
     this.record = record;
     this.checker = checker;
     this.watch = watch;
@@ -84,11 +94,8 @@ class FileReading {
   }
 
   async readAll(rows: AsyncIterable<SheetRow>): Promise<void> {
-    const atEnd = await this.readRows(rows).catch((failure: unknown) => {
-      if (failure instanceof SheetProblem) return { number: 0, problem: fileProblem(failure.code, failure.message) };
-      throw failure;
-    });
-    await this.flush();
+    const read = await this.readRows(rows).catch(asFinalProblem);
+    const atEnd = (await this.flush().catch(asFinalProblem)) ?? read;
     const last = atEnd ?? (this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null);
     if (last !== null) await this.put([], [{ number: last.number, problems: [last.problem] }]);
     await this.writing;
@@ -121,14 +128,16 @@ class FileReading {
     return null;
   }
 
-  private async flush(): Promise<void> {
+  /** Throws rate_limited where it names too many new people: of them nothing is told. */
+  private async flush(): Promise<null> {
     const rows = this.gathered;
     this.gathered = [];
-    if (rows.length === 0) return;
+    if (rows.length === 0) return null;
     const names = rows.flatMap(({ recipient }): RecipientName[] =>
       'value' in recipient ? [recipient.value.name] : [],
     );
     const found = await resolveRecipients(this.reader, this.record.of.tenantId, names);
+    await this.budget.charge(this.record.of, foundByName(names, found));
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
@@ -139,6 +148,7 @@ class FileReading {
     }
     this.rowsRejected += wrong.length;
     await this.put(valid, wrong);
+    return null;
   }
 
   /** With the first problem the file is bound to be rejected: the rows that could be paid are of no more use. */
@@ -156,6 +166,14 @@ class FileReading {
 interface FinalProblem {
   readonly number: number;
   readonly problem: Problem;
+}
+
+/** What is wrong with the file as a whole. Throws what is a fault of ours. */
+function asFinalProblem(failure: unknown): FinalProblem {
+  if (failure instanceof SheetProblem) return { number: 0, problem: fileProblem(failure.code, failure.message) };
+  if (failure instanceof ApiError && failure.refusal.code === 'rate_limited')
+    return { number: 0, problem: fileProblem('rate_limited', failure.refusal.message) };
+  throw failure;
 }
 
 const TOO_MANY_ROWS = fileProblem('too_many_rows', `a batch has at most ${MOST_ROWS} rows: split the file`);

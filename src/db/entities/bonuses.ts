@@ -53,6 +53,8 @@ export const bonusBatches = defineTable('bonus_batches', {
   fileBytes: column.integer,
   /** The member who uploaded it. */
   createdBy: column.uuid,
+  /** With which token; null for those from before it was kept. */
+  tokenKeyId: column.nullable(column.string),
   createdAt: column.time,
   /** Known with the first valid row. */
   asset: column.nullable(column.asset),

@@ -89,3 +89,17 @@ export const tokens = defineTable('tokens', {
   lastUsedAt: column.nullable(column.time),
 });
 export type Token = RowOf<typeof tokens>;
+
+/** Whom a tenant has found by alias or phone, or had paid before that was kept: named again they tell it nothing new. Never removed. */
+export const knownRecipients = defineTable('known_recipients', {
+  tenantId: column.uuid,
+  accountId: column.uuid,
+});
+
+/** How many more may be looked for. */
+export const recipientBudgets = defineTable('recipient_budgets', {
+  /** `tenant/<id>` or `token/<key id>`. */
+  name: column.string,
+  /** When it is full again. */
+  fullAt: column.time,
+});

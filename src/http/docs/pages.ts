@@ -123,6 +123,7 @@ const CONVENTIONS: readonly (readonly [title: string, ...paragraphs: string[]])[
   [
     'Rate limits',
     'Each token has a bucket that refills all the time. `RateLimit-Limit` is its size, `RateLimit-Remaining` what is left, `RateLimit-Reset` the seconds until it is full. When it is empty: 429 with `Retry-After` in seconds; retry with backoff and jitter. Lookups and uploads have smaller buckets of their own.',
+    'People who are looked for by alias or phone have a budget of their own, of the token and of all tokens of the tenant together, the same for lookups, bonuses and batches: each answer tells whether somebody is a customer. Whom the tenant has named before costs nothing. A file that names more new people than are left is `rejected` with `rate_limited`.',
   ],
   [
     'Versions',

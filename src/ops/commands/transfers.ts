@@ -91,7 +91,7 @@ to ${right}; the reason is recorded with the name.`,
       const { outcome } = await approvalsOf(ops).actByOperator(transfer, action, name, reason);
       if (!outcome.done) throw failureOf(outcome.refusal, id, name, right);
       await show(ops, outcome.resource);
-      tell(ops, action, transfer, outcome.resource);
+      if (action === 'approve') tell(ops, outcome.resource);
     },
   });
 }
@@ -122,10 +122,8 @@ function failureOf(refusal: Refusal, id: string, name: string, right: StaffRight
   return staffFailure(refusal, name, right);
 }
 
-function tell({ output }: Ops, action: ApprovalAction, before: Transfer, after: Transfer): void {
-  if (action !== 'approve') return;
-  if (after.status === 'rejected')
-    output.say(`Its last approval could not complete it: ${after.rejectionReason ?? 'a rule refused it'}.`);
-  else if (after.status === 'pending_approval' && after.approvalsReceived === before.approvalsReceived)
-    output.say('Nothing was changed: support has approved it before, and counts once.');
+/** An approval may be the last, and meet a rule then. */
+function tell({ output }: Ops, { status, rejectionReason }: Transfer): void {
+  if (status === 'rejected')
+    output.say(`Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`);
 }

@@ -78,7 +78,7 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
   if (room === 0) return { added: [], set: lost };
   const read = await readWanted(transaction, state, after, head, room);
   const added = read.events
-    .filter(({ type, sequence }) => sequence >= (state.types.get(type) ?? 0n))
+    .filter((event) => isSubscribed(state, event))
     .map((event) => open(newDelivery(endpoint.id, event, 'event', 1, now), event.body));
   return { added, set: { ...lost, cursorSequence: read.through } };
 }
@@ -99,7 +99,7 @@ async function recoverSome(
   if (recoverAfter === null || recoverUntil === null) return { added: [], set: {}, madeDue: false };
   const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
   const read = await readWanted(transaction, state, after, recoverUntil, room);
-  const wanted = read.events.filter(({ type, sequence }) => recoverAll || sequence >= (state.types.get(type) ?? 0n));
+  const wanted = read.events.filter((event) => (isSubscribed(state, event) ? !isAhead(state, event) : recoverAll));
   const known = await readKnown(transaction, id, wanted);
   const added: OpenDelivery[] = [];
   const waitingIds: Uuid[] = [];
@@ -116,6 +116,16 @@ async function recoverSome(
   const isDone = read.through >= recoverUntil;
   const set = isDone ? { recoverAfter: null, recoverUntil: null, recoverAll: false } : { recoverAfter: read.through };
   return { added, set, madeDue: waitingIds.length > 0 };
+}
+
+/** It came after its type was subscribed to. */
+function isSubscribed({ types }: EndpointState, { type, sequence }: WantedEvent): boolean {
+  return sequence >= (types.get(type) ?? 0n);
+}
+
+/** The cursor has still to come to it. */
+function isAhead({ endpoint }: EndpointState, { sequence }: WantedEvent): boolean {
+  return sequence > endpoint.cursorSequence;
 }
 
 function open(delivery: WebhookDelivery, body: Buffer | null): OpenDelivery {

@@ -1,0 +1,157 @@
+import { ApiError } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Clock, instant } from '../core/instant.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
+import { insertSql, updateSql, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { Recipient } from './recipients.js';
+
+/** Whose budget pays: the token's, null where it is not known, and its tenant's. */
+export interface Asking {
+  readonly tenantId: Uuid;
+  readonly tokenKeyId: string | null;
+}
+
+export interface BudgetSize {
+  /** Names of one token, and of all of a tenant's tokens together. */
+  readonly ofToken: number;
+  readonly ofTenant: number;
+  /** How long an empty budget takes to be full again. */
+  readonly fullAfterMs: number;
+}
+
+/** Known recipients that a process remembers: none is ever unknown again. */
+const MOST_REMEMBERED = 100_000;
+const MOST_REFUSALS = 10_000;
+
+/**
+ * How many people may be looked for by alias or phone: every answer, also that there is nobody, tells who is a customer. One budget,
+ * whatever the door (lookup, bonuses, batches) and process. Whom the tenant has found before costs nothing: a payroll costs once
+ * what it has new people, however often it is corrected. (decisions.md, Rate limits and versions)
+ */
+export class RecipientBudget {
+  private readonly database: Database;
+  private readonly clock: Clock;
+  private readonly size: BudgetSize;
+  private readonly remembered = new Set<string>();
+  private readonly turns = new Map<Uuid, Promise<void>>();
+  /** By budget: how much was last refused, and until when. */
+  private readonly refusals = new Map<string, { readonly count: number; readonly until: number }>();
+
+  constructor(database: Database, clock: Clock, size: BudgetSize) {
+    this.database = database;
+    this.clock = clock;
+    this.size = size;
+  }
+
+  /**
+   * Pays for what each of some names came to, before anybody is told. All or nothing. Throws ApiError rate_limited, with Retry-After;
+   * DatabaseUnavailable.
+   */
+  async charge(asking: Asking, found: readonly Recipient[]): Promise<void> {
+    const { tenantId } = asking;
+    if (found.every((id) => id !== null && this.remembered.has(`${tenantId} ${id}`))) return;
+    const { count } = await newOnes(this.database.reader, tenantId, found);
+    if (count > 0)
+      await this.inTurn(tenantId, async () => {
+        this.assertNotRefused(asking, count);
+        await transact(this.database, (transaction) => this.pay(transaction, asking, found));
+      });
+    this.remember(tenantId, found);
+  }
+
+  /** One at a time for each tenant: who floods us waits for itself, and not with a connection that others need. */
+  private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
+    const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
+    const end = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.turns.get(tenantId) === end) this.turns.delete(tenantId);
+      });
+    this.turns.set(tenantId, end);
+    return turn;
+  }
+
+  /** A budget fills with time alone: as much as was refused is refused until its time. */
+  private assertNotRefused(asking: Asking, count: number): void {
+    for (const name of this.sizesOf(asking).keys()) {
+      const refused = this.refusals.get(name);
+      if (refused === undefined || count < refused.count) continue;
+      const waitMs = refused.until - this.clock();
+      if (waitMs > 0) throw exhausted(waitMs);
+    }
+  }
+
+  private async pay(transaction: Transaction, asking: Asking, found: readonly Recipient[]): Promise<void> {
+    const { tenantId } = asking;
+    // Under its lock nobody else of the tenant makes anybody known.
+    const budgets = await this.lock(transaction, asking);
+    const { ids, count } = await newOnes(transaction, tenantId, found);
+    for (const one of budgets) await this.take(transaction, one, count);
+    if (ids.length === 0) return;
+    const rows = ids.map((accountId) => ({ tenantId, accountId }));
+    await transaction.execute(insertSql(knownRecipients, rows));
+  }
+
+  /** By the names of the budgets, the tenant's first. */
+  private sizesOf({ tenantId, tokenKeyId }: Asking): ReadonlyMap<string, number> {
+    const { ofTenant, ofToken } = this.size;
+    const token = tokenKeyId === null ? [] : ([[`token/${tokenKeyId}`, ofToken]] as const);
+    return new Map([[`tenant/${tenantId}`, ofTenant], ...token]);
+  }
+
+  /** One that is not there yet is full. */
+  private async lock(transaction: Transaction, asking: Asking): Promise<readonly Budget[]> {
+    const sizes = this.sizesOf(asking);
+    const rows = Array.from(sizes.keys(), (name) => ({ name, fullAt: this.clock() }));
+    for (const row of rows) await transaction.execute(upsertSql(recipientBudgets, [row], ['name']));
+    const found = await transaction.select(recipientBudgets, { name: [...sizes.keys()] });
+    return found.map((row) => ({ ...row, size: sizes.get(row.name) ?? 0 }));
+  }
+
+  /** Kept as the time at which it is full again. */
+  private async take(transaction: Transaction, { name, fullAt, size }: Budget, count: number): Promise<void> {
+    const { fullAfterMs } = this.size;
+    const now = this.clock();
+    const after = Math.max(fullAt, now) + Math.ceil((count * fullAfterMs) / size);
+    const waitMs = after - now - fullAfterMs;
+    if (waitMs > 0) {
+      if (this.refusals.size >= MOST_REFUSALS) this.refusals.clear();
+      this.refusals.set(name, { count, until: now + waitMs });
+      throw exhausted(waitMs);
+    }
+    await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));
+  }
+
+  private remember(tenantId: Uuid, found: readonly Recipient[]): void {
+    if (this.remembered.size + found.length > MOST_REMEMBERED) this.remembered.clear();
+    for (const id of found) if (id !== null) this.remembered.add(`${tenantId} ${id}`);
+  }
+}
+
+interface Budget {
+  readonly name: string;
+  readonly fullAt: number;
+  readonly size: number;
+}
+
+function exhausted(waitMs: number): ApiError {
+  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1_000));
+  const message = `too many recipients whom the tenant has not named before: retry in ${retryAfterS} s`;
+  return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
+}
+
+/** The accounts that the tenant did not know, and what all names together cost: one for each of them, one for each of nobody. */
+async function newOnes(
+  reader: Reader,
+  tenantId: Uuid,
+  found: readonly Recipient[],
+): Promise<{ readonly ids: readonly Uuid[]; readonly count: number }> {
+  // Asked for nobody too, by an id that is no account's: what is refused takes as long as what is there.
+  const asked = [...new Set(found.map((id) => id ?? tenantId))];
+  const rows = await reader.select(knownRecipients, { tenantId, accountId: asked });
+  const known = new Set(rows.map(({ accountId }) => accountId));
+  const ids = [...new Set(found)].filter((id): id is Uuid => id !== null && !known.has(id));
+  return { ids, count: ids.length + found.filter((id) => id === null).length };
+}

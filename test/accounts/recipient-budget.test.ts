@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
+import { BatchService } from '../../src/batches/work.js';
+import { readConfig } from '../../src/config.js';
+import { ApiError } from '../../src/core/errors.js';
+import type { Uuid } from '../../src/core/ids.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { BASE_URL, csvOf, formOf, UNWATCHED } from '../batches/support.js';
+import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';
+import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { TestClock } from '../webhooks/support.js';
+
+const DAY = 86_400_000;
+const MIN = LEAST.toString();
+/** Small budgets, and no other limit in their way. */
+const SIZES = {
+  NEW_RECIPIENTS_OF_TOKEN: '10',
+  NEW_RECIPIENTS_OF_TENANT: '15',
+  NEW_RECIPIENTS_FULL_AFTER_DAYS: '10',
+  RATE_LIMIT_LOOKUP_PER_S: '1000000',
+  RATE_LIMIT_LOOKUP_BURST: '1000000',
+};
+
+describe('the budget of recipients looked for by alias or phone', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+  let count = 0;
+  const clock = new TestClock();
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db, SIZES, { clock: clock.now });
+  });
+  beforeEach(async () => {
+    bank = await openBank(api);
+    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const aNumber = (): string => `${(count += 1)}${process.pid}`.padStart(9, '0').slice(-9);
+  /** Of a person of the tenant, whom it has not named yet. */
+  const newAlias = async (of: Bank = bank): Promise<string> => {
+    const alias = `$new-${aNumber()}`;
+    await of.account({ alias, isVerified: false });
+    return alias;
+  };
+  const newPhone = async (): Promise<string> => {
+    const phone = `+573${aNumber()}`;
+    await bank.account({ phone, isVerified: false });
+    return phone;
+  };
+  const nobody = (): string => `$nobody-${aNumber()}`;
+  const nobodysPhone = (): string => `+573${aNumber()}`;
+
+  const lookUp = (name: string, token = bank.token, at: TestApi = api): Promise<TestAnswer> => {
+    const by = name.startsWith('$') ? 'alias' : 'phone';
+    return at.request('GET', `/v1/accounts/lookup?${by}=${encodeURIComponent(name)}`, { token });
+  };
+  const payBonus = (name: string): Promise<TestAnswer> => {
+    const recipient = name.startsWith('$') ? { alias: name } : { phone: name };
+    const amount = { raw: MIN, asset: 'COPM' };
+    return bank.request('POST', '/v1/bonuses', { body: { source_account: payer.id, recipient, amount } });
+  };
+  /** The batch's status, and the codes in its errors file. */
+  const validated = async (
+    names: readonly string[],
+    raw = MIN,
+    of: Bank = bank,
+    source: Account = payer,
+  ): Promise<[status: string, ...codes: string[]]> => {
+    const file = csvOf(names.map((name) => [name, raw, 'COPM', null, null]));
+    const form = formOf(file, { source_account: source.id });
+    const upload = answered(await of.request('POST', '/v1/bonus_batches', { form }), 201);
+    const id = text(upload.json.id) as Uuid;
+    const { status } = await new BatchService({ ...api.core, baseUrl: BASE_URL }).validate(id, UNWATCHED);
+    if (status !== 'rejected') return [status];
+    const errors = answered(await of.get(`/v1/bonus_batches/${id}/files/errors`), 200).text;
+    return [
+      status,
+      ...errors
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(',')[2] ?? ''),
+    ];
+  };
+  const spend = async (names: number, token = bank.token): Promise<void> => {
+    for (let index = 0; index < names; index += 1) answered(await lookUp(nobody(), token), 404, 'not_found');
+  };
+  const refused = (answer: TestAnswer): TestAnswer => {
+    answered(answer, 429, 'rate_limited');
+    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    return answer;
+  };
+
+  it('is one, whatever the door: lookup, bonuses and batches, whether somebody is there or not', async () => {
+    answered(await lookUp(await newAlias()), 200);
+    answered(await lookUp(await newPhone()), 200);
+    answered(await lookUp(nobody()), 404, 'not_found');
+    answered(await lookUp(nobodysPhone()), 404, 'not_found');
+    answered(await payBonus(await newAlias()), 201);
+    answered(await payBonus(await newPhone()), 201);
+    answered(await payBonus(nobody()), 404, 'not_found');
+    assert.deepEqual(await validated([await newAlias(), await newPhone()]), ['ready']);
+    // The tenth and last.
+    answered(await payBonus(nobodysPhone()), 404, 'not_found');
+    const available = await bank.available(payer);
+    refused(await lookUp(await newAlias()));
+    refused(await lookUp(nobody()));
+    refused(await payBonus(await newPhone()));
+    assert.deepEqual(await validated([await newAlias(), nobody()]), ['rejected', 'rate_limited']);
+    assert.equal(await bank.available(payer), available);
+  });
+
+  it('does not count whom the tenant has named before: they are looked up and paid when it is empty', async () => {
+    const [one, other] = [await newAlias(), await newPhone()];
+    answered(await payBonus(one), 201);
+    answered(await lookUp(other), 200);
+    await spend(8);
+    refused(await lookUp(nobody()));
+    for (const name of [one, other]) {
+      answered(await lookUp(name), 200);
+      answered(await payBonus(name), 201);
+    }
+    assert.deepEqual(await validated([one, other]), ['ready']);
+  });
+
+  it('refuses before it tells: a new customer and nobody get the same answer, by every door', async () => {
+    await spend(10);
+    const same = (answer: TestAnswer): string => answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');
+    assert.equal(same(refused(await lookUp(await newAlias()))), same(refused(await lookUp(nobody()))));
+    assert.equal(same(refused(await lookUp(await newPhone()))), same(refused(await lookUp(nobodysPhone()))));
+    assert.equal(same(refused(await payBonus(await newAlias()))), same(refused(await payBonus(nobody()))));
+    assert.deepEqual(await validated([await newAlias()]), await validated([nobody()]));
+  });
+
+  it('counts a new person once, however often a payroll is corrected, and each name of a file once', async () => {
+    const names = [await newAlias(), await newPhone(), await newAlias(), await newPhone()];
+    for (let times = 0; times < 4; times += 1)
+      assert.deepEqual(await validated(names, '1.5'), ['rejected', ...names.map(() => 'invalid_field')]);
+    assert.deepEqual(await validated([...names, ...names]), ['ready']);
+    await spend(6);
+    refused(await lookUp(nobody()));
+  });
+
+  it('is that of a token, and of all tokens of its tenant together, in every process', async () => {
+    const other = await bank.issue(bank.tenant.owner);
+    const beside = await startTestApi(db, SIZES, { clock: clock.now });
+    try {
+      await spend(10);
+      refused(await lookUp(nobody(), bank.token, beside));
+      for (let index = 0; index < 5; index += 1) answered(await lookUp(nobody(), other, beside), 404, 'not_found');
+      refused(await lookUp(nobody(), other));
+      refused(await lookUp(nobody(), other, beside));
+    } finally {
+      await beside.stop();
+    }
+  });
+
+  it('fills again with time, no further than it was', async () => {
+    await spend(10);
+    const retryAfterS = Number(refused(await lookUp(nobody())).headers.get('retry-after'));
+    assert(retryAfterS <= DAY / 1_000 && retryAfterS > DAY / 1_000 - 60, `${retryAfterS} s`);
+    clock.pass(DAY);
+    await spend(1);
+    refused(await lookUp(nobody()));
+    clock.pass(100 * DAY);
+    await spend(10);
+    refused(await lookUp(nobody()));
+  });
+
+  it('is not overdrawn by many at the same time, and beside who tries it another tenant goes on', async () => {
+    const honest = await openBank(api);
+    const theirs = await honest.account({ funds: { COPM: 100n * LEAST } });
+    const staff = await Promise.all(Array.from({ length: 8 }, () => newAlias(honest)));
+    const attack = Promise.all(
+      Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? lookUp(nobody()) : payBonus(nobodysPhone()))),
+    );
+    assert.deepEqual(await validated(staff, MIN, honest, theirs), ['ready']);
+    for (const name of staff) answered(await lookUp(name, honest.token), 200);
+    const statuses = (await attack).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 404).length, 10);
+    assert.equal(statuses.filter((status) => status === 429).length, 90);
+  });
+
+  it('lets 100,000 new employees pass on their first day, unless something else is set', async () => {
+    const config = readConfig(testEnvironment(db.url));
+    const budget = new RecipientBudget(db.database, clock.now, {
+      ofToken: config.NEW_RECIPIENTS_OF_TOKEN,
+      ofTenant: config.NEW_RECIPIENTS_OF_TENANT,
+      fullAfterMs: config.NEW_RECIPIENTS_FULL_AFTER_DAYS * DAY,
+    });
+    const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: `payroll-${aNumber()}` };
+    const charge = (names: number): Promise<void> => budget.charge(asking, Array<null>(names).fill(null));
+    for (let left = 100_000; left > 0; left -= 900) await charge(Math.min(left, 900));
+    await assert.rejects(
+      charge(900),
+      (failure) => failure instanceof ApiError && failure.refusal.code === 'rate_limited',
+    );
+  });
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { ApplicationFailure } from '@temporalio/common';
+import { newId } from '../../src/core/ids.js';
+import { TemporalClient } from '../../src/temporal/client.js';
+import {
+  type ApprovalState,
+  type BatchPayment,
+  type BatchState,
+  type DrainState,
+  SIGNALS,
+  type TaskQueue,
+  type WorkflowType,
+} from '../../src/temporal/contracts.js';
+import { TemporalWorkers } from '../../src/temporal/workers.js';
+import { newNamespace, sharedAddress, type TestTemporal, until } from '../support/temporal.js';
+import { installRuntimeOnce, sdkWarnings } from '../support/temporal-worker.js';
+
+/** The next call of an activity: what it answers, and what happens before it does. */
+interface Step {
+  readonly call: string;
+  readonly answers: unknown;
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
+/** What the activities of one workflow do, call after call; another call than the next one fails the workflow. */
+interface Script {
+  readonly steps: Step[];
+  /** Each call with what it was asked. */
+  readonly calls: [name: string, asked: unknown][];
+}
+
+const idle: DrainState = { ended: 'idle', nextDueAt: null, status: 'enabled', isPaused: false, waitingFor: 'idle' };
+const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false };
+const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({ ...counts, status, ...more });
+const waiting = (status = 'pending_approval'): ApprovalState => ({
+  ...{ status, required: 2, received: 0 },
+  expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+});
+
+/** The workflows themselves on a real Temporal; their activities alone answer from a script, so that each order is certain. */
+describe('what reaches a workflow while it looks', function () {
+  this.timeout(60_000);
+  let temporal: TestTemporal;
+  let client: TemporalClient;
+  let workers: TemporalWorkers;
+  let warnedBefore = 0;
+  const scripts = new Map<string, Script>();
+
+  const play = async (name: string, id: string, asked: unknown): Promise<unknown> => {
+    const script = scripts.get(id);
+    script?.calls.push([name, asked]);
+    const step = script?.steps.shift();
+    if (step?.call !== name) throw ApplicationFailure.nonRetryable(`called ${name}, not ${step?.call ?? 'nothing'}`);
+    await step.meanwhile?.();
+    return step.answers;
+  };
+  const activities = (looks: readonly string[], acts: readonly string[]): object =>
+    Object.fromEntries([
+      ...looks.map((name) => [name, (id: string) => play(name, id, id)] as const),
+      ...acts.map((name) => [name, (act: Readonly<Record<string, string>>) => play(name, idOf(act), act)] as const),
+    ]);
+  const idOf = ({ resourceId, batchId, endpointId }: Readonly<Record<string, string>>): string =>
+    resourceId ?? batchId ?? endpointId ?? '';
+
+  before(async () => {
+    temporal = await newNamespace(sharedAddress(), 'wake_ups');
+    installRuntimeOnce();
+    warnedBefore = sdkWarnings.length;
+    const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
+    client = new TemporalClient(options);
+    const served: [TaskQueue, object][] = [
+      ['webhooks', activities(['drainEndpoint'], ['actOnEndpoint'])],
+      ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
+      ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
+    ];
+    workers = new TemporalWorkers(
+      {
+        temporal: options,
+        queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10 })),
+        maxWorkflowTasks: 10,
+        cachedWorkflows: 100,
+        shutdownGraceMs: 1_000,
+      },
+      client,
+      { info: () => undefined, warn: () => undefined },
+    );
+    workers.start();
+    await until('the workers poll', () => workers.isPolling);
+  });
+  after(async () => {
+    await workers.stop();
+    await client.close();
+    assert.deepEqual(sdkWarnings.slice(warnedBefore), []);
+  });
+
+  const signal = (id: string, name: string, ...given: readonly unknown[]): Promise<void> =>
+    temporal.client.workflow.getHandle(id).signal(name, ...given);
+  const changed = (id: string) => (): Promise<void> => signal(id, SIGNALS.changed);
+
+  /** Runs a workflow to its end. Answers what its activities were asked, and what it came to. */
+  async function run(
+    type: WorkflowType,
+    taskQueue: TaskQueue,
+    stepsOf: (id: string) => readonly Step[],
+  ): Promise<{ calls: string[]; acts: unknown[]; result: unknown }> {
+    const id = newId();
+    const script: Script = { steps: [...stepsOf(id)], calls: [] };
+    scripts.set(id, script);
+    const input = { resourceId: id, tenantId: newId(), batchId: id, endpointId: id };
+    // One that looks no more would wait for ever.
+    const options = { workflowId: id, taskQueue, args: [input], workflowExecutionTimeout: '30 seconds' } as const;
+    const handle = await temporal.client.workflow.start(type, options);
+    const result: unknown = await handle.result();
+    assert.deepEqual(script.steps, [], 'steps were left');
+    const acts = script.calls.flatMap(([, asked]) => (typeof asked === 'object' ? [asked] : []));
+    return { calls: script.calls.map(([name]) => name), acts, result };
+  }
+
+  it('is looked at again: a wake-up while an endpoint drains makes it drain once more', async () => {
+    const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
+      { call: 'drainEndpoint', answers: { ...idle, nextDueAt: '2999-01-01T00:00:00.000Z' }, meanwhile: changed(id) },
+      { call: 'drainEndpoint', answers: idle, meanwhile: changed(id) },
+      { call: 'drainEndpoint', answers: idle },
+    ]);
+    assert.equal(calls.length, 3);
+  });
+
+  it('is looked at again: what the staff ask of an endpoint while it drains is done before it rests or ends', async () => {
+    const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
+      {
+        call: 'drainEndpoint',
+        answers: idle,
+        meanwhile: async () => {
+          await signal(id, 'retry_now', { actor: 'ana', reason: 'why' });
+          await until('it is asked for', () => scripts.get(id)!.calls.length === 2);
+        },
+      },
+      // Still asked for when the drain has ended long since.
+      { call: 'actOnEndpoint', answers: null, meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)) },
+      { call: 'drainEndpoint', answers: idle },
+    ]);
+    assert.equal(calls.length, 3);
+  });
+
+  it('is looked at again: a change while a batch is read, validated or paid makes it be read once more', async () => {
+    const paused: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
+    const { result } = await run('bonusBatch', 'batches', (id) => [
+      { call: 'readBatch', answers: batchIn('validating') },
+      { call: 'validateBatch', answers: batchIn('ready'), meanwhile: changed(id) },
+      { call: 'readBatch', answers: batchIn('ready'), meanwhile: changed(id) },
+      { call: 'readBatch', answers: batchIn('executing') },
+      { call: 'payBatch', answers: paused, meanwhile: changed(id) },
+      { call: 'readBatch', answers: paused.state, meanwhile: changed(id) },
+      { call: 'readBatch', answers: batchIn('completed') },
+    ]);
+    assert.deepEqual(result, batchIn('completed'));
+  });
+
+  it('is looked at again: what the staff ask of a batch while it is paid is seen when that has ended', async () => {
+    const paid: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
+    const { acts } = await run('bonusBatch', 'batches', (id) => [
+      { call: 'readBatch', answers: batchIn('executing') },
+      {
+        call: 'payBatch',
+        answers: paid,
+        meanwhile: async () => {
+          await signal(id, 'resume', { actor: 'ana', reason: 'why' });
+          await until('it is asked for', () => scripts.get(id)!.calls.length === 3);
+        },
+      },
+      { call: 'actOnBatch', answers: null },
+      { call: 'readBatch', answers: batchIn('completed') },
+    ]);
+    assert.equal(acts.length, 1);
+  });
+
+  it('is looked at again: a change while what waits for approval is read makes it be read once more', async () => {
+    const { calls, result } = await run('transfer', 'approvals', (id) => [
+      { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
+      { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
+      { call: 'readTransfer', answers: waiting('completed') },
+    ]);
+    assert.equal(calls.length, 3);
+    assert.equal((result as ApprovalState).status, 'completed');
+  });
+
+  it('is looked at in its order: of several acts of the staff each in turn, those of the same person too', async () => {
+    const asked = [
+      ['approve', 'ana'],
+      ['cancel', 'eva'],
+      ['approve', 'ana'],
+      ['reject', 'leo'],
+    ] as const;
+    const { acts } = await run('transfer', 'approvals', (id) => [
+      {
+        call: 'readTransfer',
+        answers: waiting(),
+        meanwhile: async () => {
+          for (const [action, actor] of asked) await signal(id, action, { actor, reason: 'why' });
+        },
+      },
+      ...asked.map(([action]) => {
+        const state = waiting(action === 'reject' ? 'rejected' : undefined);
+        return { call: 'actOnTransfer', answers: { state, refused: null } };
+      }),
+    ]);
+    const seen = acts as { action: string; actor: string; actId: string }[];
+    assert.deepEqual(
+      seen.map(({ action, actor }) => [action, actor]),
+      asked,
+    );
+    assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
+  });
+
+  it('is looked at though the act before it was the end: what the staff asked too late is recorded', async () => {
+    const act = (action: string) => (id: string) => () => signal(id, action, { actor: 'ana', reason: 'why' });
+    const { acts, result } = await run('transfer', 'approvals', (id) => [
+      { call: 'readTransfer', answers: waiting(), meanwhile: act('approve')(id) },
+      { call: 'actOnTransfer', answers: { state: waiting('completed'), refused: null }, meanwhile: act('cancel')(id) },
+      { call: 'actOnTransfer', answers: { state: waiting('completed'), refused: 'it is completed' } },
+    ]);
+    assert.deepEqual(
+      (acts as { action: string }[]).map(({ action }) => action),
+      ['approve', 'cancel'],
+    );
+    assert.match((result as { lastRefusal: string }).lastRefusal, /cancel by ana: it is completed/);
+  });
+});

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { advanceIdleCursors, dueEndpoints, removeOldAttempts } from '../../src/webhooks/sweeping.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, openBank } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { FakeReceiver, Gate } from '../support/receiver.js';
+import {
+  deliveriesOf,
+  drained,
+  emit,
+  endpointOf,
+  eventIds,
+  type Hooked,
+  hooked,
+  ownDatabase,
+  partsOf,
+  statesOf,
+  TestClock,
+  until,
+} from './support.js';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+
+describe('recover', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+  const clock = new TestClock();
+  const told: string[] = [];
+
+  before(async () => {
+    db = await ownDatabase('recovering');
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver, clock: clock.now, onDue: (id) => void told.push(id) });
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+    told.length = 0;
+  });
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const due = async ({ id }: Hooked): Promise<boolean> =>
+    (await dueEndpoints(api.core.database, clock.now(), 1_000)).includes(id);
+  const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
+  const change = async (own: Hooked, body: object): Promise<void> => {
+    answered(await own.bank.request('PATCH', path(own), { body }), 200);
+  };
+  const recover = (own: Hooked, agoMs: number) =>
+    own.bank.request('POST', `${path(own)}/recover`, {
+      body: { since: new Date(clock.now() - agoMs).toISOString() },
+    });
+  const tidy = async (): Promise<void> => {
+    for (let after: Hooked['id'] | null = null; ;) {
+      const done = await removeOldAttempts(api.core.database, clock.now(), after);
+      if (done === null) return;
+      after = done.endpointId;
+    }
+  };
+  /** The events that have arrived, in the order of the log, each as often as it came. */
+  const arrived = async (own: Hooked): Promise<number[]> => {
+    const ids = await eventIds(api, own.account.tenantId);
+    return receiver
+      .at(own.url)
+      .map(({ id }) => ids.indexOf(id) + 1)
+      .sort((one, other) => one - other);
+  };
+
+  it('sends again what since then has no 2xx, and nothing else', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    clock.pass(10 * 60_000);
+    await emit(api, own, 200);
+    await run(own.id);
+    receiver.received.length = 0;
+    // As if a part of them had failed for good, and some had never been looked at.
+    const lost = (await deliveriesOf(api, own.id)).slice(101, 151);
+    const ids = lost.map(({ id }) => idLiteral(id)).join(',');
+    await db.change(`UPDATE webhook_deliveries SET state='failed' WHERE id IN (${ids})`);
+    await db.change(`DELETE FROM webhook_deliveries WHERE id=${idLiteral((await deliveriesOf(api, own.id))[199]!.id)}`);
+    assert.equal(await due(own), false);
+    const answer = answered(await recover(own, 60_000), 202).json;
+    assert.deepEqual([answer.from_sequence, answer.to_sequence], [2, 201]);
+    assert.deepEqual(told, [own.id]);
+    assert.equal(await due(own), true);
+    assert.equal((await run(own.id)).attempts, 51);
+    const states = await deliveriesOf(api, own.id);
+    assert.deepEqual(
+      states.filter(({ cause }) => cause === 'recover').map(({ state }) => state),
+      Array(51).fill('delivered'),
+    );
+    assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
+    answered(await recover(own, 60_000), 202);
+    assert.equal((await run(own.id)).attempts, 0);
+  });
+
+  it('goes back behind the registration, and makes due what waits for its retry', async () => {
+    const bank = await openBank(api);
+    const account = await bank.account();
+    await emit(api, { account }, 3);
+    const own = { ...(await hooked(api, ['account.verified'], bank)), account };
+    receiver.reply = () => 500;
+    await emit(api, own, 1);
+    await run(own.id);
+    receiver.reply = () => 200;
+    answered(await recover(own, 3_600_000), 202);
+    assert.equal((await run(own.id)).attempts, 4);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
+  });
+
+  it('goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
+    const own = await hooked(api);
+    answered(await recover(own, 30 * DAY - 60_000), 202);
+    for (const ago of [30 * DAY + 60_000, -60_000]) {
+      const answer = answered(await recover(own, ago), 400, 'invalid_field');
+      assert.deepEqual([answer.details?.field, answer.details?.reason], ['since', 'out_of_range']);
+    }
+    answered(await own.bank.request('PATCH', path(own), { body: { status: 'disabled' } }), 200);
+    const refused = answered(await recover(own, 1_000), 409, 'invalid_state');
+    assert.deepEqual(refused.details, { current: 'disabled', allowed: ['enabled'] });
+  });
+
+  it('sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 2);
+    await run(own.id);
+    // Behind: its cursor has reached neither the events that it is told of nor those of the other type.
+    await emit(api, own, 1);
+    await emit(api, own, 2, 'payout.failed');
+    await change(own, { events: ['account.verified', 'payout.failed'] });
+    const range = answered(await recover(own, 60 * MINUTE), 202).json;
+    assert.deepEqual([range.from_sequence, range.to_sequence], [1, 5]);
+    await emit(api, own, 1, 'payout.failed');
+    await emit(api, own, 1);
+    await run(own.id);
+    assert.deepEqual(await arrived(own), [1, 2, 3, 4, 5, 6, 7]);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 7 });
+    assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
+  });
+
+  it('sends a type that was exchanged for another though the cursor is moved over it without a drain', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 3, 'payout.failed');
+    await change(own, { events: ['payout.failed'] });
+    answered(await recover(own, 60 * MINUTE), 202);
+    await advanceIdleCursors(api.core.database, clock.now());
+    assert.equal((await endpointOf(api, own.id)).cursorSequence, 3n);
+    assert.equal(await due(own), true);
+    await run(own.id);
+    assert.deepEqual(await arrived(own), [1, 2, 3]);
+  });
+
+  it('asked for again with less while it runs goes through all that was asked for first', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 30);
+    clock.pass(10 * MINUTE);
+    await emit(api, own, 5);
+    await run(own.id);
+    await db.change(`UPDATE webhook_deliveries SET state='failed' WHERE endpoint_id=${idLiteral(own.id)}`);
+    receiver.received.length = 0;
+    answered(await recover(own, 60 * MINUTE), 202);
+    const second = answered(await recover(own, MINUTE), 202).json;
+    assert.deepEqual([second.from_sequence, second.to_sequence], [31, 35]);
+    await run(own.id);
+    assert.equal((await arrived(own)).length, 35);
+  });
+
+  it('asked for while a delivery is on its way, even twice, does not send that once more', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 2);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const running = run(own.id);
+    await until('both are on their way', () => receiver.at(own.url).length === 2);
+    for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
+    await until('it was gone through', async () => (await endpointOf(api, own.id)).recoverAfter === null);
+    gate.open(200);
+    await running;
+    assert.deepEqual(await arrived(own), [1, 2]);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
+  });
+
+  it('goes on behind the registration though the endpoint is disabled and enabled while it runs', async () => {
+    const bank = await openBank(api);
+    const account = await bank.account();
+    await emit(api, { account }, 3);
+    const own = { ...(await hooked(api, ['account.verified'], bank)), account };
+    await emit(api, own, 1);
+    answered(await recover(own, 60 * MINUTE), 202);
+    await change(own, { status: 'disabled' });
+    await change(own, { status: 'enabled' });
+    await run(own.id);
+    assert.deepEqual(await arrived(own), [1, 2, 3, 4]);
+  });
+
+  it('goes on behind what was tidied: an event that was delivered is not sent again because its row grew old meanwhile', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 3);
+    await run(own.id);
+    clock.pass(30 * DAY - MINUTE);
+    answered(await recover(own, 30 * DAY - MINUTE / 2), 202);
+    clock.pass(2 * MINUTE);
+    await tidy();
+    await run(own.id);
+    assert.deepEqual(await arrived(own), [1, 2, 3]);
+    await tidy();
+    // Nothing looks at them any more.
+    assert.deepEqual(await statesOf(api, own.id), {});
+  });
+
+  describe('by enabling', () => {
+    /** Its first two events have arrived, and the third has failed, when its tenant disables it. */
+    const disabled = async (): Promise<Hooked> => {
+      const own = await hooked(api);
+      await emit(api, own, 2);
+      await run(own.id);
+      receiver.reply = () => 500;
+      await emit(api, own, 1);
+      await run(own.id);
+      await db.change(
+        `UPDATE webhook_deliveries SET state='failed', next_attempt_at=NULL, finished_at=created_at
+         WHERE endpoint_id=${idLiteral(own.id)} AND state='retrying'`,
+      );
+      receiver.reply = () => 200;
+      receiver.received.length = 0;
+      await change(own, { status: 'disabled' });
+      return own;
+    };
+
+    it('sends what an endpoint had not got, and nothing that it had, however long it was disabled', async () => {
+      const own = await disabled();
+      clock.pass(90 * DAY);
+      await tidy();
+      await change(own, { status: 'enabled' });
+      await tidy();
+      await run(own.id);
+      assert.deepEqual(await arrived(own), [3]);
+    });
+
+    it('leaves nothing behind that is kept for it: the rows that it needed go when it has been done', async () => {
+      const own = await disabled();
+      clock.pass(90 * DAY);
+      await tidy();
+      assert.deepEqual(await statesOf(api, own.id), { delivered: 2, failed: 1 });
+      await change(own, { status: 'enabled' });
+      await run(own.id);
+      await tidy();
+      assert.deepEqual(
+        (await deliveriesOf(api, own.id)).map(({ cause, state }) => `${cause} ${state}`),
+        ['recover delivered'],
+      );
+    });
+  });
+});
