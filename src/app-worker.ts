@@ -1,8 +1,10 @@
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, temporalOptions } from './app.js';
+import { SheetReaders } from './batches/files/apart/sheet-readers.js';
 import { uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
+import { Shares } from './core/shares.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { describeFault, type Logger } from './http/logging.js';
@@ -44,7 +46,8 @@ export async function openWorker(
 ): Promise<WorkerParts> {
   const { clock, database, registry } = core;
   const stopping = new AbortController();
-  const { services, sweeps } = buildWork(config, core, bridge, webhooks, logger);
+  const sheets = new SheetReaders();
+  const { services, sweeps } = buildWork(config, core, bridge, webhooks, sheets, logger);
   const workers = buildWorkers(config, bridge, createActivities({ ...services, stopping: stopping.signal }), logger);
   const sweeper = new Sweeper(
     sweeps,
@@ -64,6 +67,7 @@ export async function openWorker(
   const stop = async (): Promise<void> => {
     stopping.abort();
     await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);
+    await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };
 }
@@ -74,10 +78,18 @@ interface Work {
   readonly sweeps: readonly Sweep[];
 }
 
-function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: WebhookParts, logger: Logger): Work {
+function buildWork(
+  config: WorkerConfig,
+  core: Core,
+  bridge: Bridge,
+  webhooks: WebhookParts,
+  sheets: SheetReaders,
+  logger: Logger,
+): Work {
   const { clock, database, desk } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
-  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
+  const shares = batchShares(config.WORKER_ACTIVITIES);
+  const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL, sheets, shares });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const { submissions, simulated } = buildRails(config, core, logger);
@@ -144,5 +156,19 @@ function expirySweep(what: string, expireDue: (limit: number) => Promise<number>
     name: `expired ${what}`,
     everyMs: EXPIRY_EVERY_MS,
     run: async () => (await expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
+  };
+}
+
+const VALIDATED_OF_A_TENANT = 1;
+const PAID_OF_A_TENANT = 4;
+
+/**
+ * Of the queue's slots half are for validations and two fifths for payments: the rest is left to what takes no time. More
+ * than a few payments of a tenant at once would not be faster either, since they share the groups of the desk.
+ */
+function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
+  return {
+    validating: new Shares(VALIDATED_OF_A_TENANT, Math.ceil(slots / 2)),
+    paying: new Shares(PAID_OF_A_TENANT, Math.ceil((slots * 2) / 5)),
   };
 }

@@ -4,6 +4,7 @@ import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { MOST_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
 import { MOST_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
+import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
 import { Turns } from '../files/turns.js';
 import { storedFile } from '../uploaded-file.js';
@@ -15,7 +16,7 @@ import { readTerms } from './terms.js';
 
 export interface ValidationParts extends RecordParts {
   /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
-  readonly openSheet: (bytes: ByteSource) => AsyncIterable<SheetRow>;
+  readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
 /** How long work tells that it goes on, and hears that it shall not. */
@@ -44,7 +45,8 @@ export async function validateBatch(
     const { terms, feeAccountId } = await readTerms(reader, record.of);
     const checker = new RowChecker(terms);
     const reading = new FileReading(reader, record, checker, watch);
-    await reading.readAll(parts.openSheet(storedFile(reader, record.of)));
+    const { tenantId } = record.of;
+    await reading.readAll(parts.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
     return await record.finish(!reading.hasProblems, reading.progress, checker, feeAccountId);
   } catch (failure) {
     if (failure instanceof ValidationSuperseded) return reader.find(bonusBatches, { id: batchId });
