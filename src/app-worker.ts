@@ -2,7 +2,7 @@ import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, temporalOptions } from './app.js';
 import { SheetReaders } from './batches/files/apart/sheet-readers.js';
-import { uploadsSweep } from './batches/sweeps.js';
+import { rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { Shares } from './core/shares.js';
 import { createAdmin } from './http/admin.js';
@@ -15,7 +15,7 @@ import { openRails } from './payouts/rails/registry.js';
 import { SIMULATED } from './payouts/rails/rules.js';
 import { SimulatedRail } from './payouts/rails/simulated.js';
 import { Submissions } from './payouts/submission.js';
-import { simulatedReports, stuckSweep } from './payouts/sweeps.js';
+import { railEventsSweep, simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
 import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
@@ -107,6 +107,9 @@ function buildWork(
       attemptsSweep(core),
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
+      rowsSweep(core, 'rejected', config.PROBLEM_ROWS_KEPT_DAYS),
+      rowsSweep(core, 'executed', config.BATCH_ROWS_KEPT_DAYS),
+      railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
     ],
   };

@@ -1,12 +1,17 @@
+import { type Clock, instant } from '../core/instant.js';
+import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailCallbacks } from './callbacks.js';
 import { SIMULATED } from './rails/rules.js';
 import type { SimulatedRail } from './rails/simulated.js';
+import { removeOldRailEvents } from './retention.js';
 import type { Submissions } from './submission.js';
 
 const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
 const REPORTS_EVERY_MS = 500;
+const TIDY_EVERY_MS = 600_000;
+const DAY_MS = 86_400_000;
 
 /** Raises to operators what no rail says anything of for too long, whether Temporal is there or not. */
 export function stuckSweep(submissions: Submissions, afterMs: number): Sweep {
@@ -30,5 +35,17 @@ export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallba
       }
       return due.length === AT_ONCE;
     },
+  };
+}
+
+/** What rails said so many days ago of payouts that had ended by then. */
+export function railEventsSweep(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  keptDays: number,
+): Sweep {
+  return {
+    name: 'old rail events',
+    everyMs: TIDY_EVERY_MS,
+    run: () => removeOldRailEvents(database, instant(clock() - keptDays * DAY_MS)),
   };
 }
