@@ -1,5 +1,7 @@
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
+import { ShareTaken } from '../src/core/shares.js';
 import type { Watch } from '../src/batches/validation/run.js';
 import type { BatchService } from '../src/batches/work.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
@@ -28,6 +30,8 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
     const signal = AbortSignal.any([context.cancellationSignal, stopping, ...limits]);
     try {
       return await work({ signal, heartbeat: (count) => (rows = count) });
+    } catch (failure) {
+      throw failure instanceof ShareTaken ? putOff(failure, context.info.attempt) : failure;
     } finally {
       clearInterval(beat);
     }
@@ -38,4 +42,14 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
     payBatch: (batchId) => watched((watch) => work.pay(asUuid(batchId), watch), AbortSignal.timeout(PAY_MS)),
     actOnBatch: (act) => work.actBySignal(act),
   };
+}
+
+const PUT_OFF_MS = 500;
+const LONGEST_PUT_OFF_MS = 15_000;
+
+/** It comes again by itself, and until then takes no slot of the worker. Each time later, and not together with others. */
+function putOff({ message, name }: ShareTaken, attempt: number): ApplicationFailure {
+  const delayMs = Math.min(LONGEST_PUT_OFF_MS, attempt * PUT_OFF_MS) * (0.75 + Math.random() / 2);
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({ message, type: name, nextRetryDelay: Math.round(delayMs), category });
 }

@@ -9,6 +9,7 @@ import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js'
 import { BatchWithdrawal1763742000000 } from './1763742000000-batch-withdrawal.js';
 import { Decisions1763743000000 } from './1763743000000-decisions.js';
 import { RecipientBudgets1763744100000 } from './1763744100000-recipient-budgets.js';
+import { Quotas1763745000000 } from './1763745000000-quotas.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
 
@@ -25,6 +26,7 @@ export const migrations = [
   BatchWithdrawal1763742000000,
   Decisions1763743000000,
   RecipientBudgets1763744100000,
+  Quotas1763745000000,
   AuditChain1763746000000,
   TokenUses1763746100000,
 ];

@@ -1,8 +1,10 @@
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
-import { lapseSweep, uploadsSweep } from './batches/sweeps.js';
+import { SheetReaders } from './batches/files/apart/sheet-readers.js';
+import { lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
+import { Shares } from './core/shares.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
@@ -18,7 +20,7 @@ import { SimulatedRail } from './payouts/rails/simulated.js';
 import type { Rails } from './payouts/rails/types.js';
 import { USUAL_WINDOW_MS } from './payouts/rules.js';
 import { Submissions } from './payouts/submission.js';
-import { inquirySweeps, simulatedReports, stuckSweep } from './payouts/sweeps.js';
+import { inquirySweeps, railEventsSweep, simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
 import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
@@ -49,7 +51,8 @@ export async function openWorker(
 ): Promise<WorkerParts> {
   const { clock, database, registry } = core;
   const stopping = new AbortController();
-  const { services, sweeps } = buildWork(config, core, bridge, webhooks, logger);
+  const sheets = new SheetReaders();
+  const { services, sweeps } = buildWork(config, core, bridge, webhooks, sheets, logger);
   const workers = buildWorkers(config, bridge, createActivities({ ...services, stopping: stopping.signal }), logger);
   const sweeper = new Sweeper(
     sweeps,
@@ -71,6 +74,7 @@ export async function openWorker(
     stopping.abort();
     core.guard.stop();
     await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);
+    await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };
 }
@@ -81,10 +85,18 @@ interface Work {
   readonly sweeps: readonly Sweep[];
 }
 
-function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: WebhookParts, logger: Logger): Work {
+function buildWork(
+  config: WorkerConfig,
+  core: Core,
+  bridge: Bridge,
+  webhooks: WebhookParts,
+  sheets: SheetReaders,
+  logger: Logger,
+): Work {
   const { clock, database, desk, recipientBudget } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
-  const batches = new BatchService({ database, recipientBudget, desk, clock, baseUrl: config.BASE_URL });
+  const shares = batchShares(config.WORKER_ACTIVITIES);
+  const batches = new BatchService({ database, recipientBudget, desk, clock, baseUrl: config.BASE_URL, sheets, shares });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const { submissions, inquiries, rails, simulated } = buildRails(config, core, logger);
@@ -104,6 +116,9 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
       lapseSweep(core, config.BATCHES_READY_DAYS),
+      rowsSweep(core, 'rejected', config.PROBLEM_ROWS_KEPT_DAYS),
+      rowsSweep(core, 'executed', config.BATCH_ROWS_KEPT_DAYS),
+      railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
     ],
   };
@@ -160,5 +175,19 @@ function expirySweep(what: string, expireDue: (limit: number) => Promise<number>
     name: `expired ${what}`,
     everyMs: EXPIRY_EVERY_MS,
     run: async () => (await expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
+  };
+}
+
+const VALIDATED_OF_A_TENANT = 1;
+const PAID_OF_A_TENANT = 4;
+
+/**
+ * Of the queue's slots half are for validations and two fifths for payments: the rest is left to what takes no time. More
+ * than a few payments of a tenant at once would not be faster either, since they share the groups of the desk.
+ */
+function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
+  return {
+    validating: new Shares(VALIDATED_OF_A_TENANT, Math.ceil(slots / 2)),
+    paying: new Shares(PAID_OF_A_TENANT, Math.ceil((slots * 2) / 5)),
   };
 }

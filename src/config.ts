@@ -124,6 +124,15 @@ export const WORKER_VARIABLES = {
   BATCHES_READY_DAYS: count(1, 3_650)
     .default(30)
     .describe('how long a batch that is ready waits to be executed; then it lapses'),
+  PROBLEM_ROWS_KEPT_DAYS: count(0, 36_500)
+    .default(90)
+    .describe('how long the problems of rejected batches are kept, and with them the errors file'),
+  BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
+    .default(730)
+    .describe('how long the rows of executed batches are kept, and with them the result file; bonuses stay'),
+  RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
+    .default(730)
+    .describe('how long what rails said of a payout is kept after its end'),
   WORKER_DRAINS: count(1, 10_000)
     .default(1_000)
     .describe('webhook endpoints that are sent to at a time; they mostly wait'),

@@ -4,7 +4,7 @@ import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../co
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import { equalsSql, literal } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** SQL of an account that the caller's tenant owns (`a`), with the caller's role in it (`r`). For the joins of one-statement reads. */
@@ -27,6 +27,17 @@ export function assertAllowed(operation: Operation, row: StoredRow | undefined):
 
 function assertRole(operation: Operation, has: Role | undefined): void {
   if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
+}
+
+/** Throws authority_insufficient unless the member may do this in an account of the tenant. (decisions.md, roles) */
+export async function assertAllowedSomewhere(reader: Reader, operation: Operation, caller: Caller): Promise<void> {
+  const member = equalsSql(memberRoles, { memberId: caller.memberId });
+  const rows = await reader.query(
+    `SELECT DISTINCT r.role AS caller_role FROM member_roles r JOIN accounts a ON a.id=r.account_id
+     WHERE ${member} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system'`,
+  );
+  const isAllowed = rows.some((row) => roleAllows(operation, role.parse(row.caller_role) ?? undefined));
+  if (!isAllowed) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
 /** Throws not_found or authority_insufficient unless the caller may do this in the account. */

@@ -1,8 +1,10 @@
 import { type Actor, recordAct } from '../access/audit-log.js';
-import type { Uuid } from '../core/ids.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Database, Transaction } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { bonusBatchProblems, bonusBatchRows, bonusBatchStorage } from '../db/entities/bonuses.js';
+import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
 const FILES_AT_A_TIME = 100;
@@ -46,9 +48,70 @@ async function deleteFiles(
       await transact(database, async (transaction) => {
         const batchId = uuid.parse(row.batch_id);
         await transaction.execute(`DELETE FROM upload_chunks WHERE batch_id=${uuid.literal(batchId)}`);
+        await transaction.execute(updateSql(bonusBatchStorage, { fileBytes: 0 }, { batchId }));
         await record(transaction, uuid.parse(row.tenant_id), batchId);
       });
     deleted += rows.length;
     if (rows.length < FILES_AT_A_TIME) return deleted;
   }
+}
+
+const BATCHES_AT_A_TIME = 20;
+const ROWS_A_DELETE = 5_000;
+
+/** Batches that are over, by what their end has left: problems, or rows with what became of each. */
+export type Ended = 'rejected' | 'executed';
+
+const ENDED: Readonly<Record<Ended, string>> = {
+  rejected: "b.status='rejected' AND b.validated_at",
+  executed: "b.status IN ('completed','partially_failed') AND b.finished_at",
+};
+
+/**
+ * Removes the rows and problems of batches that ended before a moment, a batch a transaction. What the batch says of them
+ * stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a few behind
+ * `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
+ */
+export async function removeOldRows(
+  database: Database,
+  clock: Clock,
+  ended: Ended,
+  before: Instant,
+  after: Uuid | null,
+): Promise<Uuid | null> {
+  const behind = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
+  const found = await database.reader.query(
+    `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
+     WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${behind}
+       AND ${ENDED[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
+  );
+  const ids = found.map((row) => uuid.parse(row.batch_id));
+  for (const batchId of ids)
+    await transact(database, async (transaction) => {
+      const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+      if (storage?.rowsRemovedAt !== null || (ended === 'executed' && !(await isConfirmed(transaction, batchId))))
+        return;
+      for (const { name } of [bonusBatchRows, bonusBatchProblems]) await removeFrom(transaction, name, batchId);
+      const removed = { problemRows: 0, rowsRemovedAt: clock() };
+      await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
+    });
+  return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);
+}
+
+async function removeFrom(transaction: Transaction, table: string, batchId: Uuid): Promise<void> {
+  const some = `DELETE FROM ${table} WHERE batch_id=${uuid.literal(batchId)} ORDER BY number LIMIT ${ROWS_A_DELETE}`;
+  while ((await transaction.execute(some)) === ROWS_A_DELETE);
+}
+
+/** Whether the rows are as the batch says, and each paid one has its bonus. */
+async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
+  const [row] = await reader.query(
+    `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
+       AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'so', 'not so') AS it_is
+     FROM bonus_batches b JOIN bonus_batch_rows r ON r.batch_id=b.id
+       LEFT JOIN bonuses o ON o.id=r.bonus_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
+     WHERE b.id=${uuid.literal(batchId)}
+     GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
+  );
+  return row?.it_is === 'so';
 }

@@ -61,9 +61,9 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     '/v1/bonus_batches',
     permits('createBonus'),
     idempotent,
-    upload(UploadForm),
+    upload(UploadForm, (caller, key) => batches.admitUpload(caller, key)),
     answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
-    refuses('not_found', 'authority_insufficient'),
+    refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
     summary(
       'Upload a batch of bonuses',
       'An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.',

@@ -4,7 +4,13 @@ import type { Clock } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
-import { type BatchRowStatus, type BonusBatch, bonusBatches, type BonusBatchRow } from '../db/entities/bonuses.js';
+import {
+  type BatchRowStatus,
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchStorage,
+} from '../db/entities/bonuses.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
@@ -18,7 +24,7 @@ import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { errorFileRows, resultFileRows } from './reports.js';
 import { isFaulty, isFinished } from './rules.js';
-import { uploadBatch, type UploadRequest } from './uploading.js';
+import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
 
 export interface BatchesParts {
   readonly database: Database;
@@ -51,6 +57,11 @@ export class Batches {
     this.parts = parts;
     this.reader = parts.database.reader;
     this.executeBatch = executeBatchKind(parts.approvals);
+  }
+
+  /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
+  admitUpload(caller: Caller, key: string): Promise<void> {
+    return admitUpload(this.reader, caller, key);
   }
 
   /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
@@ -112,15 +123,21 @@ export class Batches {
   /** The errors file's rows. Throws not_found too where the batch has none. */
   async errors(caller: Caller, id: Uuid): Promise<AsyncIterable<ErrorRow>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    if (!isFaulty(batch)) throw notFound();
+    if (!isFaulty(batch) || !(await this.hasRows(id))) throw notFound();
     return errorFileRows(this.reader, id);
   }
 
   /** The result file's rows. Throws not_found too where the batch has none. */
   async result(caller: Caller, id: Uuid): Promise<AsyncIterable<ResultRow>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    if (!isFinished(batch)) throw notFound();
+    if (!isFinished(batch) || !(await this.hasRows(id))) throw notFound();
     return resultFileRows(this.reader, batch);
+  }
+
+  /** False once retention has removed them. */
+  private async hasRows(batchId: Uuid): Promise<boolean> {
+    const storage = await this.reader.find(bonusBatchStorage, { batchId });
+    return storage?.rowsRemovedAt === null;
   }
 
   /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */

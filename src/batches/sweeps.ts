@@ -1,8 +1,9 @@
+import type { Uuid } from '../core/ids.js';
 import { type Clock, instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { lapseDue, type LapsingParts } from './lapsing.js';
-import { deleteUploadedBytes } from './retention.js';
+import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
 
 const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -29,6 +30,29 @@ export function uploadsSweep(
     everyMs: EVERY_MS,
     run: async () => {
       await deleteUploadedBytes(database, instant(clock() - keptDays * DAY_MS));
+      return false;
+    },
+  };
+}
+
+const PAUSE_MS = 50;
+
+/** The rows and problems of batches that ended so many days ago, gently. */
+export function rowsSweep(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  ended: Ended,
+  keptDays: number,
+): Sweep {
+  return {
+    name: `rows of ${ended} batches`,
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      const before = instant(clock() - keptDays * DAY_MS);
+      let after: Uuid | null = null;
+      do {
+        after = await removeOldRows(database, clock, ended, before, after);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      } while (after !== null && !signal.aborted);
       return false;
     },
   };

@@ -1,13 +1,16 @@
+import { assertWithinQuotas } from '../access/quotas.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Transaction } from '../db/database.js';
-import { type BonusBatch, bonusBatches, uploadChunks } from '../db/entities/bonuses.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { type BonusBatch, bonusBatches, bonusBatchStorage, uploadChunks } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
+import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
-import { assertAccountAllowed, lockAccount } from '../accounts/access.js';
+import { assertAccountAllowed, assertAllowedSomewhere, lockAccount } from '../accounts/access.js';
 import type { Answer } from '../ledger/desk/types.js';
+import { findKeys } from '../ledger/desk/keys.js';
 import { makeOnce } from '../ledger/once.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
@@ -35,8 +38,19 @@ export interface UploadParts {
 }
 
 /**
+ * Throws authority_insufficient or quota_exceeded where no file of the caller would be taken, whatever it holds: before any of
+ * it is read. What has used its key already is answered from that, whatever has changed since.
+ */
+export async function admitUpload(reader: Reader, caller: Caller, key: string): Promise<void> {
+  const { tenantId } = caller;
+  if ((await findKeys(reader, [{ tenantId, key }])).size > 0) return;
+  await assertAllowedSomewhere(reader, 'createBonus', caller);
+  await assertWithinQuotas(reader, tenantId, 1);
+}
+
+/**
  * Takes a file in: the batch, its key and the bytes in one transaction. Refusals are answers: not_found,
- * authority_insufficient, idempotency_key_reused, ledger_unavailable. (interface.md, POST /v1/bonus_batches)
+ * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (interface.md, POST /v1/bonus_batches)
  */
 export async function uploadBatch(
   { database, clock, nudge, timeoutMs }: UploadParts,
@@ -54,7 +68,10 @@ export async function uploadBatch(
   const { tenantId } = caller;
   const answer = await makeOnce(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
-    await storeBytes(transaction, id, upload.file);
+    await storeBytes(transaction, id, tenantId, upload.file);
+    // The tenant's row is the lock of what it has stored.
+    await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    await assertWithinQuotas(transaction, tenantId, 0);
     // Rows that nobody else can know of hold up nobody; the account is locked behind them, and only for the rest.
     await lockAccount(transaction, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
@@ -68,7 +85,14 @@ export async function uploadBatch(
   return answer;
 }
 
-async function storeBytes(transaction: Transaction, batchId: Uuid, { pieces }: UploadFile): Promise<void> {
+async function storeBytes(
+  transaction: Transaction,
+  batchId: Uuid,
+  tenantId: Uuid,
+  { pieces, size: fileBytes }: UploadFile,
+): Promise<void> {
+  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null };
+  await transaction.execute(insertSql(bonusBatchStorage, [stored]));
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
 }

@@ -2,6 +2,7 @@ import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
+import type { Shares } from '../core/shares.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
@@ -9,7 +10,7 @@ import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.j
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
 import { BatchExecution } from './execution.js';
-import { openSheet } from './files/open-sheet.js';
+import type { SheetReaders } from './files/apart/sheet-readers.js';
 import { MAX_REASON } from './steering.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
@@ -20,6 +21,9 @@ export interface BatchServiceParts {
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
   readonly baseUrl: string;
+  readonly sheets: Pick<SheetReaders, 'rows'>;
+  /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
+  readonly shares: { readonly validating: Shares; readonly paying: Shares };
 }
 
 const MAX_ACTOR = 80;
@@ -39,15 +43,30 @@ export class BatchService {
     return stateOf(await this.parts.database.reader.find(bonusBatches, { id: batchId }));
   }
 
-  /** Throws not_found, DatabaseUnavailable, and the signal's reason: it begins again then. */
-  async validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
-    return stateOf(await validateBatch({ ...this.parts, openSheet }, batchId, watch));
+  /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: it begins again then. */
+  validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
+    const { sheets, shares } = this.parts;
+    const parts = { ...this.parts, openSheet: sheets.rows.bind(sheets) };
+    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, watch)));
   }
 
-  /** Pays until the signal, or an end. Throws not_found, DatabaseUnavailable. */
-  async pay(batchId: Uuid, watch: Watch): Promise<BatchPayment> {
-    const end = await this.execution.pay(batchId, watch);
-    return { end, state: await this.state(batchId) };
+  /** Pays until the signal, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
+  pay(batchId: Uuid, watch: Watch): Promise<BatchPayment> {
+    return this.within(this.parts.shares.paying, batchId, async () => {
+      const end = await this.execution.pay(batchId, watch);
+      return { end, state: await this.state(batchId) };
+    });
+  }
+
+  private async within<T>(shares: Shares, batchId: Uuid, work: () => Promise<T>): Promise<T> {
+    const batch = await this.parts.database.reader.find(bonusBatches, { id: batchId });
+    if (batch === undefined) throw notFound();
+    const leave = shares.take(batch.tenantId);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
   }
 
   /** What a signal asks. Answers why it was refused, or null. Throws not_found, ledger_unavailable. */

@@ -131,6 +131,13 @@ export const ERRORS = {
     meaning: 'The tenant has as many webhook endpoints as it may have.',
     remedy: 'Delete one that is no longer used.',
   },
+  quota_exceeded: {
+    status: 422,
+    meaning: 'The tenant has stored as much as it may: open batches, problems of rejected files, or bytes of files.',
+    remedy:
+      'Execute batches or let them end, wait until old files are removed, or ask the operator for more; then send a new request with a new key. details.quota says which.',
+    details: ['quota', 'used', 'limit'],
+  },
   rate_limited: {
     status: 429,
     meaning:

@@ -7,6 +7,7 @@ const READ_WRITE = 'SELECT, INSERT, UPDATE';
 
 export const GRANTS: Readonly<Record<string, string>> = {
   tenants: READ_WRITE,
+  tenant_quotas: READ_WRITE,
   accounts: READ_WRITE,
   known_recipients: APPEND_ONLY,
   recipient_budgets: READ_WRITE,
@@ -23,7 +24,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   transfers: READ_WRITE,
   payouts: READ_WRITE,
   payout_secrets: READ_WRITE,
-  payout_rail_events: APPEND_ONLY,
+  // Retention removes what was said of payouts that ended long ago; none is ever changed.
+  payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,
   simulated_rail_payments: READ_WRITE,
   simulated_rail_actions: APPEND_ONLY,
@@ -56,5 +58,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   bonus_batch_rows: `${READ_WRITE}, DELETE`,
   bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
+  bonus_batch_storage: READ_WRITE,
   schema_migrations: 'SELECT',
 };

@@ -6,6 +6,7 @@ const NOTHING: RouteParts = {
   idempotent: null,
   body: null,
   hasFile: false,
+  admit: null,
   query: null,
   answers: {},
   fileTypes: [],

@@ -17,7 +17,8 @@ import type { RateLimiter } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
 import type { Found, Router } from './router.js';
-import { assertForm, readUpload, type UploadedFile, type UploadPlaces } from './upload.js';
+import { assertForm, readUpload, type UploadedFile } from './upload.js';
+import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
 export interface PipelineParts {
   readonly router: Router;
@@ -34,7 +35,10 @@ export interface PipelineParts {
 type Match = Extract<Found, { kind: 'route' }>;
 type Repeated = ReadonlySet<SingleHeader>;
 
-/** Every check of every request, in the order of decisions.md (Order of checks), and then the handler. */
+/**
+ * Every check of every request, in the order of decisions.md (Order of checks), and then the handler. Before a file is read,
+ * which takes memory and time, it is known that its sender may send one: what can be told of that without it is told first.
+ */
 export async function answerRequest(parts: PipelineParts, exchange: Exchange): Promise<ApiAnswer> {
   const match = matchRoute(parts.router, exchange);
   const { route } = match;
@@ -47,9 +51,10 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  const leave = route.hasFile ? parts.uploads.take(caller.tenantId) : null;
+  if (route.admit !== null && key !== null) await ledgerTime.spend(route.admit(caller, key));
+  const place = route.hasFile ? parts.uploads.take(caller.tenantId) : null;
   try {
-    const content = await readContent(parts.bodyTimeouts, exchange, route);
+    const content = await readContent(parts.bodyTimeouts, exchange, route, place);
     const { body, query } = checkInput(route, content, exchange.search);
     const answer = route.handler({
       caller,
@@ -64,7 +69,7 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
     });
     return await ledgerTime.spend(answer);
   } finally {
-    leave?.();
+    place?.leave();
   }
 }
 
@@ -122,10 +127,15 @@ interface Content {
 
 const NO_CONTENT: Content = { json: null, file: null, problems: [] };
 
-async function readContent(timeouts: BodyTimeouts, { request, response }: Exchange, route: Route): Promise<Content> {
-  if (route.hasFile) {
+async function readContent(
+  timeouts: BodyTimeouts,
+  { request, response }: Exchange,
+  route: Route,
+  place: UploadPlace | null,
+): Promise<Content> {
+  if (place !== null) {
     assertForm(request);
-    const { fields, file, problems } = await readUpload(request, response, timeouts.uploadMs);
+    const { fields, file, problems } = await readUpload(request, response, timeouts.uploadMs, place);
     return { json: fields, file, problems };
   }
   if (route.body !== null) {

@@ -19,7 +19,7 @@
  *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
  *     }
  *
- * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
+ * Files: `upload(UploadForm, admit)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
  * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => writeResult(rows, 'csv', out) } }`.
  *
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
@@ -111,6 +111,8 @@ export interface AnyRequest extends BaseRequest<string> {
   readonly idempotency: Idempotency | null;
 }
 
+export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
+
 /** What a route is made of. A step gives some of it. */
 export interface RouteParts {
   readonly operation: Operation | null;
@@ -120,6 +122,8 @@ export interface RouteParts {
   readonly body: z.ZodType | null;
   /** The body is a multipart form: `body` describes its text fields, and a file belongs to it. */
   readonly hasFile: boolean;
+  /** Whether the caller may send a file under this key, as far as that is known without it. Throws the refusal. */
+  readonly admit: Admission | null;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
   /** The content types of the file that 200 answers; none: it answers JSON. */
@@ -175,10 +179,11 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
 
 /**
  * A multipart form with exactly one file, whatever its part is called, and the text fields of the schema, which are checked
- * like those of a JSON body. What the file holds is the handler's business. Counts as an upload.
+ * like those of a JSON body. What the file holds is the handler's business. Counts as an upload. `admit` is asked before
+ * anything of it is read.
  */
-export function upload<S extends z.ZodObject>(schema: S): Step<WithBody<S> & WithFile> {
-  return { parts: { body: schema, hasFile: true, rateClass: 'uploads' } };
+export function upload<S extends z.ZodObject>(schema: S, admit: Admission): Step<WithBody<S> & WithFile> {
+  return { parts: { body: schema, hasFile: true, rateClass: 'uploads', admit } };
 }
 
 /** The query parameters, a z.strictObject of fields that read text. Without this step every parameter is unknown. */

@@ -19,7 +19,7 @@ import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body
 import { Router } from './router.js';
 import { sendFile } from './send-file.js';
 import { sendJson } from './send.js';
-import { UploadPlaces } from './upload.js';
+import { UploadPlaces } from './upload-places.js';
 
 /** What the API's port is made of. */
 export interface ServiceOptions {

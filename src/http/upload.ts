@@ -6,6 +6,7 @@ import { ApiError, type FieldProblem, invalidField, type Refusal } from '../core
 import { headerText } from './headers.js';
 import { type JsonContent, jsonContent } from './json-body.js';
 import { assertPlain, notInTime, RequestAborted, waitsForContinue } from './request-body.js';
+import { placeLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
 /** The most that an uploaded file may have. (decisions.md, Bonuses and batches: Upload) */
@@ -53,18 +54,19 @@ export function assertForm(request: IncomingMessage): void {
 
 /**
  * Reads the form as it arrives; no more of it is kept than it may have. Throws 413 `body_too_large` while it is being read,
- * 400 for what is no form or ends too early or takes longer than `limitMs`, RequestAborted.
+ * 400 for what is no form or ends too early or takes longer than `limitMs`, 429 where the place is lost, RequestAborted.
  */
 export async function readUpload(
   request: IncomingMessage,
   response: ServerResponse,
   limitMs: number,
+  place: UploadPlace,
 ): Promise<UploadContent> {
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
   const form = new Form();
-  await parseForm(request, form, limitMs);
+  await parseForm(request, form, limitMs, place);
   return form.content();
 }
 
@@ -93,7 +95,7 @@ function parserOf(request: IncomingMessage): Parser {
  * Not stream.pipeline: where it fails it destroys the request, and with it the connection that the answer needs. What was not
  * read is left to whoever answers.
  */
-async function parseForm(request: IncomingMessage, form: Form, limitMs: number): Promise<void> {
+async function parseForm(request: IncomingMessage, form: Form, limitMs: number, place: UploadPlace): Promise<void> {
   const parser = parserOf(request);
   let received = 0;
   let stop = (): void => {};
@@ -101,8 +103,11 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number):
     await new Promise<void>((resolve, reject) => {
       const tooLarge = (): void => reject(new ApiError(TOO_LARGE));
       const timer = setTimeout(() => reject(notInTime()), limitMs);
+      const lost = (): void => reject(placeLost());
+      place.lost.addEventListener('abort', lost, { once: true });
       const count = (chunk: Buffer): void => {
         received += chunk.length;
+        place.received(chunk.length);
         if (received > MAX_FILE_BYTES + MAX_REST_BYTES) tooLarge();
       };
       // A request is closed too when all of it is there, and its parser may still be at work.
@@ -112,6 +117,7 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number):
       request.on('data', count).on('close', gone).on('error', gone);
       stop = (): void => {
         clearTimeout(timer);
+        place.lost.removeEventListener('abort', lost);
         request.off('data', count).off('close', gone).off('error', gone);
       };
       parser.on('file', (name, content) => form.addFile(name, content, tooLarge));
@@ -121,6 +127,7 @@ async function parseForm(request: IncomingMessage, form: Form, limitMs: number):
       parser.on('close', resolve);
       request.pipe(parser);
     });
+    place.arrived();
   } finally {
     stop();
     request.unpipe(parser);
@@ -202,33 +209,5 @@ class FileBytes {
     const last = pieces.at(-1);
     if (last !== undefined && used > 0) pieces[pieces.length - 1] = last.subarray(0, used);
     return { size, sha256: this.hash.digest(), pieces };
-  }
-}
-
-/** How many uploads a process holds in memory at once, and how many of these may be one tenant's. */
-const MOST_UPLOADS = 16;
-const MOST_UPLOADS_OF_A_TENANT = 4;
-
-/** Keeps slow or many uploads from taking the memory, or all the places of other tenants. */
-export class UploadPlaces {
-  private readonly taken = new Map<string, number>();
-  private all = 0;
-
-  /** Returns what gives the place back. Throws 429 `rate_limited`. */
-  take(tenantId: string): () => void {
-    const own = this.taken.get(tenantId) ?? 0;
-    if (this.all >= MOST_UPLOADS || own >= MOST_UPLOADS_OF_A_TENANT)
-      throw new ApiError(
-        { code: 'rate_limited', message: 'too many uploads at once: wait until one has been answered' },
-        { 'Retry-After': '1' },
-      );
-    this.all += 1;
-    this.taken.set(tenantId, own + 1);
-    return () => {
-      this.all -= 1;
-      const left = (this.taken.get(tenantId) ?? 1) - 1;
-      if (left === 0) this.taken.delete(tenantId);
-      else this.taken.set(tenantId, left);
-    };
   }
 }

@@ -23,6 +23,13 @@ export const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` 
 /** An amount, or the word `default`: null. */
 export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
 
+/** A count, or the word `default`: null. */
+export const countOrDefault = z
+  .string()
+  .regex(/^(?:default|[0-9]{1,13})$/, 'must be a number, or the word default')
+  .transform((given) => (given === 'default' ? null : BigInt(given)))
+  .optional();
+
 export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
 
 export const limit = z

@@ -1,4 +1,5 @@
 import { parseDetails } from '../access/audit-log.js';
+import type { Quotas, QuotaState } from '../access/quotas.js';
 import type { ApprovalPolicy, Staff } from '../db/entities/approvals.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
@@ -34,6 +35,19 @@ export function tenantFields(tenant: Tenant): Fields {
     fee_account_id: tenant.feeAccountId,
     created_at: timeOf(tenant.createdAt),
   };
+}
+
+export function quotaFields({ limits, used }: QuotaState): readonly Fields[] {
+  const line = (quota: string, name: keyof Quotas): Fields => ({
+    quota,
+    used: used[name].toString(),
+    limit: limits[name].toString(),
+  });
+  return [
+    line('open_batches', 'openBatches'),
+    line('problem_rows', 'problemRows'),
+    line('stored_bytes', 'storedBytes'),
+  ];
 }
 
 export function memberFields(member: Member): Fields {

@@ -1,8 +1,11 @@
+import { type Clock, instant } from '../core/instant.js';
+import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailCallbacks } from './callbacks.js';
 import type { LateInquiries } from './inquiries.js';
 import { SIMULATED } from './rails/rules.js';
 import type { SimulatedRail } from './rails/simulated.js';
+import { removeOldRailEvents } from './retention.js';
 import type { Submissions } from './submission.js';
 
 const AT_ONCE = 100;
@@ -11,6 +14,8 @@ const REPORTS_EVERY_MS = 500;
 const INQUIRIES_EVERY_MS = 5_000;
 /** As many questions as a rail gets at the same time. */
 const ASKED_AT_ONCE = 20;
+const TIDY_EVERY_MS = 600_000;
+const DAY_MS = 86_400_000;
 
 /** Raises to operators what no rail says anything of for too long, whether Temporal is there or not. */
 export function stuckSweep(submissions: Submissions, afterMs: number): Sweep {
@@ -43,5 +48,17 @@ export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallba
       }
       return due.length === AT_ONCE;
     },
+  };
+}
+
+/** What rails said so many days ago of payouts that had ended by then. */
+export function railEventsSweep(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  keptDays: number,
+): Sweep {
+  return {
+    name: 'old rail events',
+    everyMs: TIDY_EVERY_MS,
+    run: () => removeOldRailEvents(database, instant(clock() - keptDays * DAY_MS)),
   };
 }

@@ -1,21 +1,13 @@
-import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { assertAllowedSomewhere } from '../accounts/access.js';
+import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Caller, PERMISSIONS } from '../core/permissions.js';
+import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
-import { accounts, memberRoles } from '../db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { equalsSql, literal } from '../db/statements.js';
 
 /** Throws authority_insufficient unless the member manages an account of the tenant. (decisions.md, roles) */
-export async function assertManager(reader: Reader, caller: Caller): Promise<void> {
-  const { roles } = PERMISSIONS.manageWebhooks;
-  const own = equalsSql(memberRoles, { memberId: caller.memberId, role: roles });
-  const [found] = await reader.query(
-    `SELECT 1 FROM member_roles r JOIN accounts a ON a.id=r.account_id
-     WHERE ${own} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system' LIMIT 1`,
-  );
-  if (found === undefined) throw new ApiError(AUTHORITY_INSUFFICIENT);
+export function assertManager(reader: Reader, caller: Caller): Promise<void> {
+  return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }
 
 /** One of the tenant's endpoints. Throws not_found, authority_insufficient. */

@@ -5,12 +5,12 @@ import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { BatchService } from '../../src/batches/work.js';
+import type { BatchService } from '../../src/batches/work.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { BASE_URL, csvOf, formOf, UNWATCHED } from './support.js';
+import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FORMATS = ['csv', 'xlsx'] as const;
 type Format = (typeof FORMATS)[number];
@@ -59,7 +59,7 @@ describe('the files of batches over HTTP', () => {
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 100n * LEAST } });
     await bank.account({ alias: '$ana', phone: '+573001112233' });
-    work = new BatchService({ ...api.core, baseUrl: BASE_URL });
+    work = batchServiceOf(api.core);
   });
 
   after(async () => {

@@ -16,15 +16,18 @@ import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/part
 import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
+import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { Batches } from '../../src/batches/service.js';
+import { SheetReaders } from '../../src/batches/files/apart/sheet-readers.js';
 import type { ByteSource } from '../../src/batches/files/byte-source.js';
 import type { Cell, SheetRow } from '../../src/batches/files/sheet.js';
 import { SheetProblem } from '../../src/batches/files/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
 import type { UploadFile } from '../../src/batches/uploading.js';
 import { validateBatch, type Watch } from '../../src/batches/validation/run.js';
+import { BatchService, type BatchServiceParts } from '../../src/batches/work.js';
 import type { DeskOptions } from '../../src/ledger/desk/desk.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
@@ -76,6 +79,12 @@ export async function* openTestSheet(bytes: ByteSource): AsyncGenerator<SheetRow
 
 export function number(text: string): Cell {
   return { kind: 'number', text };
+}
+
+/** What the workflow of a batch calls, with readers of its own and shares that nobody uses up. */
+export function batchServiceOf(parts: Omit<BatchServiceParts, 'baseUrl' | 'sheets' | 'shares'>): BatchService {
+  const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
+  return new BatchService({ ...parts, baseUrl: BASE_URL, sheets: new SheetReaders(), shares });
 }
 
 /** Nobody listens, nobody cuts off. */

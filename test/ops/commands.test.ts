@@ -37,6 +37,24 @@ describe('npm run ops', function () {
     assert.equal(ran.stdout, '');
   }
 
+  it('shows and changes the quotas of a tenant', async () => {
+    const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
+    const quotas = async (...options: readonly string[]): Promise<unknown> => {
+      const { stdout } = await ops('tenants', 'quotas', String(id), ...options, '--json');
+      return (JSON.parse(stdout) as Record<string, unknown>[]).map(({ quota, used, limit }) => [quota, used, limit]);
+    };
+    const usual = [
+      ['open_batches', '0', '100'],
+      ['problem_rows', '0', '2000000'],
+      ['stored_bytes', '0', '1048576000'],
+    ];
+    assert.deepEqual(await quotas(), usual);
+    const changed = [['open_batches', '0', '7'], usual[1], ['stored_bytes', '0', '0']];
+    assert.deepEqual(await quotas('--open-batches', '7', '--stored-bytes', '0'), changed);
+    assert.deepEqual(await quotas('--open-batches', 'default', '--stored-bytes', 'default'), usual);
+    await fails(2, /--open-batches: must be a number/, 'tenants', 'quotas', String(id), '--open-batches', '-1x');
+  });
+
   it('brings a tenant to its first token, with money in its account', async () => {
     await json('tenants', 'add', tenant);
     await json('members', 'add', 'finance', '--tenant', tenant);

@@ -12,6 +12,7 @@ import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
+import { HOSTILE_PROOFS } from './hostile-proofs.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
@@ -43,6 +44,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ...PAYOUT_PROOFS,
   ...BATCH_PROOFS,
   ...WEBHOOK_PROOFS,
+  ...HOSTILE_PROOFS,
 };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');

@@ -36,6 +36,12 @@ export class ServiceProcess {
     this.adminUrl = `http://127.0.0.1:${adminPort}`;
   }
 
+  /** Of the running process. */
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error(`${this.program} does not run`);
+    return this.child.pid;
+  }
+
   /** Resolves when it is ready. `environment` holds for this start alone. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { batchWaiting } from '../../src/batches/waiting.js';
-import { BatchService } from '../../src/batches/work.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { unattendedSweep } from '../../src/temporal/sweeps.js';
-import { BASE_URL, csvOf, UNWATCHED } from '../batches/support.js';
+import { batchServiceOf, csvOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Json, LEAST, object } from '../support/bank.js';
 import {
@@ -298,7 +297,7 @@ describe('the workflow of a batch', function () {
   });
 
   it('does nothing a second time when its activities run twice, beside one another and late', async () => {
-    const work = new BatchService({ ...api.core, baseUrl: BASE_URL });
+    const work = batchServiceOf(api.core);
     const both = <T>(act: () => Promise<T>): Promise<readonly T[]> => Promise.all([act(), act()]);
     const id = await payroll.upload(payroll.file(1_500));
     await both(() => work.validate(id, UNWATCHED));

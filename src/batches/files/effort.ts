@@ -2,30 +2,42 @@ import { SheetProblem } from './sheet.js';
 import { Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
-/** (decisions.md, Bonuses and batches: too_large_inflated) */
-const MOST_INFLATED_BYTES = 200 * MIB;
-/**
- * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags are seven seconds
- * of parsing. This many are under five, and enough for two million filled cells, which no file of 10 MiB has.
- */
-const MOST_MARKS = 12_000_000;
-
 /** What reading one file may cost, over all the parts of it that are read. */
+export interface EffortLimits {
+  /** Bytes unpacked. (decisions.md, Bonuses and batches: too_large_inflated) */
+  readonly inflatedBytes: number;
+  /**
+   * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags are seven
+   * seconds of parsing.
+   */
+  readonly marks: number;
+}
+
+/** So many marks are under five seconds, and enough for two million filled cells, which no file of 10 MiB has. */
+export const WHOLE_FILE: EffortLimits = { inflatedBytes: 200 * MIB, marks: 12_000_000 };
+
+/** What was spent on a file, against what it may cost. */
 export class Effort extends Turns {
+  private readonly limits: EffortLimits;
   private inflatedBytes = 0;
   private marks = 0;
+
+  constructor(limits: EffortLimits) {
+    super();
+    this.limits = limits;
+  }
 
   /** Throws too_large_inflated. */
   inflate(bytes: number): void {
     this.inflatedBytes += bytes;
-    if (this.inflatedBytes > MOST_INFLATED_BYTES)
+    if (this.inflatedBytes > this.limits.inflatedBytes)
       throw new SheetProblem('too_large_inflated', 'unpacked, the workbook has more than 200 MiB');
   }
 
   /** Throws too_large_inflated. */
   mark(count: number): void {
     this.marks += count;
-    if (this.marks > MOST_MARKS)
+    if (this.marks > this.limits.marks)
       throw new SheetProblem(
         'too_large_inflated',
         'the workbook has more than two million cells, formatted empty ones included',

@@ -1,5 +1,6 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
+import { type EffortLimits, WHOLE_FILE } from './effort.js';
 import { MOST_DATA_ROWS, type SheetRow, tooManyRows, unreadable } from './sheet.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
@@ -43,11 +44,11 @@ export async function recogniseFile(source: ByteSource): Promise<FileKind | null
  *
  * Throws SheetProblem, too_many_rows for the first row after the header and 100,000 others; and what the source throws.
  */
-export async function* openSheet(source: ByteSource): AsyncGenerator<SheetRow> {
+export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOLE_FILE): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);
   if (kind === null) throw unreadable('the file is neither XLSX nor CSV');
   let count = 0;
-  for await (const row of kind === 'xlsx' ? xlsxRows(source) : csvRows(source)) {
+  for await (const row of kind === 'xlsx' ? xlsxRows(source, limits) : csvRows(source)) {
     count += 1;
     if (count > MOST_DATA_ROWS + 1) throw tooManyRows();
     yield row;

@@ -9,6 +9,7 @@ import {
   bonusBatches,
   type BonusBatchRow,
   bonusBatchRows,
+  bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
@@ -64,6 +65,7 @@ export class ValidationRecord {
       const validationRun = found.validationRun + 1;
       const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
+      await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
       return { ...found, ...again };
     });
     return batch === null ? null : new ValidationRecord(parts, batch);
@@ -102,10 +104,16 @@ export class ValidationRecord {
           ),
         );
       const stored = problems.flatMap((one) => this.problemRows(one));
+      if (stored.length > 0) statements.push(this.countProblems(stored.length));
       for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
         statements.push(insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)));
       await transaction.all(statements);
     });
+  }
+
+  private countProblems(more: number): string {
+    const batch = literal(bonusBatchStorage, 'batchId', this.batch.id);
+    return `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${more} WHERE batch_id=${batch}`;
   }
 
   /**

@@ -6,6 +6,7 @@ import { foundByName, MOST_NAMES, type RecipientName, resolveRecipients } from '
 import { ApiError } from '../../core/errors.js';
 import { MOST_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
+import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
 import { Turns } from '../files/turns.js';
 import { storedFile } from '../uploaded-file.js';
@@ -18,7 +19,7 @@ import { readTerms } from './terms.js';
 export interface ValidationParts extends RecordParts {
   readonly recipientBudget: RecipientBudget;
   /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
-  readonly openSheet: (bytes: ByteSource) => AsyncIterable<SheetRow>;
+  readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
 /** How long work tells that it goes on, and hears that it shall not. */
@@ -47,7 +48,8 @@ export async function validateBatch(
     const { terms, feeAccountId } = await readTerms(reader, record.of);
     const checker = new RowChecker(terms);
     const reading = new FileReading(parts, record, checker, watch);
-    await reading.readAll(parts.openSheet(storedFile(reader, record.of)));
+    const { tenantId } = record.of;
+    await reading.readAll(parts.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
     return await record.finish(!reading.hasProblems, reading.progress, checker, feeAccountId);
   } catch (failure) {
     if (failure instanceof ValidationSuperseded) return reader.find(bonusBatches, { id: batchId });

@@ -137,6 +137,19 @@ export const bonusBatchProblems = defineTable('bonus_batch_problems', {
 });
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
+/** What is stored of a batch beside its own row: counted for the tenant's quotas, and removed after a while. */
+export const bonusBatchStorage = defineTable('bonus_batch_storage', {
+  batchId: column.uuid,
+  tenantId: column.uuid,
+  /** Of the uploaded file; 0 once it is removed. */
+  fileBytes: column.integer,
+  /** Rows in bonus_batch_problems. */
+  problemRows: column.integer,
+  /** When its rows and problems were removed; null while they are there. */
+  rowsRemovedAt: column.nullable(column.time),
+});
+export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
+
 /** The bytes of an uploaded file, at most 1 MiB a row: one large parameter would break max_allowed_packet. */
 export const uploadChunks = defineTable('upload_chunks', {
   batchId: column.uuid,

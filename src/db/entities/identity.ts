@@ -39,6 +39,15 @@ export const verifications = defineTable('verifications', {
 export type Verification = RowOf<typeof verifications>;
 
 /** What an operator set for one account instead of its type's limits; null: the type's. */
+/** What a tenant may have stored, where an operator has said so; null: as much as others. */
+export const tenantQuotas = defineTable('tenant_quotas', {
+  tenantId: column.uuid,
+  openBatches: column.nullable(column.bigint),
+  problemRows: column.nullable(column.bigint),
+  storedBytes: column.nullable(column.bigint),
+});
+export type TenantQuotas = RowOf<typeof tenantQuotas>;
+
 export const accountLimits = defineTable('account_limits', {
   accountId: column.uuid,
   asset: column.asset,

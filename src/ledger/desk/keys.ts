@@ -8,19 +8,21 @@ import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import type { Answer, Command } from './types.js';
 
-export function keyName(command: Pick<Command, 'tenantId' | 'key'>): string {
+type NamedKey = Pick<Command, 'tenantId' | 'key'>;
+
+export function keyName(command: NamedKey): string {
   return `${command.tenantId}|${command.key}`;
 }
 
 /** The keys of these commands that are already bound. */
-export async function findKeys(reader: Reader, commands: readonly Command[]): Promise<BoundKeys> {
+export async function findKeys(reader: Reader, commands: readonly NamedKey[]): Promise<BoundKeys> {
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }
 
 /** By `keyName`. */
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
 
-export function selectKeysSql(commands: readonly Command[]): string {
+export function selectKeysSql(commands: readonly NamedKey[]): string {
   const byTenant = new Map<Uuid, Set<string>>();
   for (const { tenantId, key } of commands) {
     const keys = byTenant.get(tenantId) ?? new Set();

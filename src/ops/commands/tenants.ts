@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { tenants } from '../../db/entities/parties.js';
+import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { addCommand, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
-import { optionalText, text } from '../inputs.js';
-import { accountFields, tenantFields } from '../presenting.js';
+import { countOrDefault, optionalText, text } from '../inputs.js';
+import { accountFields, quotaFields, tenantFields } from '../presenting.js';
 
 export function addTenantCommands(program: Command): void {
   const own = group(program, 'tenants', 'who uses the service');
@@ -44,6 +45,7 @@ export function addTenantCommands(program: Command): void {
     run: async ({ database, output }, { tenant }) =>
       output.one(tenantFields(await findTenant(database.reader, tenant))),
   });
+  addQuotas(own);
   addCommand(own, {
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
@@ -53,6 +55,32 @@ export function addTenantCommands(program: Command): void {
     run: async ({ database, clock, actor, output }, named) => {
       const { id, tenantId } = await findAccount(database.reader, named);
       output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
+    },
+  });
+}
+
+function addQuotas(own: Command): void {
+  addCommand(own, {
+    usage: 'quotas <tenant>',
+    summary: 'what a tenant may have stored and has; with an option, changes it',
+    explanation: 'An upload beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+    options: [
+      ['--open-batches <count>', 'batches that are validated, ready or paid, or the word default'],
+      ['--problem-rows <count>', 'problems kept of rejected files, or the word default'],
+      ['--stored-bytes <count>', 'bytes kept of uploaded files, or the word default'],
+    ],
+    examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
+    input: z.object({
+      tenant: text,
+      openBatches: countOrDefault,
+      problemRows: countOrDefault,
+      storedBytes: countOrDefault,
+    }),
+    run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (Object.values(change).some((limit) => limit !== undefined))
+        await setQuotas(database, clock, id, change, actor());
+      output.list(quotaFields(await readQuotas(database.reader, id)), '');
     },
   });
 }

@@ -53,7 +53,7 @@ describe('files that are larger than they look', function () {
     await write(Buffer.from(head));
     while (length < size) await write(block);
     await write(Buffer.from(tail));
-    await new Promise<void>((resolve) => deflate.end(() => resolve()));
+    await new Promise<void>((resolve) => deflate.on('end', resolve).end());
     return { name, data: '', packed: Buffer.concat(pieces), says: { crc, size: length } };
   }
 
@@ -114,6 +114,15 @@ describe('files that are larger than they look', function () {
     it(`${name} of 150 MiB is refused`, async () => {
       assert.equal((await read(await withPart(filled(name, head, unit, tail, 150 * MIB)))).code, 'unreadable_file');
     });
+
+  it('format codes that open what they do not close are read once each, and counted by their tags', async () => {
+    const own = `<numFmt numFmtId="200" formatCode="${'['.repeat(1_000)}"/>`;
+    const head = `<styleSheet xmlns="${MAIN}"><numFmts>`;
+    const styles = (tags: number): Promise<ZipPart> =>
+      filled('xl/styles.xml', head, own, '</numFmts></styleSheet>', tags * own.length);
+    assert.equal((await read(await withPart(styles(95_000)))).code, null);
+    assert.equal((await read(await withPart(styles(110_000)))).code, 'unreadable_file');
+  });
 
   it('a part that lies about its size is stopped where it said that it ends', async () => {
     const part = await filled(SHEET, SHEET_HEAD, ' ', SHEET_TAIL, 300 * MIB);

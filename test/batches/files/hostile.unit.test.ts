@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { bytesOf, type ByteSource } from '../../../src/batches/files/byte-source.js';
 import { openSheet, recogniseFile } from '../../../src/batches/files/open-sheet.js';
+import { seeded } from './broken-files.js';
 import {
   MAIN,
   problemOf,
@@ -16,15 +17,6 @@ import {
 const SHEET = 'xl/worksheets/sheet1.xml';
 const ROWS = '<row><c t="s"><v>0</v></c><c><v>12</v></c></row>';
 const TEXTS = [['first', '12']];
-
-/** Random numbers that are the same in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 describe('hostile workbooks', () => {
   const withSheet = (change: Partial<ZipPart>): Buffer =>

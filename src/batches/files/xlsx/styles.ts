@@ -14,7 +14,7 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
 /** More than any spreadsheet program can make. */
 const MOST_STYLES = 100_000;
 
-/** Programs take no longer ones; and the patterns below are slow on endless ones. */
+/** Programs take no longer ones. */
 const LONGEST_FORMAT = 1_000;
 
 /** Which cell styles show a number as a date or a time, by the style's index. Throws SheetProblem unreadable_file. */
@@ -22,11 +22,14 @@ export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effor
   const own = new Map<string, boolean>();
   const formats: string[] = [];
   let section = '';
+  let tags = 0;
   await readWholePart(bytes, effort, {
     open(name, attributes, depth) {
       if (depth === 2) section = name;
       if (depth !== 3) return;
-      if (own.size + formats.length > MOST_STYLES) throw unreadable('the workbook has too many cell styles');
+      // Tags, not formats: one id may be told again and again.
+      tags += 1;
+      if (tags > MOST_STYLES) throw unreadable('the workbook has too many cell styles');
       if (section === 'numFmts' && name === 'numFmt')
         own.set(attributes['numFmtId'] ?? '', isDateFormat(attributes['formatCode'] ?? ''));
       if (section === 'cellXfs' && name === 'xf') formats.push(attributes['numFmtId'] ?? '0');
@@ -40,10 +43,33 @@ function isBuiltInDate(format: string): boolean {
   return DATE_FORMATS.some(([first, last]) => id >= first && id <= last);
 }
 
-/** Whether a format code shows a date or a time: a letter of one stands outside quotes, escapes, colours and conditions. */
+/**
+ * Whether a format code shows a date or a time: a letter of one stands outside quotes, escapes, colours and conditions, or
+ * an elapsed time (`[h]`) inside brackets. What is opened and not closed goes on to the end.
+ */
 export function isDateFormat(formatCode: string): boolean {
   const code = formatCode.slice(0, LONGEST_FORMAT);
-  const elapsed = /\[(?:h+|m+|s+)\]/i.test(code);
-  const plain = code.replace(/"[^"]*"|\\.|[_*].|\[[^\]]*\]/g, '');
-  return elapsed || /[ymdhs]/i.test(plain.replace(/general/gi, ''));
+  let at = 0;
+  while (at < code.length) {
+    const character = code[at] ?? '';
+    if (DATE_LETTER.test(character)) return true;
+    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at)))) return true;
+    at = nextOf(code, character, at);
+  }
+  return false;
+}
+
+const DATE_LETTER = /[ymdhs]/i;
+const ELAPSED = /^(?:h+|m+|s+)$/i;
+
+/** Where what counts by itself goes on after the character at `at`. */
+function nextOf(code: string, character: string, at: number): number {
+  if (character === '"' || character === '[') return endOf(code, character === '[' ? ']' : '"', at) + 1;
+  // The next one is shown as it is, or its width is left free.
+  return character === '\\' || character === '_' || character === '*' ? at + 2 : at + 1;
+}
+
+function endOf(code: string, closing: string, at: number): number {
+  const end = code.indexOf(closing, at + 1);
+  return end < 0 ? code.length : end;
 }

@@ -3,17 +3,19 @@ import { MOST_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 const PIECE_BYTES = 1024 * 1024;
 /** A file of 10 MiB whose texts are worth reading has a fraction of this. */
 const MOST_BYTES = 64 * PIECE_BYTES;
-const MOST_TEXTS = 4_000_000;
+/** As many as there may be filled cells (effort.ts). */
+const MOST_TEXTS = 2_000_000;
 
 /**
  * The shared strings of a workbook as UTF-8 in large pieces: as strings of their own they would take several times as much,
- * and a hostile file could have hundreds of MiB of them.
+ * and a hostile file could have hundreds of MiB of them. At most 64 MiB, and 4 bytes for each text.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
-  /** Where text n begins, counted over all pieces; text n + 1 begins where it ends, or in the next piece. */
-  private starts = new Float64Array(1024);
-  private ends = new Float64Array(1024);
+  /** Where the last text of a piece ends, counted in the piece. */
+  private readonly pieceEnds: number[] = [];
+  /** Where text n begins, counted over all pieces; it ends where the next one of its piece begins. */
+  private starts = new Uint32Array(1024);
   private count = 0;
   private used = PIECE_BYTES;
 
@@ -27,33 +29,30 @@ export class Texts {
     }
     if (this.count >= MOST_TEXTS) throw tooLarge();
     if (this.count === this.starts.length) this.grow();
-    const start = (this.pieces.length - 1) * PIECE_BYTES + this.used;
-    this.pieces.at(-1)?.write(text, this.used);
-    this.starts[this.count] = start;
-    this.ends[this.count] = start + length;
+    const last = this.pieces.length - 1;
+    this.pieces[last]?.write(text, this.used);
+    this.starts[this.count] = last * PIECE_BYTES + this.used;
     this.used += length;
+    this.pieceEnds[last] = this.used;
     this.count += 1;
   }
 
   /** Throws SheetProblem unreadable_file for an index that the workbook does not have. */
   at(index: number): string {
     const start = this.starts[index];
-    const end = this.ends[index];
-    if (start === undefined || end === undefined || index >= this.count)
+    if (start === undefined || index >= this.count)
       throw unreadable('a cell refers to a text that the workbook does not have');
-    const piece = this.pieces[Math.floor(start / PIECE_BYTES)];
-    const base = Math.floor(start / PIECE_BYTES) * PIECE_BYTES;
-    return piece?.toString('utf8', start - base, end - base) ?? '';
+    const number = Math.floor(start / PIECE_BYTES);
+    const base = number * PIECE_BYTES;
+    const next = index + 1 < this.count ? (this.starts[index + 1] ?? 0) - base : Infinity;
+    const end = Math.min(next, this.pieceEnds[number] ?? 0);
+    return this.pieces[number]?.toString('utf8', start - base, end) ?? '';
   }
 
   private grow(): void {
-    const grown = (old: Float64Array): Float64Array<ArrayBuffer> => {
-      const bigger = new Float64Array(old.length * 2);
-      bigger.set(old);
-      return bigger;
-    };
-    this.starts = grown(this.starts);
-    this.ends = grown(this.ends);
+    const bigger = new Uint32Array(this.starts.length * 2);
+    bigger.set(this.starts);
+    this.starts = bigger;
   }
 }
 

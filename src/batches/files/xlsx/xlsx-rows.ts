@@ -1,5 +1,5 @@
 import type { ByteSource } from '../byte-source.js';
-import { Effort } from '../effort.js';
+import { Effort, type EffortLimits } from '../effort.js';
 import type { SheetRow } from '../sheet.js';
 import { Archive } from '../zip/archive.js';
 import { readSharedStrings } from './shared-strings.js';
@@ -12,8 +12,8 @@ import { readPart } from './xml.js';
  * The rows of the first visible worksheet. Hidden rows and columns count like others; of merged cells the first has the
  * content. Throws SheetProblem, and what the source throws.
  */
-export async function* xlsxRows(source: ByteSource): AsyncGenerator<SheetRow> {
-  const effort = new Effort();
+export async function* xlsxRows(source: ByteSource, limits: EffortLimits): AsyncGenerator<SheetRow> {
+  const effort = new Effort(limits);
   const archive = await Archive.open(source);
   const { sheet, sharedStrings, styles } = await readWorkbook(archive, effort);
   const dates = styles === null ? new Set<number>() : await readDateStyles(archive.read(styles, effort), effort);

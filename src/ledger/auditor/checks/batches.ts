@@ -7,6 +7,7 @@ import {
   type BatchRowStatus,
   type BonusBatch,
   bonusBatches,
+  bonusBatchStorage,
 } from '../../../db/entities/bonuses.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, walkById } from '../walk.js';
@@ -25,7 +26,15 @@ export const batchChecks: Check = {
       if (accepted.length === 0) return;
       const ids = accepted.map(({ id }) => id);
       const [rows, paid] = [await sumRows(reader, ids), await countBonuses(reader, ids)];
-      for (const batch of accepted) checkBatch(audit, batch, rows.get(batch.id) ?? [], paid.get(batch.id) ?? 0n);
+      const stored = await reader.select(bonusBatchStorage, { batchId: ids });
+      const removed = new Set(
+        stored.flatMap(({ batchId, rowsRemovedAt }) => (rowsRemovedAt === null ? [] : [batchId])),
+      );
+      for (const batch of accepted) {
+        const [own, bonuses] = [rows.get(batch.id) ?? [], paid.get(batch.id) ?? 0n];
+        if (removed.has(batch.id)) checkRemoved(audit, batch, own, bonuses);
+        else checkBatch(audit, batch, own, bonuses);
+      }
     }),
 };
 
@@ -90,6 +99,17 @@ function checkBatch(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]
     if (says !== is) audit.report('batch_sums', subject, `it says ${says} ${what}, there are ${is}`);
   const astray = all('astray');
   if (astray !== 0n) audit.report('batch_row_bonus', subject, `${astray} row(s) do not match the bonus that they made`);
+  checkEnd(audit, batch, subject);
+}
+
+/** Of what retention has removed nothing is left but the bonuses. It removes rows of what is over, and only such as agreed. */
+function checkRemoved(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[], bonuses: bigint): void {
+  const subject = `bonus_batch ${batch.id}`;
+  if (sums.length > 0) audit.report('batch_sums', subject, 'it has rows that are said to be removed');
+  if (BigInt(batch.rowsPaid) !== bonuses)
+    audit.report('batch_sums', subject, `it says ${batch.rowsPaid} bonuses, there are ${bonuses}`);
+  if (batch.finishedAt === null)
+    audit.report('batch_state', subject, `it is ${batch.status}, and its rows are removed`);
   checkEnd(audit, batch, subject);
 }
 

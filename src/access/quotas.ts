@@ -1,0 +1,110 @@
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import { bigint } from '../db/columns.js';
+import type { Database, Reader } from '../db/database.js';
+import { type TenantQuotas, tenantQuotas } from '../db/entities/identity.js';
+import { tenants } from '../db/entities/parties.js';
+import { literal, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { type Actor, recordAct } from './audit-log.js';
+
+/** What a tenant may have stored at a time: whoever uploads without end fills nobody's disk but its own share. */
+
+/** Open batches are those that are validated, wait to be executed, or are paid. */
+export type Quotas = Readonly<Record<'openBatches' | 'problemRows' | 'storedBytes', bigint>>;
+
+/** A hundred files of 10 MiB, and four of 100,000 rows with five problems each. */
+export const DEFAULT_QUOTAS: Quotas = {
+  openBatches: 100n,
+  problemRows: 2_000_000n,
+  storedBytes: 1_048_576_000n,
+};
+const MOST = 1_000_000_000_000n;
+
+export interface QuotaState {
+  readonly limits: Quotas;
+  readonly used: Quotas;
+}
+
+export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaState> {
+  const tenant = literal(tenants, 'id', tenantId);
+  const [own, [open], [stored]] = await Promise.all([
+    reader.find(tenantQuotas, { tenantId }),
+    reader.query(
+      `SELECT CAST(COUNT(*) AS CHAR) AS batches FROM bonus_batches FORCE INDEX (status)
+       WHERE tenant_id=${tenant} AND status IN ('validating','ready','executing')`,
+    ),
+    reader.query(
+      `SELECT CAST(COALESCE(SUM(problem_rows), 0) AS CHAR) AS problems, CAST(COALESCE(SUM(file_bytes), 0) AS CHAR) AS bytes
+       FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
+    ),
+  ]);
+  return {
+    limits: {
+      openBatches: own?.openBatches ?? DEFAULT_QUOTAS.openBatches,
+      problemRows: own?.problemRows ?? DEFAULT_QUOTAS.problemRows,
+      storedBytes: own?.storedBytes ?? DEFAULT_QUOTAS.storedBytes,
+    },
+    used: {
+      openBatches: bigint.parse(open?.batches),
+      problemRows: bigint.parse(stored?.problems),
+      storedBytes: bigint.parse(stored?.bytes),
+    },
+  };
+}
+
+/** Throws quota_exceeded unless one batch more of so many bytes is within the tenant's quotas. */
+export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileBytes: number): Promise<void> {
+  const { limits, used } = await readQuotas(reader, tenantId);
+  // How many problems a file has is known only when it is read: one may go over, the next one may not.
+  if (used.openBatches >= limits.openBatches) throw exceeded('open_batches', used.openBatches, limits.openBatches);
+  if (used.problemRows >= limits.problemRows) throw exceeded('problem_rows', used.problemRows, limits.problemRows);
+  if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
+    throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
+}
+
+function exceeded(quota: string, used: bigint, limit: bigint): ApiError {
+  const refusal: Refusal = {
+    code: 'quota_exceeded',
+    message: `the tenant has used ${used} of ${limit} ${quota.replace('_', ' ')}`,
+    details: { quota, used: used.toString(), limit: limit.toString() },
+  };
+  return new ApiError(refusal);
+}
+
+/** Null: as much as others. Undefined: as it is. */
+export type QuotaChange = Readonly<Partial<Record<keyof Quotas, bigint | null | undefined>>>;
+
+/** Throws ApiError invalid_field. What is stored beyond a smaller quota stays. */
+export async function setQuotas(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  change: QuotaChange,
+  actor: Actor,
+): Promise<void> {
+  for (const [name, limit] of Object.entries(change))
+    if (typeof limit === 'bigint' && (limit < 0n || limit > MOST))
+      throw new ApiError(invalidField(name, 'out_of_range'));
+  await transact(database, async (transaction) => {
+    await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    const before = await transaction.find(tenantQuotas, { tenantId });
+    const changed = (name: keyof Quotas): bigint | null =>
+      change[name] === undefined ? (before?.[name] ?? null) : (change[name] ?? null);
+    const own: TenantQuotas = {
+      tenantId,
+      openBatches: changed('openBatches'),
+      problemRows: changed('problemRows'),
+      storedBytes: changed('storedBytes'),
+    };
+    await transaction.execute(upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes']));
+    const details = {
+      open_batches: own.openBatches?.toString() ?? null,
+      problem_rows: own.problemRows?.toString() ?? null,
+      stored_bytes: own.storedBytes?.toString() ?? null,
+    };
+    const act = { tenantId, action: 'tenant.set_quotas', subjectType: 'tenant', subjectId: tenantId, details };
+    await recordAct(transaction, actor, clock(), act);
+  });
+}

@@ -1,0 +1,78 @@
+interface Waiting {
+  readonly tenantId: string;
+  readonly admit: () => void;
+}
+
+/** Tenants whose last turn is remembered; who is forgotten counts as one that never had a turn. */
+const MOST_REMEMBERED = 1_000;
+
+/**
+ * Places that tenants take in turns: nobody has two at a time, and of those that wait the one is next whose last turn is
+ * longest ago. So whoever comes seldom waits for those that are in, and not for all that others have lined up.
+ */
+export class FairQueue {
+  private readonly places: number;
+  private readonly inside = new Set<string>();
+  private waiting: Waiting[] = [];
+  /** By tenant, the one of longest ago first. */
+  private readonly turns = new Map<string, number>();
+  private lastTurn = 0;
+
+  constructor(places: number) {
+    this.places = places;
+  }
+
+  /** Waits for a turn. Answers what gives the place back. Rejects with the signal's reason. */
+  async enter(tenantId: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => {
+        this.waiting = this.waiting.filter((one) => one !== own);
+        reject(signal.reason);
+      };
+      const admit = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const own = { tenantId, admit };
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.waiting.push(own);
+      this.admitNext();
+    });
+    return () => {
+      this.inside.delete(tenantId);
+      this.admitNext();
+    };
+  }
+
+  private admitNext(): void {
+    while (this.inside.size < this.places) {
+      const next = this.next();
+      if (next === undefined) return;
+      this.waiting = this.waiting.filter((one) => one !== next);
+      this.inside.add(next.tenantId);
+      this.remember(next.tenantId);
+      next.admit();
+    }
+  }
+
+  private next(): Waiting | undefined {
+    let first: Waiting | undefined;
+    for (const one of this.waiting) {
+      if (this.inside.has(one.tenantId)) continue;
+      if (first === undefined || this.turnOf(one) < this.turnOf(first)) first = one;
+    }
+    return first;
+  }
+
+  private turnOf({ tenantId }: Waiting): number {
+    return this.turns.get(tenantId) ?? 0;
+  }
+
+  private remember(tenantId: string): void {
+    this.turns.delete(tenantId);
+    this.turns.set(tenantId, (this.lastTurn += 1));
+    const [oldest] = this.turns.keys();
+    if (this.turns.size > MOST_REMEMBERED && oldest !== undefined) this.turns.delete(oldest);
+  }
+}

@@ -1,0 +1,108 @@
+import { ApiError } from '../core/errors.js';
+
+/** How many uploads a process holds in memory at once, and how many of these may be one tenant's. */
+const MOST_UPLOADS = 16;
+const MOST_UPLOADS_OF_A_TENANT = 4;
+/** Who sends less while others wait loses the place. A phone on a poor network sends as much. */
+const LEAST_BYTES_PER_S = 64 * 1024;
+/** Before, nobody is called slow: a connection takes a while to come up to its speed. */
+const SLOW_AFTER_MS = 2_000;
+
+/** Where an upload is received. */
+export interface UploadPlace {
+  /** Aborted when another upload gets the place. */
+  readonly lost: AbortSignal;
+  received(bytes: number): void;
+  /** All is there: from now on nobody else gets the place. */
+  arrived(): void;
+  leave(): void;
+}
+
+/**
+ * Keeps slow or many uploads from taking the memory, or all the places of other tenants. While every place is taken, a
+ * tenant that comes gets the one of an upload that is still being received, and is slow or of a tenant that has at least
+ * two more than the one that comes: of these the slowest.
+ */
+export class UploadPlaces {
+  private readonly elapsed: () => number;
+  private readonly places = new Set<Place>();
+
+  /** `elapsed` are milliseconds that never jump. */
+  constructor(elapsed: () => number = () => performance.now()) {
+    this.elapsed = elapsed;
+  }
+
+  /** Throws 429 `rate_limited`. */
+  take(tenantId: string): UploadPlace {
+    if (this.held(tenantId) >= MOST_UPLOADS_OF_A_TENANT) throw tooMany('too many uploads at once');
+    if (this.places.size >= MOST_UPLOADS) this.takeAway(tenantId);
+    const place = new Place(tenantId, this.elapsed(), () => this.places.delete(place));
+    this.places.add(place);
+    return place;
+  }
+
+  private held(tenantId: string): number {
+    let count = 0;
+    for (const place of this.places) if (place.tenantId === tenantId) count += 1;
+    return count;
+  }
+
+  private takeAway(tenantId: string): void {
+    const own = this.held(tenantId);
+    const now = this.elapsed();
+    let slowest: Place | undefined;
+    for (const place of this.places) {
+      const isSlow = now - place.began > SLOW_AFTER_MS && place.bytesPerS(now) < LEAST_BYTES_PER_S;
+      if (!place.isReceiving || !(isSlow || this.held(place.tenantId) > own + 1)) continue;
+      if (slowest === undefined || place.bytesPerS(now) < slowest.bytesPerS(now)) slowest = place;
+    }
+    if (slowest === undefined) throw tooMany('too many uploads at once');
+    this.places.delete(slowest);
+    slowest.lose();
+  }
+}
+
+/** What an upload is told that lost its place. */
+export function placeLost(): ApiError {
+  return tooMany('others waited while this upload came in');
+}
+
+function tooMany(why: string): ApiError {
+  const message = `${why}: send it again when another one has been answered`;
+  return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '1' });
+}
+
+class Place implements UploadPlace {
+  readonly tenantId: string;
+  readonly began: number;
+  readonly leave: () => void;
+  isReceiving = true;
+  private bytes = 0;
+  private readonly losing = new AbortController();
+
+  constructor(tenantId: string, began: number, leave: () => void) {
+    this.tenantId = tenantId;
+    this.began = began;
+    this.leave = leave;
+  }
+
+  get lost(): AbortSignal {
+    return this.losing.signal;
+  }
+
+  received(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  arrived(): void {
+    this.isReceiving = false;
+  }
+
+  lose(): void {
+    this.losing.abort();
+  }
+
+  bytesPerS(now: number): number {
+    return (this.bytes * 1_000) / Math.max(1, now - this.began);
+  }
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { DEFAULT_QUOTAS, type QuotaChange, readQuotas, setQuotas } from '../../src/access/quotas.js';
+import { deleteUploadedBytes } from '../../src/batches/retention.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Account, Member } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, LEAST, openBank, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
+
+const FILE = csvOf([['$nobody', LEAST.toString(), 'EUR', null, null]]);
+
+describe('the quotas of a tenant', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+  beforeEach(async () => {
+    bank = await openBank(api);
+    payer = await bank.account();
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  const upload = (key: string = randomUUID(), token = bank.token, file = FILE): Promise<TestAnswer> =>
+    bank.request('POST', '/v1/bonus_batches', { form: formOf(file, { source_account: payer.id }), key, token });
+  const set = (change: QuotaChange): Promise<void> =>
+    setQuotas(db.database, systemClock, bank.tenant.tenant.id, change, TEST_ACTOR);
+  const used = async () => (await readQuotas(db.database.reader, bank.tenant.tenant.id)).used;
+  const refused = async (quota: string, counts: { readonly used: string; readonly limit: string }): Promise<void> =>
+    assert.deepEqual(answered(await upload(), 422, 'quota_exceeded').details, { quota, ...counts });
+  const validate = async (answer: TestAnswer): Promise<void> => {
+    const { status } = await batchServiceOf(api.core).validate(text(answer.json.id) as never, UNWATCHED);
+    assert.equal(status, 'rejected');
+  };
+
+  it('refuse an upload beyond so many open batches, until one has ended', async () => {
+    await set({ openBatches: 2n });
+    const [first] = [answered(await upload(), 201), answered(await upload(), 201)];
+    await refused('open_batches', { used: '2', limit: '2' });
+    await validate(first);
+    answered(await upload(), 201);
+  });
+
+  it('refuse an upload where so many problems of rejected files are kept', async () => {
+    await set({ problemRows: 2n });
+    await validate(answered(await upload(), 201));
+    assert.equal((await used()).problemRows, 2n);
+    await refused('problem_rows', { used: '2', limit: '2' });
+  });
+
+  it('count the bytes of files until these are removed', async () => {
+    await set({ storedBytes: BigInt(FILE.length) + 10n });
+    await validate(answered(await upload(), 201));
+    answered(await upload(), 422, 'quota_exceeded');
+    await deleteUploadedBytes(db.database, instant(Date.now() + 60_000));
+    assert.equal((await used()).storedBytes, 0n);
+    answered(await upload(), 201);
+  });
+
+  it('are kept by uploads that come together', async () => {
+    await set({ openBatches: 1n });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => upload()));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422]);
+  });
+
+  it('leave no key behind: the same request is taken when there is room', async () => {
+    await set({ openBatches: 0n });
+    const key = randomUUID();
+    answered(await upload(key), 422, 'quota_exceeded');
+    await set({ openBatches: null });
+    const { json } = answered(await upload(key), 201);
+    await set({ openBatches: 0n });
+    assert.equal(answered(await upload(key), 200).json.id, json.id, 'what a key made is answered whatever has changed');
+  });
+
+  it('are those of one tenant, and the same for all where nobody has said otherwise', async () => {
+    await set({ openBatches: 0n });
+    const other = await openBank(api);
+    const { id } = await other.account();
+    const form = formOf(FILE, { source_account: id });
+    answered(await other.request('POST', '/v1/bonus_batches', { form, key: randomUUID() }), 201);
+    assert.deepEqual((await readQuotas(db.database.reader, other.tenant.tenant.id)).limits, DEFAULT_QUOTAS);
+  });
+
+  it('and the role are known before a file is read', async () => {
+    const { tenant } = bank.tenant;
+    const viewer: Member = await addMember(db.database, systemClock, tenant.id, `viewer ${randomUUID()}`, TEST_ACTOR);
+    await db.change(`INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(viewer.id)}, 'viewer')`);
+    const noForm = Buffer.from('x');
+    const send = async (token: string): Promise<TestAnswer> =>
+      bank.request('POST', '/v1/bonus_batches', {
+        token,
+        body: noForm.toString(),
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      });
+    answered(await send(bank.token), 400, 'invalid_field');
+    answered(await send(await bank.issue(viewer)), 403, 'authority_insufficient');
+    await set({ storedBytes: 0n });
+    answered(await send(bank.token), 422, 'quota_exceeded');
+  });
+
+  it('are recorded in the audit log', async () => {
+    await set({ openBatches: 5n });
+    const [row] = await db.sql(
+      `SELECT details FROM audit_log WHERE tenant_id=${idLiteral(bank.tenant.tenant.id)} AND action='tenant.set_quotas'`,
+    );
+    assert.match(String(row?.details), /"open_batches": ?"5"/);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { removeOldRows } from '../../src/batches/retention.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { removeOldRailEvents } from '../../src/payouts/retention.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { BatchWorld, payroll } from './support.js';
+
+const MIN = LEAST.toString();
+const DAY_MS = 86_400_000;
+
+describe('what is kept of batches that are over', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let source: Account;
+  let ana: Account;
+  /** Later than everything that happens here. */
+  const later = (): Instant => instant(Date.now() + DAY_MS);
+
+  before(async () => {
+    db = await testDatabase();
+  });
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    source = await world.account({ funds: { COPM: 10n * LEAST } });
+    ana = await world.account();
+  });
+  afterEach(() => assertLedgerSound(db.database));
+
+  const remove = async (ended: 'rejected' | 'executed', before: Instant): Promise<void> => {
+    let after: Uuid | null = null;
+    do after = await removeOldRows(db.database, systemClock, ended, before, after);
+    while (after !== null);
+  };
+  const isRemoved = async (batchId: Uuid): Promise<boolean> =>
+    (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
+  const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
+
+  it('are the rows of an executed one, until so long after its end; its bonuses stay, and the audit agrees', async () => {
+    const { id, finishedAt } = await paid();
+    await remove('executed', instant(finishedAt! - 1));
+    await remove('rejected', later());
+    assert.equal((await world.rows(id)).length, 1);
+    await remove('executed', later());
+    assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [0, true]);
+    const bonuses = await db.sql(`SELECT id FROM bonuses WHERE batch_id=${idLiteral(id)}`);
+    assert.equal(bonuses.length, 1);
+    await assert.rejects(world.batches.result(world.caller(), id), { message: 'the resource does not exist' });
+  });
+
+  it('are the problems of a rejected one', async () => {
+    const { id } = await world.validated(source, payroll([['$nobody', '-', 'COPM', null, null]]));
+    await remove('executed', later());
+    assert.equal((await world.problems(id)).length, 2);
+    await remove('rejected', later());
+    assert.equal((await world.problems(id)).length, 0);
+    const storage = await db.database.reader.find(bonusBatchStorage, { batchId: id });
+    assert.equal(storage?.problemRows, 0);
+    await assert.rejects(world.batches.errors(world.caller(), id), { message: 'the resource does not exist' });
+  });
+
+  it('are all rows of what is not over', async () => {
+    const ready = await world.ready(source, payroll([[ana.id, MIN, 'COPM', null, 'a']]));
+    const executing = await world.executed(source, payroll([[ana.id, MIN, 'COPM', null, 'b']]));
+    for (const ended of ['rejected', 'executed'] as const) await remove(ended, later());
+    for (const { id } of [ready, executing])
+      assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
+  });
+
+  it('are the rows that contradict their batch: the auditor needs them', async () => {
+    const { id } = await paid();
+    const own = `WHERE batch_id=${idLiteral(id)}`;
+    const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
+    await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${randomUUID().replaceAll('-', '')}' ${own}`);
+    await remove('executed', later());
+    assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
+    await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${String(row!.bonus)}' ${own}`);
+  });
+});
+
+describe('what is kept of what rails said', () => {
+  let db: TestDatabase;
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  it('is whatever is younger, and of none of our payouts nothing that is older', async () => {
+    const rail = `kept-${randomUUID().slice(0, 8)}`;
+    const insert = (at: string): Promise<number> =>
+      db.change(
+        `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, at)
+         VALUES (${idLiteral(randomUUID())}, NULL, '${rail}', 'callback', NULL, 'unknown_payout', '${at}')`,
+      );
+    await insert('2020-01-01 00:00:00.000');
+    await insert('2020-01-03 00:00:00.000');
+    while (await removeOldRailEvents(db.database, instant(Date.UTC(2020, 0, 2))));
+    const left = await db.sql(`SELECT DATE_FORMAT(at, '%d') AS day FROM payout_rail_events WHERE rail='${rail}'`);
+    assert.deepEqual(
+      left.map(({ day }) => day),
+      ['03'],
+    );
+  });
+});

@@ -1,0 +1,14 @@
+import type { Attack } from '../campaign.js';
+import { brokenFileAttack } from './broken-files.js';
+import { batchFlood, quotaFlood, slowUploads } from './shares.js';
+import { formatCodes, sharedStrings } from './workbooks.js';
+
+/** Every attack that must fail. Another one is another entry. */
+export const ATTACKS: readonly Attack[] = [
+  formatCodes,
+  sharedStrings,
+  slowUploads,
+  batchFlood,
+  quotaFlood,
+  brokenFileAttack({ seed: 15, files: 10_000 }),
+];

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { csvOf, formOf } from '../../../batches/support.js';
+import { answered } from '../../../support/bank.js';
+import type { Attack } from '../campaign.js';
+
+/** Taking more than one's share of places, slots and room. */
+
+const SLOW_MS = 15_000;
+const SLOW_TENANTS = 5;
+const SLOW_EACH = 4;
+
+/** Uploads that never end, on every place that there is. */
+export const slowUploads: Attack = {
+  name: 'slow uploads',
+  run: async (field) => {
+    const attackers = await field.attackers(SLOW_TENANTS);
+    const { port } = new URL(field.api.baseUrl);
+    const sockets = attackers.flatMap(({ bank }) =>
+      Array.from({ length: SLOW_EACH }, () => dripping(Number(port), bank.token)),
+    );
+    await sleep(SLOW_MS);
+    for (const socket of sockets) socket.destroy();
+    return `${sockets.length} uploads of ${SLOW_TENANTS} tenants dripped for ${SLOW_MS / 1000} s`;
+  },
+};
+
+function dripping(port: number, token: string): ReturnType<typeof connect> {
+  const socket = connect(port, '127.0.0.1');
+  const key = crypto.randomUUID();
+  const head = [
+    'POST /v1/bonus_batches HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${token}`,
+    `Idempotency-Key: ${key}`,
+    'Content-Type: multipart/form-data; boundary=b',
+    'Content-Length: 1000000',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n--b\r\n`);
+  const drip = setInterval(() => socket.write('a'), 100);
+  socket.on('error', () => undefined).on('close', () => clearInterval(drip));
+  return socket;
+}
+
+const FLOOD = 60;
+const FLOOD_ROWS = 5_000;
+
+/** One tenant with more batches than the worker has slots. */
+export const batchFlood: Attack = {
+  name: 'batch flood',
+  run: async (field) => {
+    const [attacker] = await field.attackers(1);
+    const file = attacker!.file(FLOOD_ROWS);
+    for (let sent = 0; sent < FLOOD; sent += 1) await attacker!.upload(file);
+    await sleep(SLOW_MS);
+    return `${FLOOD} batches of ${FLOOD_ROWS} rows of one tenant`;
+  },
+};
+
+/** Files without end, each with as many problems as it can have. */
+export const quotaFlood: Attack = {
+  name: 'stored without end',
+  run: async (field) => {
+    const [attacker] = await field.attackers(1);
+    const file = csvOf(Array.from({ length: 20_000 }, () => ['$nobody', '-', 'EUR', '=1', null]));
+    for (let sent = 0; sent < 500; sent += 1) {
+      const form = formOf(file, { source_account: attacker!.source.id });
+      const answer = await attacker!.bank.request('POST', '/v1/bonus_batches', { form });
+      if (answer.status === 201) continue;
+      const { details } = answered(answer, 422, 'quota_exceeded');
+      return `${sent} files were taken; then ${String(details?.quota)} ${String(details?.used)} of ${String(details?.limit)}`;
+    }
+    return assert.fail('500 files were taken');
+  },
+};

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { setQuotas } from '../../../src/access/quotas.js';
+import { systemClock } from '../../../src/core/instant.js';
+import { request, startTestApi, type TestApi } from '../../support/api.js';
+import { ApiProcess } from '../../support/api-process.js';
+import { openPayrollBank, type PayrollBank } from '../../support/batch-workflows.js';
+import type { TestDatabase } from '../../support/database.js';
+import { PrivateTemporal } from '../../support/private-temporal.js';
+import type { ServiceProcess } from '../../support/service-process.js';
+import { temporalEnvironment } from '../../support/temporal.js';
+import { WorkerProcess } from '../../support/worker-process.js';
+import { TEST_ACTOR } from '../../support/world.js';
+
+const LOOK_EVERY_MS = 50;
+
+/** The service as it runs in production, an honest tenant, and as many attackers as an attack wants. */
+export class Battlefield {
+  readonly honest: PayrollBank;
+  readonly api: ApiProcess;
+  readonly worker: WorkerProcess;
+  /** Requests go to the process; what a test does without a request goes by itself. */
+  private readonly front: TestApi;
+  private readonly temporal: PrivateTemporal;
+
+  private constructor(
+    honest: PayrollBank,
+    api: ApiProcess,
+    worker: WorkerProcess,
+    front: TestApi,
+    temporal: PrivateTemporal,
+  ) {
+    this.honest = honest;
+    this.api = api;
+    this.worker = worker;
+    this.front = front;
+    this.temporal = temporal;
+  }
+
+  static async open(db: TestDatabase): Promise<Battlefield> {
+    const temporal = await PrivateTemporal.start();
+    const environment = temporalEnvironment(temporal.temporal);
+    const api = await ApiProcess.start(db.url, environment);
+    const worker = await WorkerProcess.start(db.url, temporal.temporal);
+    const own = await startTestApi(db, environment);
+    const front: TestApi = {
+      ...own,
+      baseUrl: api.baseUrl,
+      request: (method, path, options) => request(api.baseUrl, method, path, options),
+    };
+    const honest = await openPayrollBank(front);
+    // It uploads all the time and executes nothing.
+    await setQuotas(db.database, systemClock, honest.bank.tenant.tenant.id, { openBatches: 1_000_000n }, TEST_ACTOR);
+    return new Battlefield(honest, api, worker, front, temporal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.api.stop(), this.worker.stop(), this.front.stop()]);
+    await this.temporal.remove();
+  }
+
+  /** Each a tenant of its own. */
+  async attackers(count: number): Promise<readonly PayrollBank[]> {
+    const all: PayrollBank[] = [];
+    for (let opened = 0; opened < count; opened += 1) all.push(await openPayrollBank(this.front));
+    return all;
+  }
+
+  /** The most memory that each process has while the work goes on, in MB. */
+  async watched<T>(
+    work: Promise<T>,
+  ): Promise<{ readonly result: T; readonly apiMb: number; readonly workerMb: number }> {
+    const most = { apiMb: 0, workerMb: 0 };
+    const look = (): void => {
+      most.apiMb = Math.max(most.apiMb, residentMb(this.api));
+      most.workerMb = Math.max(most.workerMb, residentMb(this.worker));
+    };
+    const looking = setInterval(look, LOOK_EVERY_MS);
+    try {
+      return { result: await work, ...most };
+    } finally {
+      clearInterval(looking);
+    }
+  }
+}
+
+/** A process that has died has none; whoever looks for it afterwards says so. */
+function residentMb(process: ServiceProcess): number {
+  if (!process.isRunning) return 0;
+  const [, kib = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number.parseInt(kib, 10) / 1024);
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestDatabase } from '../../support/database.js';
+import { assertLedgerSound } from '../../support/world.js';
+import { ATTACKS } from './attacks/index.js';
+import { Battlefield } from './battlefield.js';
+import { type Experience, liveOn } from './honest.js';
+
+/** One way to hurt others, done by tenants of its own while an honest one goes about its business. */
+export interface Attack {
+  readonly name: string;
+  /** Attacks until it has done all that it wanted. Answers in words what came of it; throws where it hurts its own target. */
+  readonly run: (field: Battlefield) => Promise<string>;
+}
+
+const ALONE_MS = 5_000;
+/** The honest tenant's p99 at most doubles or stays under this; its batch is ready within; no process exceeds. */
+const P99_MS = 100;
+const BATCH_MS = 5_000;
+const MOST_MB = 512;
+
+interface Result {
+  readonly name: string;
+  readonly outcome: string;
+  readonly figures: string;
+  readonly faults: readonly string[];
+}
+
+/** Runs the attacks one after the other. Prints a table, and fails where one of them had an effect on anybody else. */
+export async function hostileCampaign(db: TestDatabase, attacks: readonly Attack[] = ATTACKS): Promise<string[]> {
+  const field = await Battlefield.open(db);
+  const results: Result[] = [];
+  try {
+    for (const attack of attacks) {
+      process.stdout.write(`  ${attack.name} …\n`);
+      results.push(await fought(field, attack));
+    }
+  } finally {
+    await field.close();
+  }
+  await assertLedgerSound(db.database);
+  const lines = results.map(({ name, outcome, figures, faults }) =>
+    [name, faults.length === 0 ? 'fails' : `WORKS: ${faults.join('; ')}`, figures, outcome].join(' | '),
+  );
+  const succeeded = results.filter(({ faults }) => faults.length > 0);
+  if (succeeded.length > 0) process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
+  assert.equal(succeeded.length, 0, `${succeeded.length} of ${results.length} attacks work`);
+  return lines;
+}
+
+async function fought(field: Battlefield, attack: Attack): Promise<Result> {
+  const { name, run } = attack;
+  const alone = await during(field, sleep(ALONE_MS));
+  const attacking = run(field).then(
+    (outcome) => ({ outcome, faults: [] as string[] }),
+    (failure: unknown) => ({ outcome: '', faults: [failure instanceof Error ? failure.message : String(failure)] }),
+  );
+  const { result, apiMb, workerMb } = await field.watched(during(field, attacking));
+  const { outcome, faults } = await attacking;
+  const { p99, slowestBatch, batches } = result;
+  const figures = `p99 ${alone.p99} → ${p99} ms, slowest of ${batches} batches ${alone.slowestBatch} → ${slowestBatch} ms, API ${apiMb} MB, worker ${workerMb} MB`;
+  if (p99 > Math.max(P99_MS, 2 * alone.p99)) faults.push(`the honest tenant's p99 is ${p99} ms`);
+  if (slowestBatch > BATCH_MS) faults.push(`its batch is ready after ${slowestBatch} ms`);
+  if (apiMb > MOST_MB) faults.push(`the API has ${apiMb} MB`);
+  if (workerMb > MOST_MB) faults.push(`the worker has ${workerMb} MB`);
+  if (!field.api.isRunning || !field.worker.isRunning) faults.push('a process has died');
+  return { name, outcome, figures, faults };
+}
+
+async function during(field: Battlefield, work: Promise<unknown>): Promise<Experience> {
+  const state = { isOver: false };
+  const ending = work.finally(() => (state.isOver = true));
+  const [experience] = await Promise.all([liveOn(field.honest, () => state.isOver), ending]);
+  return experience;
+}
