@@ -5,6 +5,7 @@ import { Webhooks1763710000000 } from './1763710000000-webhooks.js';
 import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
+import { RailStatements1763741000000 } from './1763741000000-rail-statements.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   Bonuses1763720000000,
   BonusBatches1763720100000,
   Payouts1763730000000,
+  RailStatements1763741000000,
 ];

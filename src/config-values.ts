@@ -94,6 +94,19 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
   return new Map(rings);
 });
 
+/** `bank-a=3600,simulated=0`: a whole number for some rails, by the names that payouts have. */
+export const railCounts = (least: number, most: number): z.ZodType<ReadonlyMap<string, number>, string> =>
+  z.string().transform((text, context): ReadonlyMap<string, number> => {
+    const found = new Map<string, number>();
+    for (const [name, value] of pairs(text)) {
+      const number = count(least, most).safeParse(value);
+      if (!RAIL_NAME.test(name) || !number.success)
+        context.addIssue(`${name} must be the name of a rail, with = and a number from ${least} to ${most}`);
+      else found.set(name === SIMULATED ? SIMULATED : `http:${name}`, number.data);
+    }
+    return found;
+  });
+
 export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
   const [name = '', passing = '1'] = text.split(':');
   if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))

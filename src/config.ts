@@ -11,6 +11,7 @@ import {
   mysqlUrl,
   pem,
   port,
+  railCounts,
   railKeys,
   railRoutes,
   railUrls,
@@ -136,6 +137,9 @@ export const OPS_VARIABLES = {
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
+  PAYOUT_RAIL_STATEMENT_DELAY_S: railCounts(0, 2_592_000)
+    .default(new Map())
+    .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 

@@ -23,6 +23,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   payout_secrets: READ_WRITE,
   payout_rail_events: APPEND_ONLY,
   payout_resolutions: READ_WRITE,
+  payout_statements: READ_WRITE,
+  payout_statement_lines: APPEND_ONLY,
   simulated_rail_payments: READ_WRITE,
   simulated_rail_actions: APPEND_ONLY,
   pay_ins: APPEND_ONLY,

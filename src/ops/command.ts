@@ -21,6 +21,8 @@ export interface Ops extends OpsParts {
   readonly encryptionKeys: () => Keyring;
   /** Where gateways are, and the keys shared with them. */
   readonly gateways: Gateways;
+  /** How long after an outcome a rail may date its line in a statement. */
+  readonly statementDelayMs: (rail: string) => number;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -129,13 +131,17 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const actor = (): Actor => operatorActor(operator());
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
-    await work({ ...parts, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config), gateways });
+    const statementDelayMs = (rail: string): number =>
+      1_000 * (config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? HOUR_S);
+    const encryptionKeys = (): Keyring => encryptionKeysOf(config);
+    await work({ ...parts, output, operator, actor, encryptionKeys, gateways, statementDelayMs });
   } finally {
     await parts.desk.drained();
     await parts.database.close();
   }
 }
 
+const HOUR_S = 3_600;
 const MAX_OPERATOR = 80;
 
 function operatorName(given: string | undefined, config: OpsConfig): string {

@@ -152,7 +152,7 @@ function returned(payout: Payout, { failureCode }: RailStatement, view: View): A
 }
 
 /** For operators to look at. What was raised before keeps its time; a contradiction outweighs silence. */
-function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, at: Instant): Payout {
+export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, at: Instant): Payout {
   if (payout.stuckReason === stuckReason) return payout;
   return { ...payout, stuckSince: payout.stuckSince ?? at, stuckReason };
 }

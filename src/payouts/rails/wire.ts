@@ -13,10 +13,13 @@ const key = z.string().transform((text, context): Uuid => {
   return z.NEVER;
 });
 
+/** How a rail may name a payment. */
+export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
+
 const statementFields = {
   key,
   status: z.enum(['accepted', 'completed', 'failed', 'returned']),
-  reference: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
+  reference: z.string().regex(RAIL_REFERENCE),
   failure: z.object({ code: z.string() }).nullish(),
 };
 
