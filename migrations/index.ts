@@ -5,6 +5,7 @@ import { Webhooks1763710000000 } from './1763710000000-webhooks.js';
 import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
+import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js';
 import { RailStatements1763741000000 } from './1763741000000-rail-statements.js';
 
 /** Every change of the schema, oldest first. */
@@ -16,5 +17,6 @@ export const migrations = [
   Bonuses1763720000000,
   BonusBatches1763720100000,
   Payouts1763730000000,
+  PayoutAttempts1763740000000,
   RailStatements1763741000000,
 ];

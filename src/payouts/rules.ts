@@ -112,8 +112,8 @@ export function endOfNumber(accountNumber: string): string {
 
 /** What a rail says of a payout that it has heard of. */
 export interface RailStatement {
-  readonly status: 'accepted' | 'completed' | 'failed' | 'returned';
-  /** The rail's own name for it; null where an operator speaks for the rail. */
+  readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
+  /** The rail's own name for it; null where an operator speaks for the rail, or it was voided before the rail had it. */
   readonly reference: string | null;
   readonly failureCode: FailureCode | null;
 }
@@ -131,11 +131,36 @@ export type Effect =
   | 'conflict';
 
 const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>> = {
-  in_progress: { accepted: 'note', completed: 'complete', failed: 'fail', returned: 'complete_and_return' },
+  in_progress: {
+    accepted: 'note',
+    completed: 'complete',
+    failed: 'fail',
+    returned: 'complete_and_return',
+    // It was not paid, and never will be.
+    voided: 'fail',
+  },
   // What was accepted is told late here: the outcome is known.
-  completed: { accepted: 'duplicate', completed: 'duplicate', failed: 'conflict', returned: 'return' },
-  failed: { accepted: 'duplicate', completed: 'conflict', failed: 'duplicate', returned: 'conflict' },
-  returned: { accepted: 'duplicate', completed: 'duplicate', failed: 'conflict', returned: 'duplicate' },
+  completed: {
+    accepted: 'duplicate',
+    completed: 'duplicate',
+    failed: 'conflict',
+    returned: 'return',
+    voided: 'conflict',
+  },
+  failed: {
+    accepted: 'conflict',
+    completed: 'conflict',
+    failed: 'duplicate',
+    returned: 'conflict',
+    voided: 'duplicate',
+  },
+  returned: {
+    accepted: 'duplicate',
+    completed: 'duplicate',
+    failed: 'conflict',
+    returned: 'duplicate',
+    voided: 'conflict',
+  },
 };
 
 export function effectOf(status: PayoutStatus, said: RailStatement['status']): Effect {

@@ -11,13 +11,17 @@ import { signed } from '../../src/payouts/rails/signing.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailSilent } from '../../src/payouts/rails/types.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, object, text } from '../support/bank.js';
+import { answered, LEAST, object, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
 import { assertLedgerSound } from '../support/world.js';
 import {
+  accountNumber,
   assertSameStory,
+  DOCUMENT,
+  HOLDER,
   openPayoutBank,
+  paidTimes,
   type PayoutBank,
   railsOf,
   rowOf,
@@ -104,6 +108,56 @@ describe('the HTTP rail', () => {
     });
   });
 
+  describe('voids', () => {
+    it('what it never heard of: nothing is paid for that key, whatever comes later', async () => {
+      const id = await own.pay();
+      assert.equal((await rail.void(id))?.status, 'voided');
+      assert.equal((await rail.void(id))?.status, 'voided');
+      assert.equal((await rail.status(id))?.status, 'voided');
+      await submissions().submit(id);
+      assert.equal((await own.get(id)).status, 'failed');
+      assert.deepEqual(await paidTimes(db, [id]), [0]);
+      await assertSameStory(own, id);
+    });
+
+    it('what it has taken and not paid, where it never answers otherwise too', async () => {
+      const [silent, later] = [await own.pay('03'), await own.pay('06')];
+      for (const id of [silent, later]) {
+        await submissions().submit(id);
+        assert.equal((await rail.void(id))?.status, 'voided');
+        assert.equal((await submissions().ask(id)).status, 'failed');
+        await assertSameStory(own, id);
+      }
+    });
+
+    it('nothing that has come to its end, and says which', async () => {
+      const [done, failed] = [await own.pay(), await own.pay('01')];
+      for (const id of [done, failed]) await submissions().submit(id);
+      assert.equal((await rail.void(done))?.status, 'completed');
+      assert.equal((await rail.void(failed))?.status, 'failed');
+    });
+
+    it('or pays, never both, while the order is on its way, 30 times', async () => {
+      const ids = Array.from({ length: 30 }, () => newId());
+      const holder = { holderName: HOLDER, holderDocument: DOCUMENT };
+      const account = { bankCode: '0007', accountType: 'savings', accountNumber: accountNumber() } as const;
+      const destination = { country: 'CO', ...account, ...holder };
+      const said = await Promise.all(
+        ids.map(async (id, index) => {
+          const order = { key: id, amount: { raw: LEAST, asset: 'COPM' }, destination, description: null } as const;
+          const acts = [() => rail.submit(order), () => rail.void(id)];
+          await Promise.all((index % 2 === 0 ? acts : acts.toReversed()).map((act) => act()));
+          return (await rail.status(id))?.status;
+        }),
+      );
+      const paid = await paidTimes(db, ids);
+      assert.deepEqual(
+        said,
+        paid.map((times) => (times === 1 ? 'completed' : 'voided')),
+      );
+    });
+  });
+
   describe('takes for an answer', () => {
     async function against<T>(listener: RequestListener, work: (rail: HttpRail) => Promise<T>): Promise<T> {
       const server = createServer(listener).listen(0, '127.0.0.1');
@@ -138,6 +192,13 @@ describe('the HTTP rail', () => {
     ] as const satisfies readonly (readonly [string, RequestListener])[])
       it(`not ${what}: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
+
+    it('to a void "cannot_void" in the words of the protocol alone', async () => {
+      const said = (body: object) => against(reply(501, JSON.stringify(body)), (over) => over.void(key));
+      assert.equal(await said({ key, status: 'cannot_void' }), null);
+      for (const other of [{}, { key: newId(), status: 'cannot_void' }, good])
+        await assert.rejects(said(other), RailSilent);
+    });
 
     it('only a statement about the very payout, and "unknown" in the words of the protocol', async () => {
       const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
-import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/types.js';
-import type { RailStatement } from '../../src/payouts/rules.js';
+import type { Rail } from '../../src/payouts/rails/types.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { cancelRacing } from '../campaigns/payouts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
   charge,
@@ -21,41 +21,6 @@ import {
   saidOf,
   statusesOf,
 } from './support.js';
-
-/** A rail that says what it is told to, and remembers what it was given. */
-class ScriptedRail implements Rail {
-  readonly given: RailOrder[] = [];
-  readonly asked: string[] = [];
-  private readonly answers: (RailStatement | null | 'silent')[];
-
-  constructor(...answers: (RailStatement | null | 'silent')[]) {
-    this.answers = answers;
-  }
-
-  submit(order: RailOrder): Promise<RailStatement> {
-    this.given.push(order);
-    const answer = this.next();
-    if (answer === null) throw new RailSilent('nothing');
-    return Promise.resolve(answer);
-  }
-
-  async status(key: string): Promise<RailStatement | null> {
-    this.asked.push(key);
-    return Promise.resolve(this.next());
-  }
-
-  private next(): RailStatement | null {
-    const answer = this.answers.shift();
-    if (answer === undefined || answer === 'silent') throw new RailSilent('no answer');
-    return answer;
-  }
-}
-
-const say = (status: RailStatement['status'], failureCode: RailStatement['failureCode'] = null): RailStatement => ({
-  status,
-  reference: 'R-1',
-  failureCode,
-});
 
 describe('what becomes of an approved payout', () => {
   let db: TestDatabase;
@@ -82,6 +47,7 @@ describe('what becomes of an approved payout', () => {
     const rail = new ScriptedRail(say('accepted'));
     const watching: Rail = {
       status: (key) => rail.status(key),
+      void: (key) => rail.void(key),
       submit: async (order) => {
         seen.push((await rowOf(db, id)).status);
         return rail.submit(order);

@@ -4,7 +4,7 @@ import { newId } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
+import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { GivenLine } from '../../src/payouts/statements/store.js';
@@ -24,6 +24,7 @@ describe('the statements of a rail', () => {
   let api: TestApi;
   let own: PayoutBank;
   let parts: ReturnType<typeof railsOf>;
+  let rails: Rails;
   let country: string;
   const left = [...COUNTRIES];
 
@@ -36,8 +37,12 @@ describe('the statements of a rail', () => {
       PAYOUT_RAIL_URLS: gateways.map((name) => `${name}=http://127.0.0.1:1`).join(','),
       PAYOUT_RAIL_KEYS: gateways.map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`).join(','),
     });
-    const rails = names.map(([, rail]): [string, Rail] => [rail, new SimulatedRail(db.database, systemClock, rail)]);
-    parts = railsOf(db, { rails: new Map(rails) });
+    const simulated = names.map(([, rail]): [string, Rail] => [
+      rail,
+      new SimulatedRail(db.database, systemClock, rail),
+    ]);
+    rails = new Map(simulated);
+    parts = railsOf(db, { rails });
   });
 
   beforeEach(async () => {
@@ -124,6 +129,16 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 1), [], { delayMs })), [`missing_there ${payout.id}`]);
     assert.deepEqual(words(await take(endedOn(payout, 2), [], { delayMs })), []);
     assert.equal(await stuck(payout.id), null);
+  });
+
+  it('need not tell of what the rail voided: it came to no outcome there', async () => {
+    const payout = await paid('03');
+    const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
+    const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
+    await parts.callbacks.tell(railOf(country), { ...said, key: payout.id, callbackId: `cb-${payout.id}` });
+    const failed = await rowOf(db, payout.id);
+    assert.equal(failed.status, 'failed');
+    assert.deepEqual(words(await take(endedOn(failed), [])), []);
   });
 
   it('say that a payout may be paid twice: a second completed line on another day', async () => {

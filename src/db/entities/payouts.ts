@@ -79,9 +79,9 @@ export const payoutSecrets = defineTable('payout_secrets', {
 });
 export type PayoutSecrets = RowOf<typeof payoutSecrets>;
 
-export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution'] as const;
-/** What a rail can say of a payout; `unknown`: it never heard of it. */
-export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown'] as const;
+export const RAIL_EVENT_KINDS = ['submission', 'inquiry', 'callback', 'statement', 'resolution', 'void'] as const;
+/** What a rail can say of a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
+export const RAIL_WORDS = ['accepted', 'completed', 'failed', 'returned', 'unknown', 'voided'] as const;
 /** What came of it here. */
 export const RAIL_EFFECTS = [
   'sent',
@@ -137,9 +137,10 @@ export const simulatedRailPayments = defineTable('simulated_rail_payments', {
   rail: column.string,
   /** The payout's id. */
   paymentKey: column.uuid,
-  scenario: column.string,
-  asset: column.asset,
-  raw: column.bigint,
+  /** Null, as the two that follow, where it was voided before it was handed in. */
+  scenario: column.nullable(column.string),
+  asset: column.nullable(column.asset),
+  raw: column.nullable(column.bigint),
   reference: column.string,
   /** How often it was handed in. */
   submissions: column.integer,
@@ -149,6 +150,8 @@ export const simulatedRailPayments = defineTable('simulated_rail_payments', {
   reported: column.integer,
   /** When the next one is due; null when there is none. */
   reportAt: column.nullable(column.time),
+  /** From then on it is never acted on, whatever is handed in. */
+  voidedAt: column.nullable(column.time),
 });
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 

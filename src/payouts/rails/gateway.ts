@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keyring } from '../../core/fingerprint.js';
-import { parseUuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { Clock } from '../../core/instant.js';
-import { PAYOUTS_PATH } from './http.js';
+import { PAYOUTS_PATH, VOID } from './http.js';
 import { signed, type SignedMessage, verify } from './signing.js';
 import type { RailReport, SimulatedRail } from './simulated.js';
 import { RailSilent } from './types.js';
@@ -105,12 +105,18 @@ async function answerOf(
     if (order === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
     return { status: 200, text: statementText({ key: order.key, ...(await rail.submit(order)) }) };
   }
-  const key = path.startsWith(`${PAYOUTS_PATH}/`) ? parseUuid(path.slice(PAYOUTS_PATH.length + 1)) : null;
-  if (method !== 'GET' || key === null) return { status: 404, text: JSON.stringify({ error: 'no such path' }) };
-  const said = await rail.status(key);
+  const key = keyOf(path, method === 'POST' ? VOID : '');
+  if (key === null) return { status: 404, text: JSON.stringify({ error: 'no such path' }) };
+  const said = await (method === 'POST' ? rail.void(key) : rail.status(key));
   return said === null
     ? { status: 404, text: unknownText(key) }
     : { status: 200, text: statementText({ key, ...said }) };
+}
+
+/** The key of `/payouts/{key}` with this behind it. */
+function keyOf(path: string, behind: string): Uuid | null {
+  const isIts = path.startsWith(`${PAYOUTS_PATH}/`) && path.endsWith(behind);
+  return isIts ? parseUuid(path.slice(PAYOUTS_PATH.length + 1, path.length - behind.length)) : null;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

@@ -4,14 +4,15 @@ import type { Clock } from '../../core/instant.js';
 import type { RailStatement } from '../rules.js';
 import { signed, type SignedMessage } from './signing.js';
 import { type Rail, type RailOrder, RailSilent } from './types.js';
-import { orderText, readStatement, saysUnknown } from './wire.js';
+import { orderText, readStatement, saysCannotVoid, saysUnknown } from './wire.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** The path of the protocol, below the gateway's address. */
+/** The paths of the protocol, below the gateway's address. */
 export const PAYOUTS_PATH = '/payouts';
+export const VOID = '/void';
 
 /**
  * A gateway that speaks docs/payout-rail.md. Only a 2xx with a statement about the very key is an answer; whatever else comes,
@@ -40,6 +41,13 @@ export class HttpRail implements Rail {
   async status(key: Uuid): Promise<RailStatement | null> {
     const { status, text } = await this.send({ method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING }, key);
     if (status === 404 && saysUnknown(text, key)) return null;
+    return this.statement(key, status, text);
+  }
+
+  async void(key: Uuid): Promise<RailStatement | null> {
+    const path = `${PAYOUTS_PATH}/${key}${VOID}`;
+    const { status, text } = await this.send({ method: 'POST', path, body: NOTHING }, key);
+    if (status === 501 && saysCannotVoid(text, key)) return null;
     return this.statement(key, status, text);
   }
 

@@ -8,7 +8,7 @@ import type { RailStatement } from '../rules.js';
 /** An outcome, from so long after the payment was acted on. */
 export interface Step {
   readonly afterMs: number;
-  readonly status: Exclude<RailStatement['status'], 'accepted'>;
+  readonly status: Exclude<RailStatement['status'], 'accepted' | 'voided'>;
   readonly failureCode: RailStatement['failureCode'];
 }
 
@@ -69,7 +69,7 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     calls: false,
     shown: 'approved → in_progress',
     meaning:
-      'is never answered: it stays `in_progress`, is asked about again and again, and is raised to operators, who resolve it',
+      'is never answered: it stays `in_progress`, is asked about again and again, and is raised to operators, who resolve it; only a void is answered',
   },
   {
     ...USUAL,
@@ -112,8 +112,8 @@ export function scenarioFor(accountNumber: string): Scenario {
   return SCENARIOS.find(({ ending }) => ending !== null && accountNumber.endsWith(ending)) ?? SCENARIOS[0];
 }
 
-export function scenarioNamed(name: string): Scenario {
+export function scenarioNamed(name: string | null): Scenario {
   const found = SCENARIOS.find((scenario) => scenario.name === name);
-  if (found === undefined) throw new Error(`the simulated rail has no scenario ${name}`);
+  if (found === undefined) throw new Error(`the simulated rail has no scenario ${name ?? 'without a name'}`);
   return found;
 }

@@ -42,30 +42,49 @@ export class SimulatedRail implements Rail {
   /** Throws RailSilent where it gives no answer, DatabaseUnavailable. */
   async status(key: Uuid): Promise<RailStatement | null> {
     const payment = await this.database.reader.find(simulatedRailPayments, { rail: this.name, paymentKey: key });
-    return payment === undefined || payment.actedAt === null ? null : this.answer(payment);
+    const isKnown = payment !== undefined && (payment.actedAt !== null || payment.voidedAt !== null);
+    return isKnown ? this.answer(payment) : null;
+  }
+
+  /** Voids whatever has not come to an outcome. Throws RailSilent where it gives no answer, DatabaseUnavailable. */
+  async void(key: Uuid): Promise<RailStatement> {
+    return this.answer(
+      await transact(this.database, async (transaction) => {
+        const own = { rail: this.name, paymentKey: key };
+        const known = await this.locked(transaction, key, { scenario: null, asset: null, raw: null }, this.clock());
+        if (known.voidedAt !== null || this.lastStep(known) !== undefined) return known;
+        const change = { voidedAt: this.clock(), reportAt: null };
+        await transaction.execute(updateSql(simulatedRailPayments, change, own));
+        return { ...known, ...change };
+      }),
+    );
+  }
+
+  /** The payment of a key, made where there is none: of two at once the second waits here for the first. */
+  private async locked(
+    transaction: Transaction,
+    key: Uuid,
+    order: Pick<SimulatedRailPayment, 'scenario' | 'asset' | 'raw'>,
+    voidedAt: Instant | null,
+  ): Promise<SimulatedRailPayment> {
+    const own = { rail: this.name, paymentKey: key };
+    const reference = `SIM-${key.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
+    const begin = { submissions: 0, actedAt: null, reported: 0, reportAt: null, voidedAt };
+    await transaction.execute(
+      `${insertSql(simulatedRailPayments, [{ ...own, ...order, reference, ...begin }])}
+       ON DUPLICATE KEY UPDATE submissions=submissions`,
+    );
+    const known = await transaction.find(simulatedRailPayments, own, { forUpdate: true });
+    if (known === undefined) throw new Error('what was inserted is not there');
+    return known;
   }
 
   private async take(transaction: Transaction, { key, amount, destination }: RailOrder): Promise<SimulatedRailPayment> {
     const rail = this.name;
     const scenario = scenarioFor(destination.accountNumber);
-    const first: SimulatedRailPayment = {
-      rail,
-      paymentKey: key,
-      scenario: scenario.name,
-      ...amount,
-      reference: `SIM-${key.replaceAll('-', '').slice(0, 20).toUpperCase()}`,
-      submissions: 0,
-      actedAt: null,
-      reported: 0,
-      reportAt: null,
-    };
-    // Two at once: the second waits here for the first, and then finds it.
-    await transaction.execute(
-      `${insertSql(simulatedRailPayments, [first])} ON DUPLICATE KEY UPDATE submissions=submissions`,
-    );
-    const known = await transaction.find(simulatedRailPayments, { rail, paymentKey: key }, { forUpdate: true });
-    if (known === undefined) throw new Error('what was inserted is not there');
-    const acts = known.actedAt === null && !(scenario.losesFirst && known.submissions === 0);
+    const known = await this.locked(transaction, key, { scenario: scenario.name, ...amount }, null);
+    const isLost = scenario.losesFirst && known.submissions === 0;
+    const acts = known.actedAt === null && known.voidedAt === null && !isLost;
     const actedAt = acts ? this.clock() : known.actedAt;
     const submissions = known.submissions + 1;
     const payment = {
@@ -82,12 +101,27 @@ export class SimulatedRail implements Rail {
     return payment;
   }
 
-  private answer({ scenario, actedAt, reference }: SimulatedRailPayment): RailStatement {
-    const { steps, silentMs } = scenarioNamed(scenario);
-    const elapsedMs = actedAt === null ? -1 : this.clock() - actedAt;
-    if (elapsedMs < silentMs) throw new RailSilent('the rail gave no answer');
-    const last = steps.filter(({ afterMs }) => afterMs <= elapsedMs).at(-1);
+  private answer(payment: SimulatedRailPayment): RailStatement {
+    const { scenario, reference, voidedAt } = payment;
+    if (voidedAt !== null) return { status: 'voided', reference, failureCode: null };
+    if (this.elapsedMs(payment) < scenarioNamed(scenario).silentMs) throw new RailSilent('the rail gave no answer');
+    const last = this.lastStep(payment);
     return { status: last?.status ?? 'accepted', reference, failureCode: last?.failureCode ?? null };
+  }
+
+  /** The outcome that it has come to; undefined where it has none. */
+  private lastStep(payment: SimulatedRailPayment): Step | undefined {
+    const elapsedMs = this.elapsedMs(payment);
+    return elapsedMs < 0
+      ? undefined
+      : scenarioNamed(payment.scenario)
+          .steps.filter(({ afterMs }) => afterMs <= elapsedMs)
+          .at(-1);
+  }
+
+  /** Since it was acted on; negative where it was not. */
+  private elapsedMs({ actedAt }: SimulatedRailPayment): number {
+    return actedAt === null ? -1 : this.clock() - actedAt;
   }
 
   /** The outcomes that are due to be told, at most `limit`. Each comes again until it was `told`. */

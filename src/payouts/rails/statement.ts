@@ -37,11 +37,12 @@ export async function* simulatedStatement(
 }
 
 function linesOf(
-  { paymentKey, scenario, actedAt, raw, asset, reference }: SimulatedRailPayment,
+  { paymentKey, scenario, actedAt, voidedAt, raw, asset, reference }: SimulatedRailPayment,
   from: Instant,
   to: Instant,
 ) {
-  if (actedAt === null) return [];
+  // What was voided had come to no outcome, and never will.
+  if (actedAt === null || voidedAt !== null) return [];
   return scenarioNamed(scenario).steps.flatMap(({ afterMs, status }) => {
     const at = instant(actedAt + afterMs);
     return at >= from && at < to ? [`${paymentKey},${status},${raw},${asset},${reference},${toRfc3339(at)}\n`] : [];

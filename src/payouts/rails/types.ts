@@ -13,13 +13,18 @@ export interface RailOrder {
 }
 
 /**
- * A way by which money reaches bank accounts. Both operations may be repeated without harm, and both throw RailSilent where
- * they do not learn what the rail did.
+ * A way by which money reaches bank accounts. Every operation may be repeated without harm, and throws RailSilent where it
+ * does not learn what the rail did.
  */
 export interface Rail {
   submit(order: RailOrder): Promise<RailStatement>;
   /** What became of it; null where the rail says that it never heard of the key. */
   status(key: Uuid): Promise<RailStatement | null>;
+  /**
+   * Asks the rail never to pay the key, whether it heard of it or not. `voided` is for ever, for submissions that are still
+   * on their way, too; any other statement is what became of it instead. Null where the rail says that it cannot void.
+   */
+  void(key: Uuid): Promise<RailStatement | null>;
 }
 
 /** No answer, or none that tells: what the rail did is not known. The message is for operators and holds no personal data. */

@@ -16,16 +16,17 @@ const key = z.string().transform((text, context): Uuid => {
 /** How a rail may name a payment. */
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
-const statementFields = {
-  key,
-  status: z.enum(['accepted', 'completed', 'failed', 'returned']),
-  reference: z.string().regex(RAIL_REFERENCE),
-  failure: z.object({ code: z.string() }).nullish(),
-};
-
-const statement = z.object(statementFields);
-const unknownKey = z.object({ key, status: z.literal('unknown') });
-const callback = z.object({ ...statementFields, id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) });
+const statement = z
+  .object({
+    key,
+    status: z.enum(['accepted', 'completed', 'failed', 'returned', 'voided']),
+    reference: z.string().regex(RAIL_REFERENCE).nullish(),
+    failure: z.object({ code: z.string() }).nullish(),
+  })
+  // What was voided before the gateway heard of it has no name there.
+  .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
+const keyWith = (status: string) => z.object({ key, status: z.literal(status) });
+const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
 const order = z.object({
   key,
   amount: z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(['COPM', 'DUSD']) }),
@@ -55,7 +56,7 @@ export interface RailCallback extends KeyedStatement {
 function statementOf(given: z.output<typeof statement>): KeyedStatement {
   const failed = given.status === 'failed' || given.status === 'returned';
   const code = failed ? failureCode(given.failure?.code ?? '') : null;
-  return { key: given.key, status: given.status, reference: given.reference, failureCode: code };
+  return { key: given.key, status: given.status, reference: given.reference ?? null, failureCode: code };
 }
 
 /** Null when it is no statement. */
@@ -66,7 +67,16 @@ export function readStatement(text: string): KeyedStatement | null {
 
 /** True when it says, in the protocol's own words, that this key was never heard of: another 404 proves nothing. */
 export function saysUnknown(text: string, wanted: Uuid): boolean {
-  const read = unknownKey.safeParse(parsed(text));
+  return saysOf(wanted, 'unknown', text);
+}
+
+/** True when it says in the same way that the gateway cannot void. */
+export function saysCannotVoid(text: string, wanted: Uuid): boolean {
+  return saysOf(wanted, 'cannot_void', text);
+}
+
+function saysOf(wanted: Uuid, status: string, text: string): boolean {
+  const read = keyWith(status).safeParse(parsed(text));
   return read.success && read.data.key === wanted;
 }
 

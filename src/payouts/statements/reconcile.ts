@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import { time } from '../../db/columns.js';
 import type { Database, Reader } from '../../db/database.js';
-import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import type { PayoutStatement } from '../../db/entities/rail-statements.js';
 import { columnList, literal } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
@@ -151,7 +151,7 @@ async function endedAround(reader: Reader, rail: string, day: Instant, delayMs: 
   return [...new Map(rows.map((row) => parseRow(payouts, row)).map((payout) => [payout.id, payout])).values()];
 }
 
-/** Those of which no statement of any day has a line. */
+/** Those of which no statement of any day has a line, though one of them should. */
 async function unmatched(
   reader: Reader,
   rail: string,
@@ -163,7 +163,21 @@ async function unmatched(
     outcomes.map(({ payout }) => payout.id),
   );
   const told = new Set(lines.map(({ payoutKey, status }) => `${payoutKey} ${status}`));
-  return outcomes.filter(({ payout, status }) => !told.has(`${payout.id} ${status}`));
+  const found = outcomes.filter(({ payout, status }) => !told.has(`${payout.id} ${status}`));
+  const failed = await failedByRail(
+    reader,
+    found.filter(({ status }) => status === 'failed').map(({ payout }) => payout.id),
+  );
+  return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
+}
+
+/** Of these payouts those that the rail itself said to have failed: it has nothing to tell of what it voided or never had. */
+async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
+  const found = new Set<Uuid>();
+  for (const payoutId of slices(ids))
+    for (const { payoutId: id, kind } of await reader.select(payoutRailEvents, { payoutId, said: 'failed' }))
+      if (id !== null && kind !== 'resolution') found.add(id);
+  return found;
 }
 
 async function raise(desk: PostingDesk, found: readonly FoundLine[]): Promise<number> {

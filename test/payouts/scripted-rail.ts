@@ -1,0 +1,47 @@
+import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/types.js';
+import type { RailStatement } from '../../src/payouts/rules.js';
+
+export type Answer = RailStatement | null | 'silent';
+
+/** A rail that says what it is told to, one answer after the other, and remembers what it was given: it never deduplicates. */
+export class ScriptedRail implements Rail {
+  readonly given: RailOrder[] = [];
+  readonly asked: string[] = [];
+  readonly voided: string[] = [];
+  private readonly answers: Answer[];
+
+  constructor(...answers: Answer[]) {
+    this.answers = answers;
+  }
+
+  submit(order: RailOrder): Promise<RailStatement> {
+    this.given.push(order);
+    const answer = this.next();
+    if (answer === null) throw new RailSilent('nothing');
+    return Promise.resolve(answer);
+  }
+
+  async status(key: string): Promise<RailStatement | null> {
+    this.asked.push(key);
+    return Promise.resolve(this.next());
+  }
+
+  async void(key: string): Promise<RailStatement | null> {
+    this.voided.push(key);
+    return Promise.resolve(this.next());
+  }
+
+  private next(): RailStatement | null {
+    const answer = this.answers.shift();
+    if (answer === undefined || answer === 'silent') throw new RailSilent('no answer');
+    return answer;
+  }
+}
+
+export function say(
+  status: RailStatement['status'],
+  failureCode: RailStatement['failureCode'] = null,
+  reference = 'R-1',
+): RailStatement {
+  return { status, reference, failureCode };
+}
