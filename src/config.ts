@@ -143,6 +143,9 @@ export const OPS_VARIABLES = {
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 
+/** What the conformance check of a gateway needs, which has no database. */
+export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
+
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);
 const opsSchema = z.object(OPS_VARIABLES);
@@ -173,6 +176,11 @@ export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
   return read(opsSchema, environment);
+}
+
+/** The keys shared with each gateway, by its name. Throws ConfigError. */
+export function readGatewayKeys(environment: Environment = process.env): Config['PAYOUT_RAIL_KEYS'] {
+  return read(z.object(GATEWAY_VARIABLES), environment).PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {

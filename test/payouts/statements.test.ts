@@ -16,7 +16,25 @@ import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './suppo
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** A rail for each test: what statements of it were taken before matters. */
-const COUNTRIES = ['AR', 'BO', 'BR', 'CL', 'CR', 'CU', 'DO', 'EC', 'GT', 'HN', 'MX', 'NI', 'PA', 'PE', 'PY', 'SV'];
+const COUNTRIES = [
+  'AR',
+  'BO',
+  'BR',
+  'CL',
+  'CR',
+  'CU',
+  'DO',
+  'EC',
+  'GT',
+  'HN',
+  'MX',
+  'NI',
+  'PA',
+  'PE',
+  'PY',
+  'SV',
+  'UY',
+];
 const railOf = (country: string): string => `http:bank-${country.toLowerCase()}`;
 
 describe('the statements of a rail', () => {
