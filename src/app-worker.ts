@@ -8,12 +8,16 @@ import { ErrorWriter } from './http/errors.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
+import { RailConversation } from './payouts/conversation.js';
+import { LateInquiries } from './payouts/inquiries.js';
 import { railMetrics, stuckMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
 import { SIMULATED } from './payouts/rails/rules.js';
 import { SimulatedRail } from './payouts/rails/simulated.js';
+import type { Rails } from './payouts/rails/types.js';
+import { USUAL_WINDOW_MS } from './payouts/rules.js';
 import { Submissions } from './payouts/submission.js';
-import { simulatedReports, stuckSweep } from './payouts/sweeps.js';
+import { inquirySweeps, simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
 import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
@@ -80,7 +84,7 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
   const batches = new BatchService({ database, desk, clock, baseUrl: config.BASE_URL });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
-  const { submissions, simulated } = buildRails(config, core, logger);
+  const { submissions, inquiries, rails, simulated } = buildRails(config, core, logger);
   const onFound = (resourceType: string, resources: number): void =>
     logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
   return {
@@ -89,6 +93,7 @@ function buildWork(config: WorkerConfig, core: Core, bridge: Bridge, webhooks: W
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
+      ...inquirySweeps(inquiries, rails.keys()),
       simulatedReports(simulated, buildCallbacks(config, core, bridge)),
       outboxSweep(outbox, relay),
       webhookSweep(core, waker),
@@ -125,14 +130,21 @@ function buildRails(
   config: WorkerConfig,
   { database, desk, clock, failpoints, registry }: Core,
   logger: Logger,
-): { readonly submissions: Submissions; readonly simulated: SimulatedRail } {
+): {
+  readonly submissions: Submissions;
+  readonly inquiries: LateInquiries;
+  readonly rails: Rails;
+  readonly simulated: SimulatedRail;
+} {
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const rails = openRails(simulated, { urls, keys }, clock);
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
-  const { ENCRYPTION_KEYS: encryptionKeys } = config;
-  const parts = { database, desk, clock, rails, encryptionKeys, failpoints, observer };
-  return { submissions: new Submissions(parts), simulated };
+  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer });
+  const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAIL_RETURN_WINDOW_S: windows } = config;
+  const submissions = new Submissions({ conversation, encryptionKeys, monotonic: () => performance.now() });
+  const inquiries = new LateInquiries(conversation, (rail) => windows.get(rail) ?? USUAL_WINDOW_MS);
+  return { submissions, inquiries, rails, simulated };
 }
 
 const EXPIRY_EVERY_MS = 500;

@@ -30,7 +30,7 @@ import { deskMetrics } from './ledger/desk/metrics.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { payoutGuide } from './payouts/guide.js';
-import { callbackMetrics } from './payouts/metrics.js';
+import { callbackMetrics, contradictionMetrics } from './payouts/metrics.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
 import { Payouts } from './payouts/service.js';
@@ -112,7 +112,8 @@ export function buildCallbacks(
   { nudge }: Bridge,
 ): RailCallbacks {
   const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [`http:${name}`, ring]));
-  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback: callbackMetrics(registry) });
+  const [onCallback, onContradiction] = [callbackMetrics(registry), contradictionMetrics(registry)];
+  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback, onContradiction });
 }
 
 /** Where Temporal is, for the client and the worker. */

@@ -81,6 +81,20 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
+/** `bank-a=3600,simulated=0`: seconds of each rail; in milliseconds, by the rail's name in payouts. */
+export const railSeconds = (least: number, most: number) =>
+  z.string().transform((text, context): ReadonlyMap<string, number> => {
+    const seconds = count(least, most);
+    return new Map(
+      pairs(text).map(([name, given]) => {
+        const read = seconds.safeParse(given);
+        if (!RAIL_NAME.test(name) || !read.success)
+          context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
+        return [name === SIMULATED ? SIMULATED : `http:${name}`, (read.data ?? 0) * 1_000];
+      }),
+    );
+  });
+
 /** `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of them verify. */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
   const byName = new Map<string, string[]>();
@@ -93,19 +107,6 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
   });
   return new Map(rings);
 });
-
-/** `bank-a=3600,simulated=0`: a whole number for some rails, by the names that payouts have. */
-export const railCounts = (least: number, most: number): z.ZodType<ReadonlyMap<string, number>, string> =>
-  z.string().transform((text, context): ReadonlyMap<string, number> => {
-    const found = new Map<string, number>();
-    for (const [name, value] of pairs(text)) {
-      const number = count(least, most).safeParse(value);
-      if (!RAIL_NAME.test(name) || !number.success)
-        context.addIssue(`${name} must be the name of a rail, with = and a number from ${least} to ${most}`);
-      else found.set(name === SIMULATED ? SIMULATED : `http:${name}`, number.data);
-    }
-    return found;
-  });
 
 export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
   const [name = '', passing = '1'] = text.split(':');

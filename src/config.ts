@@ -11,9 +11,9 @@ import {
   mysqlUrl,
   pem,
   port,
-  railCounts,
   railKeys,
   railRoutes,
+  railSeconds,
   railUrls,
   signingKeys,
   TASK_QUEUE_NAMES,
@@ -115,6 +115,9 @@ export const WORKER_VARIABLES = {
   PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
     .default(900)
     .describe('after how long without a word from its rail a payout is raised to operators'),
+  PAYOUT_RAIL_RETURN_WINDOW_S: railSeconds(3_600, 31_536_000)
+    .default(new Map())
+    .describe('for how long completed payouts are asked about, by gateway: bank-a=2592000; 60 days unless said'),
   SDK_METRICS_PORT: port
     .default(9091)
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
@@ -137,9 +140,14 @@ export const OPS_VARIABLES = {
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
-  PAYOUT_RAIL_STATEMENT_DELAY_S: railCounts(0, 2_592_000)
+  PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
     .default(new Map())
     .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
+  PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
+    .default(new Map())
+    .describe(
+      'how long after the last attempt a gateway that cannot void may still pay: bank-a=3600; 86400 unless said',
+    ),
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 

@@ -90,7 +90,11 @@ function monthRefusal({ amount, limits, month, monthUsed }: Spending): Refusal |
 }
 
 /** Held funds are not spendable; the fee must be covered too. */
-function fundsRefusal({ source, amount, feeRaw }: Spending): Refusal | null {
+export function fundsRefusal({
+  source,
+  amount,
+  feeRaw,
+}: Pick<Spending, 'source' | 'amount' | 'feeRaw'>): Refusal | null {
   const { asset } = amount;
   const { available } = source.balances[asset];
   const requested = amount.raw + feeRaw;

@@ -21,8 +21,10 @@ export interface Ops extends OpsParts {
   readonly encryptionKeys: () => Keyring;
   /** Where gateways are, and the keys shared with them. */
   readonly gateways: Gateways;
-  /** How long after an outcome a rail may date its line in a statement. */
-  readonly statementDelayMs: (rail: string) => number;
+  /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
+  readonly railQuietMs: ReadonlyMap<string, number>;
+  /** How long after an outcome a rail may date its line in a statement, likewise. */
+  readonly railStatementDelayMs: ReadonlyMap<string, number>;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -131,17 +133,15 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const actor = (): Actor => operatorActor(operator());
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
-    const statementDelayMs = (rail: string): number =>
-      1_000 * (config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? HOUR_S);
-    const encryptionKeys = (): Keyring => encryptionKeysOf(config);
-    await work({ ...parts, output, operator, actor, encryptionKeys, gateways, statementDelayMs });
+    const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
+    const rails = { gateways, railQuietMs, railStatementDelayMs };
+    await work({ ...parts, ...rails, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
   } finally {
     await parts.desk.drained();
     await parts.database.close();
   }
 }
 
-const HOUR_S = 3_600;
 const MAX_OPERATOR = 80;
 
 function operatorName(given: string | undefined, config: OpsConfig): string {

@@ -10,8 +10,11 @@ import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { reportOutcome } from './commands.js';
+import type { RailObserver } from './conversation.js';
 import { verify } from './rails/signing.js';
 import { type RailCallback, readCallback } from './rails/wire.js';
+import { effectOf } from './rules.js';
+import { isSettledWord } from './settled-words.js';
 
 /** What came of a callback. `reused`: its id was used for something else before. */
 export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';
@@ -24,6 +27,7 @@ export interface CallbackParts {
   /** Of each rail that calls back, by the name in payouts. */
   readonly keys: ReadonlyMap<string, Keyring>;
   readonly onCallback: (rail: string, effect: CallbackEffect) => void;
+  readonly onContradiction: RailObserver['contradicted'];
 }
 
 export interface ReceivedCallback {
@@ -66,7 +70,7 @@ export class RailCallbacks {
 
   /** A genuine report, through whichever door it came. Throws as `receive`. */
   async tell(rail: string, { callbackId, ...said }: RailCallback): Promise<CallbackEffect> {
-    const { database, desk, nudge } = this.parts;
+    const { database, desk, nudge, onContradiction } = this.parts;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
       await this.write({ rail, payoutId: null, effect: 'unknown_payout', callbackId });
@@ -74,6 +78,8 @@ export class RailCallbacks {
     }
     const { id, tenantId } = payout;
     const [outboxId, eventId] = [newId(), newId()];
+    const isContrary = effectOf(payout, said) === 'conflict';
+    const isSettled = isContrary && (await isSettledWord(database.reader, payout, said));
     const { outcome, replayed } = await desk.submit(reportOutcome, {
       tenantId,
       key: `rail/${rail}/${callbackId}`,
@@ -81,6 +87,7 @@ export class RailCallbacks {
       facts: payout,
       kind: 'callback',
       said,
+      isSettled,
       callbackId,
       outboxId,
       eventId,
@@ -92,6 +99,7 @@ export class RailCallbacks {
     }
     if (outcome.resource.status !== payout.status) nudge.tell({ id: outboxId, resourceType: 'payout', resourceId: id });
     const written = await database.reader.find(payoutRailEvents, { id: eventId });
+    if (written?.effect === 'conflict') onContradiction(rail);
     return written?.effect ?? 'noted';
   }
 
@@ -121,6 +129,7 @@ export class RailCallbacks {
       kind: 'callback',
       railReference: null,
       failureCode: null,
+      attempt: null,
       at: clock(),
     };
     await transact(database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));

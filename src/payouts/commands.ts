@@ -1,17 +1,19 @@
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type Payout, payouts } from '../db/entities/payouts.js';
+import { type Payout, payoutResolutions, payouts } from '../db/entities/payouts.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { isOwn, readOwners } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
+import { decideAttempt, decideBegin } from './attempts.js';
 import { decidePayout } from './decide.js';
 import {
-  decideBegin,
+  decideDenial,
   decideRaise,
   decideReport,
+  type DenyPayout,
   type PayoutCommand,
   type RaisePayout,
   type ReportOutcome,
@@ -61,6 +63,14 @@ export const beginPayout: CommandKind<PayoutCommand, Payout> = {
   decide: decideBegin,
 };
 
+/** Before the rail is called again. */
+export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
+  ...beginPayout,
+  name: 'attempt payout',
+  needs: ({ facts }) => [need(payouts, { id: facts.id }), need(payoutResolutions, { payoutId: facts.id })],
+  decide: decideAttempt,
+};
+
 /** What the rail says. */
 export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   name: 'report outcome of payout',
@@ -76,6 +86,13 @@ export const raisePayout: CommandKind<RaisePayout, Payout> = {
   ...beginPayout,
   name: 'raise payout',
   decide: decideRaise,
+};
+
+/** What the rail never heard of. */
+export const denyPayout: CommandKind<DenyPayout, Payout> = {
+  ...beginPayout,
+  name: 'deny payout',
+  decide: decideDenial,
 };
 
 /** Every account that an outcome may post to. */

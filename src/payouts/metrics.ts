@@ -3,7 +3,7 @@ import type { Clock } from '../core/instant.js';
 import { integer, nullable, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { CallbackEffect } from './callbacks.js';
-import type { RailObserver } from './submission.js';
+import type { RailObserver } from './conversation.js';
 
 /** What operators see of the rails. `onSilent` gets a line for the log. */
 export function railMetrics(registry: Registry, onSilent: RailObserver['silent']): RailObserver {
@@ -13,7 +13,28 @@ export function railMetrics(registry: Registry, onSilent: RailObserver['silent']
     labelNames: ['rail', 'kind', 'result'] as const,
     registers: [registry],
   });
-  return { called: (rail, kind, result) => calls.inc({ rail, kind, result }), silent: onSilent };
+  return {
+    called: (rail, kind, result) => calls.inc({ rail, kind, result }),
+    silent: onSilent,
+    contradicted: contradictionMetrics(registry),
+  };
+}
+
+const CONTRADICTIONS = 'payout_contradictions_total';
+
+/** Counts what rails say against what we know, by whichever way it comes: one counter for each process. */
+export function contradictionMetrics(registry: Registry): RailObserver['contradicted'] {
+  const known = registry.getSingleMetric(CONTRADICTIONS);
+  const contradictions =
+    known instanceof Counter
+      ? known
+      : new Counter({
+          name: CONTRADICTIONS,
+          help: 'Words of rails against what is known of a payout; each raises it to operators',
+          labelNames: ['rail'] as const,
+          registers: [registry],
+        });
+  return (rail) => contradictions.inc({ rail });
 }
 
 /** What came of callbacks. */

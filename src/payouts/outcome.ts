@@ -20,6 +20,7 @@ import {
   type Effect,
   effectOf,
   failureOf,
+  nextAsk,
   nextInstant,
   payoutPosting,
   type RailStatement,
@@ -39,23 +40,11 @@ export interface PayoutCommand extends Command {
   readonly eventId: Uuid;
 }
 
-/** Approved → in progress. Committed before the rail is called: from then on it cannot be canceled. */
-export function decideBegin(command: PayoutCommand, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  if (payout.status !== 'approved') return unchanged(payout);
-  const begun: Payout = { ...payout, status: 'in_progress', submittedAt: nextInstant(payout, view.at) };
-  const sent = insertRow(payoutRailEvents, railEvent(command, begun, { kind: 'submission', effect: 'sent' }, view.at));
-  return {
-    outcome: { done: true, resource: begun },
-    writes: { rows: [changeRow(payouts, begun), sent] },
-    bindsKey: true,
-  };
-}
-
 export interface ReportOutcome extends PayoutCommand {
   readonly kind: PayoutRailEvent['kind'];
   readonly said: RailStatement;
+  /** Whether operators have settled this word, if it contradicts what we know. */
+  readonly isSettled: boolean;
   /** The callback's own id; null for every other way of hearing. */
   readonly callbackId: string | null;
   /** Of the entry that tells the workflow; null where the workflow itself asked. */
@@ -67,7 +56,9 @@ export function decideReport(command: ReportOutcome, view: View): Decision<Payou
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { said, kind } = command;
-  const effect = effectOf(payout.status, said.status);
+  const means = effectOf(payout, said);
+  // What is raised now is not settled yet, whatever was decided before.
+  const effect = means === 'conflict' && command.isSettled && payout.stuckSince === null ? 'settled' : means;
   const { settled, writes } = applied(effect, payout, said, view);
   const word = { kind, said: said.status, effect: EFFECT_WORDS[effect] } as const;
   const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, view.at, said))];
@@ -88,6 +79,7 @@ const EFFECT_WORDS: Readonly<Record<Effect, PayoutRailEvent['effect']>> = {
   complete_and_return: 'applied',
   duplicate: 'duplicate',
   conflict: 'conflict',
+  settled: 'settled',
 };
 
 export interface Applied {
@@ -99,12 +91,13 @@ export interface Applied {
 export function applied(effect: Effect, payout: Payout, said: RailStatement, view: View): Applied {
   const railReference = payout.railReference ?? said.reference;
   switch (effect) {
-    case 'duplicate':
+    case 'settled':
       return { settled: payout, writes: {} };
+    case 'duplicate':
     case 'note':
-      return { settled: payout.railReference === null ? { ...payout, railReference } : payout, writes: {} };
+      return { settled: railReference === payout.railReference ? payout : { ...payout, railReference }, writes: {} };
     case 'conflict':
-      return { settled: raised(payout, 'contradiction', view.at), writes: {} };
+      return { settled: raised(payout, 'contradiction', view), writes: {} };
     case 'complete':
       return completed({ ...payout, railReference }, view);
     case 'fail':
@@ -127,11 +120,22 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, vie
   }
 }
 
-const CALM = { stuckSince: null, stuckReason: null } as const;
+export const CALM = { stuckSince: null, stuckReason: null } as const;
+
+/** An outcome ends the silence. A contradiction stays raised until operators have settled it. */
+function calmed({ stuckReason }: Payout): Partial<Payout> {
+  return stuckReason === 'contradiction' ? {} : CALM;
+}
+
+/** With when it is asked about next, from now on. */
+export function scheduled(payout: Payout, { at }: View): Payout {
+  return { ...payout, askAt: nextAsk(payout, at, Number.POSITIVE_INFINITY) };
+}
 
 /** What was held is spent. */
 function completed(payout: Payout, view: View): Applied {
-  const settled: Payout = { ...payout, ...CALM, status: 'completed', endedAt: nextInstant(payout, view.at) };
+  const endedAt = nextInstant(payout, view.at);
+  const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, view);
   const events = [payoutEvent('payout.completed', settled)];
   return { settled, writes: { holds: [released(settled)], postings: [payoutPosting(settled)], events } };
 }
@@ -139,7 +143,7 @@ function completed(payout: Payout, view: View): Applied {
 function failed(payout: Payout, { failureCode }: RailStatement, view: View): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const endedAt = nextInstant(payout, view.at);
-  const settled: Payout = { ...payout, ...CALM, ...failure, status: 'failed', endedAt };
+  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'failed', endedAt }, view);
   return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] } };
 }
 
@@ -147,35 +151,57 @@ function failed(payout: Payout, { failureCode }: RailStatement, view: View): App
 function returned(payout: Payout, { failureCode }: RailStatement, view: View): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
   const returnedAt = nextInstant(payout, view.at);
-  const settled: Payout = { ...payout, ...CALM, ...failure, status: 'returned', returnedAt };
+  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, view);
   return { settled, writes: { postings: [returnPosting(settled)], events: [payoutEvent('payout.returned', settled)] } };
 }
 
 /** For operators to look at. What was raised before keeps its time; a contradiction outweighs silence. */
-export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, at: Instant): Payout {
+export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, view: View): Payout {
   if (payout.stuckReason === stuckReason) return payout;
-  return { ...payout, stuckSince: payout.stuckSince ?? at, stuckReason };
+  return scheduled({ ...payout, stuckSince: payout.stuckSince ?? view.at, stuckReason }, view);
 }
 
 export interface RaisePayout extends PayoutCommand {
-  /** Null: the rail denies what it had taken. Else raised only where it was submitted before. */
-  readonly submittedBefore: Instant | null;
+  readonly submittedBefore: Instant;
 }
 
-/** Raises a payout that nobody says anything of for too long, or that the rail denies. */
+/** Raises a payout that nobody says anything of for too long. */
 export function decideRaise(command: RaisePayout, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { submittedBefore: before } = command;
   const { status, submittedAt, stuckSince } = payout;
-  const isSilent = before !== null && submittedAt !== null && submittedAt < before && stuckSince === null;
-  if (status !== 'in_progress' || !(isSilent || before === null)) return unchanged(payout);
-  const settled = raised(payout, before === null ? 'contradiction' : 'no_outcome', view.at);
-  const writes = settled === payout ? {} : { rows: [changeRow(payouts, settled)] };
-  return { outcome: { done: true, resource: settled }, writes, bindsKey: false };
+  const isSilent = status === 'in_progress' && submittedAt !== null && submittedAt < command.submittedBefore;
+  if (!isSilent || stuckSince !== null) return unchanged(payout);
+  const settled = raised(payout, 'no_outcome', view);
+  return {
+    outcome: { done: true, resource: settled },
+    writes: { rows: [changeRow(payouts, settled)] },
+    bindsKey: false,
+  };
 }
 
-function unchanged(payout: Payout): Decision<Payout> {
+export interface DenyPayout extends PayoutCommand {
+  readonly isSettled: boolean;
+}
+
+/** The rail never heard of it, though it had taken it or it has ended. Of one that failed that is no contradiction. */
+export function decideDenial(command: DenyPayout, view: View): Decision<Payout> {
+  const payout = view.row(payouts, { id: command.facts.id });
+  if (payout === undefined) return refuse(NOT_FOUND, false);
+  const { status, railReference, stuckSince } = payout;
+  const isContrary =
+    status === 'completed' || status === 'returned' || (status === 'in_progress' && railReference !== null);
+  const isSettled = command.isSettled && stuckSince === null;
+  const effect = isContrary ? (isSettled ? 'settled' : 'conflict') : 'noted';
+  const settled = effect === 'conflict' ? raised(payout, 'contradiction', view) : payout;
+  const word = { kind: 'inquiry', said: 'unknown', effect } as const;
+  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, view.at))];
+  if (settled !== payout) rows.push(changeRow(payouts, settled));
+  return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
+}
+
+/** Nothing is to be done about it. */
+export function unchanged(payout: Payout): Decision<Payout> {
   return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
 }
 
@@ -192,7 +218,7 @@ export function told(
 export function railEvent(
   { eventId, callbackId = null }: { readonly eventId: Uuid; readonly callbackId?: string | null },
   { id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>,
-  word: Pick<PayoutRailEvent, 'kind' | 'effect'> & { readonly said?: PayoutRailEvent['said'] },
+  word: Pick<PayoutRailEvent, 'kind' | 'effect'> & Partial<Pick<PayoutRailEvent, 'said' | 'attempt'>>,
   at: Instant,
   said: RailStatement | null = null,
 ): PayoutRailEvent {
@@ -206,6 +232,7 @@ export function railEvent(
     callbackId,
     railReference: said?.reference ?? null,
     failureCode: said?.failureCode ?? null,
+    attempt: word.attempt ?? null,
     at,
   };
 }

@@ -3,6 +3,7 @@ import { checkedText } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
+import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import {
   type Payout,
@@ -11,6 +12,7 @@ import {
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
+import { fundsRefusal } from '../accounts/rules.js';
 import { MAX_REASON } from '../approvals/service.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
@@ -21,11 +23,14 @@ import {
   insertRow,
   need,
   refuse,
+  type RowWrite,
   type View,
 } from '../ledger/desk/types.js';
+import { openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
-import { type Applied, actOn, applied, type PayoutCommand, railEvent, told } from './outcome.js';
-import { effectOf } from './rules.js';
+import { payoutEvent } from './decide.js';
+import { type Applied, actOn, applied, CALM, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
+import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rules.js';
 
 /**
  * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
@@ -45,8 +50,15 @@ interface Propose extends ResolutionCommand {
 
 interface Decide extends ResolutionCommand {
   readonly verdict: 'apply' | 'reject';
+  /** Why the money may be given back; null where the outcome gives none back, or the proposal is rejected. */
+  readonly release: Release | null;
   readonly outboxId: Uuid;
 }
+
+/** What must be known before money is given back: the rail's word that it never pays, or that it has been quiet for long. */
+export type Release =
+  | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
+  | { readonly by: 'quiet'; readonly quietMs: number };
 
 const proposing: CommandKind<Propose, Payout> = {
   name: 'propose resolution of payout',
@@ -70,7 +82,7 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { outcome, reason, resolutionId: id, operator } = command;
-  if (openOf(payout, view) !== undefined) return refuse(OPEN_ALREADY, false);
+  if (openResolution(payout, view) !== undefined) return refuse(OPEN_ALREADY, false);
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refuse(refusal, false);
   const resolution: PayoutResolution = {
@@ -92,13 +104,13 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
 
 function decideVerdict(command: Decide, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
-  const open = payout === undefined ? undefined : openOf(payout, view);
+  const open = payout === undefined ? undefined : openResolution(payout, view);
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
   const { operator, verdict } = command;
   const { outcome, reason } = open;
   const isApplied = verdict === 'apply';
   if (isApplied && operator === open.proposedBy) return refuse(SAME_PERSON, false);
-  const refusal = isApplied ? outcomeRefusal(payout, outcome) : null;
+  const refusal = isApplied ? applyRefusal(payout, outcome, command.release, view) : null;
   if (refusal !== null) return refuse(refusal, false);
   const { settled, writes } = isApplied ? resolved(payout, outcome, view) : { settled: payout, writes: {} };
   const status = isApplied ? 'applied' : 'rejected';
@@ -109,6 +121,7 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
   };
   const rows = [changeRow(payoutResolutions, decided), audited(command, settled, act, view)];
   if (isApplied) {
+    if (command.release?.by === 'void') rows.push(voidedEvent(command.release, settled, view));
     const said = outcome === 'unchanged' ? null : outcome;
     const word = { kind: 'resolution', said, effect: said === null ? 'noted' : 'applied' } as const;
     rows.push(insertRow(payoutRailEvents, railEvent(command, settled, word, view.at)));
@@ -118,25 +131,43 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
 }
 
 function resolved(payout: Payout, outcome: PayoutResolution['outcome'], view: View): Applied {
-  if (outcome === 'unchanged') return { settled: { ...payout, stuckSince: null, stuckReason: null }, writes: {} };
+  const calm: Payout = { ...payout, ...CALM };
+  if (outcome === 'unchanged') return { settled: scheduled(calm, view), writes: {} };
+  if (payout.status === 'failed') return paidAfterAll(calm, view);
   const failureCode = outcome === 'completed' ? null : 'rejected_by_bank';
   const said = { status: outcome, reference: null, failureCode } as const;
-  return applied(effectOf(payout.status, outcome), payout, said, view);
+  return applied(effectOf(calm, said), calm, said, view);
 }
 
-function openOf(payout: Payout, view: View): PayoutResolution | undefined {
-  return view.rows(payoutResolutions, { payoutId: payout.id }).find(({ status }) => status === 'proposed');
+/** It failed, and was paid all the same: what was given back is taken again, and counts in its month again. */
+function paidAfterAll(payout: Payout, view: View): Applied {
+  const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
+  const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, view.at) } as const;
+  const settled = scheduled({ ...payout, ...ends, failureCode: null, failureMessage: null }, view);
+  const months = [{ accountId, asset, month, raw }];
+  const events = [payoutEvent('payout.completed', settled)];
+  return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
+}
+
+function voidedEvent({ eventId, said }: Extract<Release, { by: 'void' }>, payout: Payout, view: View): RowWrite {
+  const word = { kind: 'void', said: said.status, effect: 'applied' } as const;
+  return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, view.at, said));
+}
+
+/** True where money comes back to the account though the rail has never named the payment: an order may be on its way. */
+export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
+  return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
 }
 
 /** In which statuses a payout can be resolved so. */
 const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
-  completed: ['in_progress'],
+  completed: ['in_progress', 'failed'],
   failed: ['in_progress'],
   returned: ['in_progress', 'completed'],
   unchanged: ['completed', 'failed', 'returned', 'canceled', 'rejected'],
 };
 
-function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
+export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
   const allowed = POSSIBLE_IN[outcome];
   if (!allowed.includes(status))
     return {
@@ -148,6 +179,37 @@ function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolutio
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
 }
 
+function applyRefusal(
+  payout: Payout,
+  outcome: PayoutResolution['outcome'],
+  release: Release | null,
+  view: View,
+): Refusal | null {
+  const refusal = outcomeRefusal(payout, outcome);
+  if (refusal !== null) return refusal;
+  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, view.at);
+  const source =
+    payout.status === 'failed' && outcome === 'completed' ? view.account(payout.sourceAccountId) : undefined;
+  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
+}
+
+/** A rail that cannot void is trusted to have reported or refused by then whatever was handed to it. */
+function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
+  if (release.by === 'void') return null;
+  const until = instant((attemptedAt ?? submittedAt ?? at) + release.quietMs);
+  if (at >= until) return null;
+  return {
+    code: 'invalid_state',
+    message: `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
+    details: { current: 'in_progress', allowed: ['completed'] },
+  };
+}
+
+const NOT_ASKED: Refusal = {
+  code: 'invalid_state',
+  message: 'the rail has not said that it will never pay this: approve the resolution again',
+  details: { current: 'in_progress', allowed: ['completed'] },
+};
 const OPEN_ALREADY: Refusal = {
   code: 'invalid_state',
   message: 'a resolution is proposed already: it is approved or rejected first',
@@ -184,18 +246,32 @@ export function proposeResolution(
   return submitted(desk, proposing, { ...base(facts), ...ids, facts, outcome, reason, operator });
 }
 
+/** Ends the open proposal; nothing else changes. Throws ApiError invalid_state (nothing is proposed), ledger_unavailable. */
+export function rejectResolution(desk: PostingDesk, facts: Payout, operator: string): Promise<Payout> {
+  return decided(desk, facts, { verdict: 'reject', release: null, operator });
+}
+
 /**
- * Applies or ends the open proposal. Throws ApiError authority_insufficient (the proposer), invalid_state (nothing is
- * proposed, or the rail spoke meanwhile), ledger_unavailable.
+ * Applies the open proposal; what must be asked before is asked in release.ts. Throws ApiError authority_insufficient (the
+ * proposer), invalid_state (nothing is proposed, or the rail spoke meanwhile, or nothing can be given back yet),
+ * insufficient_funds, ledger_unavailable.
  */
-export function decideResolution(
+export function applyResolution(
   desk: PostingDesk,
   facts: Payout,
-  verdict: Decide['verdict'],
   operator: string,
+  release: Release | null,
+): Promise<Payout> {
+  return decided(desk, facts, { verdict: 'apply', release, operator });
+}
+
+function decided(
+  desk: PostingDesk,
+  facts: Payout,
+  wanted: Pick<Decide, 'verdict' | 'release' | 'operator'>,
 ): Promise<Payout> {
   const ids = { auditId: newId(), eventId: newId(), outboxId: newId() };
-  return submitted(desk, deciding, { ...base(facts), ...ids, facts, verdict, operator });
+  return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });
 }
 
 /** All of a payout, oldest first. */

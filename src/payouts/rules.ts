@@ -1,6 +1,6 @@
 import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, maxInstant } from '../core/instant.js';
+import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
 import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
@@ -68,10 +68,14 @@ export function newPayout(command: CreatePayout, { fee, limitMonth, rail, wanted
     railReference: null,
     approvedAt: wanted === null ? at : null,
     submittedAt: null,
+    attempts: 0,
+    attemptedAt: null,
+    failedAt: null,
     endedAt: null,
     returnedAt: null,
     stuckSince: null,
     stuckReason: null,
+    askAt: null,
   };
 }
 
@@ -82,12 +86,13 @@ export interface Transition {
 
 /** Every status that it went through, oldest first: each at most once, always in this order. */
 export function transitionsOf(payout: Payout): readonly Transition[] {
-  const { status, createdAt, approvedAt, submittedAt, endedAt, returnedAt } = payout;
+  const { status, createdAt, approvedAt, submittedAt, failedAt, endedAt, returnedAt } = payout;
   const needed = payout.approvalsRequired !== null;
   const all: readonly (readonly [PayoutStatus, Instant | null])[] = [
     ['pending_approval', needed ? createdAt : null],
     ['approved', approvedAt],
     ['in_progress', submittedAt],
+    ['failed', failedAt],
     [status === 'returned' ? 'completed' : status, endedAt],
     ['returned', returnedAt],
   ];
@@ -128,7 +133,9 @@ export type Effect =
   | 'complete_and_return'
   | 'duplicate'
   /** The rail contradicts what it said before, or speaks of what it was never given. */
-  | 'conflict';
+  | 'conflict'
+  /** The same, and operators have settled that it means nothing. */
+  | 'settled';
 
 const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>> = {
   in_progress: {
@@ -163,9 +170,39 @@ const EFFECTS: Readonly<Partial<Record<PayoutStatus, Readonly<Record<RailStateme
   },
 };
 
-export function effectOf(status: PayoutStatus, said: RailStatement['status']): Effect {
-  return EFFECTS[status]?.[said] ?? 'conflict';
+/** A second name for one payment would be a second payment. */
+export function effectOf(
+  { status, railReference }: Pick<Payout, 'status' | 'railReference'>,
+  said: Pick<RailStatement, 'status' | 'reference'>,
+): Effect {
+  if (railReference !== null && said.reference !== null && said.reference !== railReference) return 'conflict';
+  return EFFECTS[status]?.[said.status] ?? 'conflict';
 }
+
+/** True of a word that says of a paid payout what is known, and can come to mean nothing else. */
+export function repeats(payout: Payout, said: RailStatement): boolean {
+  const isPaid = payout.status === 'completed' || payout.status === 'returned';
+  return isPaid && said.reference === payout.railReference && effectOf(payout, said) === 'duplicate';
+}
+
+const SOONEST_ASK_MS = 60_000;
+const FIRST_ASK_MS = 3_600_000;
+
+/**
+ * When the rail of a payout that has ended is asked next: a completed one may come back within `windowMs`, and is asked ever more
+ * rarely, a last time when the window closes; one that is raised is asked sooner. Null where nothing is asked, or its workflow
+ * asks. (decisions.md, Payouts)
+ */
+export function nextAsk({ status, endedAt, stuckSince }: Payout, now: Instant, windowMs: number): Instant | null {
+  if (endedAt === null) return null;
+  if (stuckSince !== null) return instant(now + Math.min(FIRST_ASK_MS, Math.max(SOONEST_ASK_MS, now - stuckSince)));
+  const closesAt = endedAt + windowMs;
+  if (status !== 'completed' || now >= closesAt) return null;
+  return instant(Math.min(closesAt, now + Math.max(FIRST_ASK_MS, now - endedAt)));
+}
+
+/** Where nothing else is said for a rail. */
+export const USUAL_WINDOW_MS = 60 * 86_400_000;
 
 /** The failure that a tenant sees: the message is ours, since the rail's own words may hold anything. */
 export function failureOf(code: FailureCode): Pick<Payout, 'failureCode' | 'failureMessage'> {

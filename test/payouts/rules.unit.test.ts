@@ -3,31 +3,39 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { PAYOUT_STATUSES, type Payout } from '../../src/db/entities/payouts.js';
+import { PAYOUT_STATUSES, type Payout, type PayoutStatus } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
 import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { ROOT } from '../support/service-process.js';
 import { effectOf, endOfNumber, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
 
-const WORDS = ['accepted', 'completed', 'failed', 'returned'] as const;
+const WORDS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
+
+const effect = (status: PayoutStatus, word: (typeof WORDS)[number], reference: string | null = 'R-1') =>
+  effectOf({ status, railReference: 'R-1' }, { status: word, reference });
 
 describe('what a rail says of a payout', () => {
   it('moves it as the states allow, and nowhere else', () => {
     const table = Object.fromEntries(
-      PAYOUT_STATUSES.map((status) => [status, WORDS.map((word) => effectOf(status, word)).join(' ')]),
+      PAYOUT_STATUSES.map((status) => [status, WORDS.map((word) => effect(status, word)).join(' ')]),
     );
-    const never = 'conflict conflict conflict conflict';
+    const never = 'conflict conflict conflict conflict conflict';
     assert.deepEqual(table, {
       pending_approval: never,
       approved: never,
-      in_progress: 'note complete fail complete_and_return',
-      completed: 'duplicate duplicate conflict return',
-      returned: 'duplicate duplicate conflict duplicate',
+      in_progress: 'note complete fail complete_and_return fail',
+      completed: 'duplicate duplicate conflict return conflict',
+      returned: 'duplicate duplicate conflict duplicate conflict',
       rejected: never,
       canceled: never,
-      failed: 'duplicate conflict duplicate conflict',
+      failed: 'conflict conflict duplicate conflict duplicate',
     });
+  });
+
+  it('contradicts itself wherever it names the payment otherwise', () => {
+    for (const status of PAYOUT_STATUSES)
+      for (const word of WORDS) assert.equal(effect(status, word, 'R-2'), 'conflict');
   });
 
   it('has a failure of ours for every code, known to us or not', () => {
@@ -43,10 +51,9 @@ describe('the transitions of a payout', () => {
   const at = (ms: number) => instant(ms);
 
   it('are told by its times alone, the first by whether it needed approval', () => {
+    const never = { approvedAt: null, submittedAt: null, failedAt: null, endedAt: null, returnedAt: null };
     const told = (change: Partial<Payout>) =>
-      transitionsOf({ ...base, approvedAt: null, submittedAt: null, endedAt: null, returnedAt: null, ...change }).map(
-        (one) => `${one.status} ${one.at}`,
-      );
+      transitionsOf({ ...base, ...never, ...change }).map((one) => `${one.status} ${one.at}`);
     assert.deepEqual(told({ approvedAt: at(1_000) }), ['approved 1000']);
     assert.deepEqual(told({ status: 'pending_approval', approvalsRequired: 1 }), ['pending_approval 1000']);
     assert.deepEqual(told({ status: 'canceled', approvalsRequired: 1, endedAt: at(2_000) }), [
@@ -67,7 +74,14 @@ describe('the transitions of a payout', () => {
   });
 
   it('never run backwards, whatever the clocks say', () => {
-    const payout = { ...base, approvedAt: at(1_000), submittedAt: at(9_000), endedAt: null, returnedAt: null };
+    const payout = {
+      ...base,
+      approvedAt: at(1_000),
+      submittedAt: at(9_000),
+      failedAt: null,
+      endedAt: null,
+      returnedAt: null,
+    };
     assert.equal(nextInstant(payout, at(5_000)), 9_000);
     assert.equal(nextInstant(payout, at(9_500)), 9_500);
   });

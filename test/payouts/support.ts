@@ -6,13 +6,24 @@ import { Failpoints } from '../../src/core/failpoints.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
-import { type Payout, type PayoutRailEvent, payoutRailEvents, payouts } from '../../src/db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  type PayoutResolution,
+  payouts,
+} from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { PayoutApprovals } from '../../src/payouts/approvals.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import type { Rail, Rails } from '../../src/payouts/rails/types.js';
+import { RailConversation } from '../../src/payouts/conversation.js';
+import { LateInquiries } from '../../src/payouts/inquiries.js';
+import { approveResolution } from '../../src/payouts/release.js';
+import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { USUAL_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Submissions } from '../../src/payouts/submission.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
@@ -186,25 +197,53 @@ export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: U
 /** The parts of the worker that reach rails, without worker and Temporal. */
 export function railsOf(
   { database }: TestDatabase,
-  given: { readonly clock?: Clock; readonly rail?: Rail; readonly rails?: Rails } = {},
+  given: {
+    readonly clock?: Clock;
+    readonly monotonic?: () => number;
+    readonly rail?: Rail;
+    readonly rails?: Rails;
+    readonly windowMs?: number;
+  } = {},
 ) {
   const { clock = systemClock } = given;
   const { desk, faults } = openDesk(database, {}, clock);
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const silent: string[] = [];
-  const submissions = new Submissions({
+  const contradicted: string[] = [];
+  const onContradiction = (rail: string) => void contradicted.push(rail);
+  const conversation = new RailConversation({
     database,
     desk,
     clock,
     rails: given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]),
-    encryptionKeys: TEST_KEYRING,
     failpoints: new Failpoints(null),
-    observer: { called: () => undefined, silent: (_, message) => silent.push(message) },
+    observer: {
+      called: () => undefined,
+      silent: (_, message) => silent.push(message),
+      contradicted: onContradiction,
+    },
   });
+  const monotonic = given.monotonic ?? (() => performance.now());
+  const submissions = new Submissions({ conversation, encryptionKeys: TEST_KEYRING, monotonic });
+  const inquiries = new LateInquiries(conversation, () => given.windowMs ?? USUAL_WINDOW_MS);
   const nudge = { tell: () => undefined };
   const approvals = new PayoutApprovals(desk, database.reader, clock, nudge);
-  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), onCallback: () => undefined });
-  return { submissions, simulated, approvals, callbacks, desk, faults, silent };
+  const onCallback = () => undefined;
+  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), onCallback, onContradiction });
+  const ours = { conversation, submissions, inquiries, approvals, callbacks };
+  return { ...ours, simulated, desk, faults, silent, contradicted };
+}
+
+/** Two operators settle it so. */
+export async function resolve(
+  { desk, conversation }: ReturnType<typeof railsOf>,
+  db: TestDatabase,
+  id: Uuid,
+  outcome: PayoutResolution['outcome'],
+  quietMs = 86_400_000,
+): Promise<Payout> {
+  await proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', operator: 'maria' });
+  return approveResolution({ conversation, quietMs: () => quietMs }, await rowOf(db, id), 'leo');
 }
 
 /** How often the simulated rail paid each of these. */

@@ -61,11 +61,18 @@ export const payouts = defineTable('payouts', {
   approvedAt: column.nullable(column.time),
   /** When it became in progress: from then on the rail may have it. */
   submittedAt: column.nullable(column.time),
+  /** How many times its order was allowed to go to the rail, and when last. */
+  attempts: column.integer,
+  attemptedAt: column.nullable(column.time),
+  /** When it failed, where it was found to have been paid after all; null otherwise. */
+  failedAt: column.nullable(column.time),
   /** When it was completed, rejected, canceled or failed. */
   endedAt: column.nullable(column.time),
   returnedAt: column.nullable(column.time),
   stuckSince: column.nullable(column.time),
   stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
+  /** When its rail is asked again though it has ended; null where it is not. */
+  askAt: column.nullable(column.time),
 });
 export type Payout = RowOf<typeof payouts>;
 
@@ -90,6 +97,7 @@ export const RAIL_EFFECTS = [
   'applied',
   'duplicate',
   'conflict',
+  'settled',
   'replayed',
   'late',
   'forged',
@@ -109,6 +117,8 @@ export const payoutRailEvents = defineTable('payout_rail_events', {
   callbackId: column.nullable(column.string),
   railReference: column.nullable(column.string),
   failureCode: column.nullable(column.string),
+  /** The number of the attempt that was sent. */
+  attempt: column.nullable(column.integer),
   at: column.time,
 });
 export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;

@@ -10,10 +10,12 @@ import { MAX_REASON } from '../../approvals/service.js';
 import type { StaffRight } from '../../db/entities/approvals.js';
 import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
+import { RailConversation } from '../../payouts/conversation.js';
 import { openRails } from '../../payouts/rails/registry.js';
 import { SIMULATED } from '../../payouts/rails/rules.js';
 import { SimulatedRail } from '../../payouts/rails/simulated.js';
-import { decideResolution, proposeResolution } from '../../payouts/resolutions.js';
+import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
+import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
 import { Submissions } from '../../payouts/submission.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -123,16 +125,16 @@ function addRetry(own: Command): void {
       'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
     explanation: `
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
-now denies it is not believed: resolve the payout instead.`,
+now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. What has
+ended is asked about, and never handed over again.`,
     options: [],
     examples: [`payouts retry ${EXAMPLE}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => {
       const payout = await findPayout(ops.database.reader, id);
-      if (payout.status !== 'approved' && payout.status !== 'in_progress')
-        throw new OpsError(`nothing is asked: the payout is ${payout.status}`);
-      const submissions = submissionsOf(ops);
       const { tenantId, status } = payout;
+      if (status !== 'approved' && payout.submittedAt === null)
+        throw new OpsError(`nothing is asked: the payout is ${status}, and its rail never had it`);
       const act = {
         tenantId,
         action: 'payout.retry',
@@ -142,7 +144,7 @@ now denies it is not believed: resolve the payout instead.`,
       };
       // Before the deed: whatever the rail then gets, it is written who wanted it.
       await transact(ops.database, (transaction) => recordAct(transaction, ops.actor(), ops.clock(), act));
-      const after = await (payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id));
+      const after = await askNow(ops, payout);
       const entry = { tenantId: payout.tenantId, resourceType: 'payout', resourceId: payout.id } as const;
       if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
       await show(ops, after);
@@ -150,11 +152,22 @@ now denies it is not believed: resolve the payout instead.`,
   });
 }
 
-function submissionsOf({ database, desk, clock, encryptionKeys, gateways, output }: Ops): Submissions {
-  const observer = { called: () => undefined, silent: (_: string, message: string) => output.say(message) };
+async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
+  const conversation = conversationOf(ops);
+  if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
+  const parts = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
+  const submissions = new Submissions(parts);
+  return payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id);
+}
+
+function conversationOf({ database, desk, clock, gateways, output }: Ops): RailConversation {
+  const observer = {
+    called: () => undefined,
+    silent: (_: string, message: string) => output.say(message),
+    contradicted: () => undefined,
+  };
   const rails = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
-  const failpoints = new Failpoints(null);
-  return new Submissions({ database, desk, clock, rails, encryptionKeys: encryptionKeys(), failpoints, observer });
+  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer });
 }
 
 function addResolve(own: Command): void {
@@ -166,8 +179,13 @@ function addResolve(own: Command): void {
   payouts resolve ID --approve                    a second person applies what is proposed
   payouts resolve ID --reject                     ends the proposal
 
-OUTCOME: completed or failed for what is in progress, returned also for what was completed; unchanged where the rail
-contradicts itself and the payout is right as it is.`,
+OUTCOME: completed or failed for what is in progress, returned also for what was completed; completed also for what has
+failed and was paid all the same: amount and fee are taken again from what is available. unchanged where the rail
+contradicts itself and the payout is right as it is.
+
+While it is proposed nothing is handed to the rail. Before money is given back the rail is asked to void the payment: it
+needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. What a rail that cannot void was handed last must be
+as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says until when.`,
     options: [
       ['--as <outcome>', `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`],
       REASON,
@@ -200,7 +218,11 @@ contradicts itself and the payout is right as it is.`,
         approve ? 'apply the resolution of the payout' : 'reject the resolution of the payout',
         payout,
       );
-      await show(ops, await decideResolution(ops.desk, payout, approve ? 'apply' : 'reject', operator));
+      const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
+      const settled = approve
+        ? approveResolution({ conversation: conversationOf(ops), quietMs }, payout, operator)
+        : rejectResolution(ops.desk, payout, operator);
+      await show(ops, await settled);
     },
   });
 }

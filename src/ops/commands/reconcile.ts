@@ -6,7 +6,7 @@ import { type Instant, parseRfc3339 } from '../../core/instant.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
-import { reconcile } from '../../payouts/statements/reconcile.js';
+import { reconcile, USUAL_DELAY_MS } from '../../payouts/statements/reconcile.js';
 import { type GivenLine, shownDay } from '../../payouts/statements/store.js';
 import { addCommand } from '../command.js';
 import { OpsError } from '../failures.js';
@@ -58,7 +58,8 @@ export function addReconcile(own: Command): void {
       if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
       const lines: GivenLine[] = [];
       for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
-      const parts = { database: ops.database, desk: ops.desk, delayMs: ops.statementDelayMs(rail) };
+      const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
+      const parts = { database: ops.database, desk: ops.desk, delayMs };
       const found = await reconcile(parts, { rail, day: date, lines }, ops.actor(), clock());
       const rows = found.differences.map(differenceFields);
       if (csv) process.stdout.write(csvOf(rows));

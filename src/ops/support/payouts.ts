@@ -69,8 +69,10 @@ export function payoutFields(payout: Payout): Fields {
 
 const WHY: Readonly<Record<NonNullable<Payout['stuckReason']>, string>> = {
   no_outcome: 'the rail has not said what became of it',
-  contradiction: 'the rail contradicts what it said before',
+  contradiction: 'the rail contradicts what it said before, or what we know',
 };
+
+const MOST_CONTRADICTIONS = 5;
 
 /** A stuck payout with why, since when, and the last that was heard. */
 export async function stuckFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
@@ -83,6 +85,10 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
     stuck_since: stuckSince === null ? null : toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_said: last === undefined ? null : eventLine(last),
+    contradicting: said
+      .filter(({ effect }) => effect === 'conflict')
+      .slice(-MOST_CONTRADICTIONS)
+      .map(eventLine),
     proposed: (await listResolutions(reader, payout.id))
       .filter(({ status }) => status === 'proposed')
       .map(resolutionLine),
@@ -118,14 +124,19 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
       payout.rejectionCode === null ? null : `${payout.rejectionCode}: ${payout.rejectionReason ?? 'no reason'}`,
     failure: payout.failureCode === null ? null : `${payout.failureCode}: ${payout.failureMessage ?? ''}`,
     rail_said: said.slice(-MOST_EVENTS).map(eventLine),
+    attempts: payout.attempts,
+    last_attempt_at: payout.attemptedAt === null ? null : toRfc3339(payout.attemptedAt),
+    asked_next_at: payout.askAt === null ? null : toRfc3339(payout.askAt),
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
   };
 }
 
-function eventLine({ at, kind, said, effect, callbackId }: PayoutRailEvent): string {
+function eventLine({ at, kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
-  return `${toRfc3339(at)} ${kind}: ${what}${callbackId === null ? '' : ` [${callbackId}]`}`;
+  const named = railReference === null ? '' : ` as ${railReference}`;
+  const numbered = attempt === null ? '' : `, attempt ${attempt}`;
+  return `${toRfc3339(at)} ${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
 }
 
 export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason }: PayoutResolution): string {

@@ -57,8 +57,9 @@ function isSameLine(one: PayoutStatementLine, other: PayoutStatementLine): boole
   return one.status === other.status && one.reference === other.reference && one.at === other.at;
 }
 
-/** What was returned since was completed on its day. */
+/** What was returned since was completed on its day, and what was paid after all had failed before. */
 function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
+  if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
 }
 

@@ -33,7 +33,8 @@ function decideNote(command: NoteLine, view: View): Decision<Payout> {
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status: said, reference } = command.line;
   const isNews = payout.status === 'in_progress' && command.tellsOutcome;
-  const settled = raised(payout, isNews ? 'no_outcome' : 'contradiction', view.at);
+  const isRaised = isNews && payout.stuckSince !== null;
+  const settled = isRaised ? payout : raised(payout, isNews ? 'no_outcome' : 'contradiction', view);
   const word = { kind: 'statement', said, effect: isNews ? 'noted' : 'conflict' } as const;
   const event = railEvent(command, payout, word, view.at, { status: said, reference, failureCode: null });
   const rows = [insertRow(payoutRailEvents, event), ...(settled === payout ? [] : [changeRow(payouts, settled)])];

@@ -34,6 +34,9 @@ import {
 
 /** What a rail's statement of a day and our payouts differ in. (docs/payouts.md) */
 
+/** Where nothing else is said for a rail. */
+export const USUAL_DELAY_MS = 3_600_000;
+
 export interface ReconcileParts {
   readonly database: Database;
   readonly desk: PostingDesk;

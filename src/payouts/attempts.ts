@@ -1,0 +1,58 @@
+import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import {
+  type Payout,
+  payoutRailEvents,
+  type PayoutResolution,
+  payoutResolutions,
+  payouts,
+} from '../db/entities/payouts.js';
+import { changeRow, type Decision, insertRow, refuse, type View } from '../ledger/desk/types.js';
+import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
+import { nextInstant } from './rules.js';
+
+/**
+ * The fence before a rail: each order that it is given is a numbered attempt, written under the account's lock before the
+ * rail is called. Pure. (decisions.md, Payouts)
+ */
+
+/** Approved → in progress, with the first attempt. From then on it cannot be canceled. */
+export function decideBegin(command: PayoutCommand, view: View): Decision<Payout> {
+  const payout = view.row(payouts, { id: command.facts.id });
+  if (payout === undefined) return refuse(NOT_FOUND, false);
+  if (payout.status !== 'approved') return unchanged(payout);
+  const begun: Payout = { ...payout, status: 'in_progress', submittedAt: nextInstant(payout, view.at) };
+  return { ...attempted(command, begun, view), bindsKey: true };
+}
+
+/** One more attempt. While operators are about to settle it nothing is given: their outcome may release the money. */
+export function decideAttempt(command: PayoutCommand, view: View): Decision<Payout> {
+  const payout = view.row(payouts, { id: command.facts.id });
+  if (payout === undefined) return refuse(NOT_FOUND, false);
+  if (payout.status !== 'in_progress') return refuse(endedAlready(payout), false);
+  if (openResolution(payout, view) !== undefined) return refuse(BEING_RESOLVED, false);
+  return attempted(command, payout, view);
+}
+
+function attempted(command: PayoutCommand, payout: Payout, view: View): Decision<Payout> {
+  const attempt = payout.attempts + 1;
+  const next: Payout = { ...payout, attempts: attempt, attemptedAt: view.at };
+  const sent = railEvent(command, next, { kind: 'submission', effect: 'sent', attempt }, view.at);
+  const rows = [changeRow(payouts, next), insertRow(payoutRailEvents, sent)];
+  return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
+}
+
+/** What one operator has proposed and no other has decided. */
+export function openResolution({ id: payoutId }: Payout, view: View): PayoutResolution | undefined {
+  return view.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
+}
+
+function endedAlready({ status }: Payout): Refusal {
+  const details = { current: status, allowed: ['in_progress'] };
+  return { code: 'invalid_state', message: `the payout is ${status}: it is not given to its rail`, details };
+}
+
+const BEING_RESOLVED: Refusal = {
+  code: 'invalid_state',
+  message: 'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
+  details: { current: 'proposed', allowed: ['none_proposed'] },
+};

@@ -1,0 +1,153 @@
+import { ApiError } from '../core/errors.js';
+import type { Failpoints } from '../core/failpoints.js';
+import { commandFingerprint } from '../core/fingerprint.js';
+import { newId } from '../core/ids.js';
+import type { Clock, Instant } from '../core/instant.js';
+import type { Database } from '../db/database.js';
+import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
+import { insertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { Answer } from '../ledger/desk/types.js';
+import { denyPayout, raisePayout, reportOutcome } from './commands.js';
+import { railEvent } from './outcome.js';
+import { type Rail, type Rails, RailSilent } from './rails/types.js';
+import { effectOf, type RailStatement, repeats } from './rules.js';
+import { isSettledWord } from './settled-words.js';
+
+/** What we ask of a rail. */
+export type RailCall = 'submission' | 'inquiry' | 'void';
+
+/** What the worker tells to whoever watches it. */
+export interface RailObserver {
+  called(rail: string, kind: RailCall, result: string): void;
+  /** The rail gave no answer; a line for operators, without personal data. */
+  silent(rail: string, message: string): void;
+  /** The rail said what contradicts what we know of a payout, and that was not settled yet. */
+  contradicted(rail: string): void;
+}
+
+export interface ConversationParts {
+  readonly database: Database;
+  readonly desk: PostingDesk;
+  readonly clock: Clock;
+  readonly rails: Rails;
+  readonly failpoints: Failpoints;
+  readonly observer: RailObserver;
+}
+
+/** A payout after its rail was asked about it. `silent`: nothing is known; `unknown`: the rail never heard of it. */
+export interface Heard {
+  readonly payout: Payout;
+  readonly answer: 'silent' | 'unknown' | 'statement';
+}
+
+/** What is said between us and the rail of a payout: each word is written down, and does what it must. */
+export class RailConversation {
+  readonly parts: ConversationParts;
+
+  constructor(parts: ConversationParts) {
+    this.parts = parts;
+  }
+
+  /** Undefined where the rail is not configured (any more). */
+  railOf({ rail }: Payout): Rail | undefined {
+    return this.parts.rails.get(rail);
+  }
+
+  /**
+   * Asks what became of it. What the rail never heard of though it took it or said its end contradicts, and is raised. Throws
+   * ApiError ledger_unavailable, DatabaseUnavailable.
+   */
+  async inquire(payout: Payout): Promise<Heard> {
+    const said = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
+    if (said === 'silent') return { payout, answer: 'silent' };
+    if (said !== null) return { payout: await this.report(payout, 'inquiry', said), answer: 'statement' };
+    if (payout.railReference !== null || payout.endedAt !== null)
+      return { payout: await this.deny(payout), answer: 'unknown' };
+    await this.note(payout, { kind: 'inquiry', effect: 'noted', said: 'unknown' });
+    return { payout, answer: 'unknown' };
+  }
+
+  /** 'silent' where it is not known what the rail did. */
+  async call<T extends RailStatement | null>(
+    payout: Payout,
+    kind: RailCall,
+    ask: (rail: Rail) => Promise<T>,
+  ): Promise<T | 'silent'> {
+    const { failpoints, observer } = this.parts;
+    failpoints.pass('before_rail_call');
+    try {
+      const rail = this.railOf(payout);
+      if (rail === undefined) throw new RailSilent(`the rail ${payout.rail} is not configured`);
+      const answer = await ask(rail);
+      failpoints.pass('after_rail_call');
+      observer.called(payout.rail, kind, answer?.status ?? 'unknown');
+      return answer;
+    } catch (failure) {
+      if (!(failure instanceof RailSilent)) throw failure;
+      failpoints.pass('after_rail_call');
+      observer.called(payout.rail, kind, 'no_answer');
+      observer.silent(payout.rail, failure.message);
+      await this.note(payout, { kind, effect: 'no_answer' });
+      return 'silent';
+    }
+  }
+
+  /** What the rail says. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
+  async report(payout: Payout, kind: RailCall, said: RailStatement): Promise<Payout> {
+    // Nothing can come of it, and a completed payout is asked about many times: no account is locked for it.
+    if (repeats(payout, said)) {
+      await this.note(payout, { kind, effect: 'duplicate', said: said.status }, said);
+      return payout;
+    }
+    const isContrary = effectOf(payout, said) === 'conflict';
+    const isSettled = isContrary && (await isSettledWord(this.parts.database.reader, payout, said));
+    const told = { kind, said, isSettled, callbackId: null, outboxId: null };
+    return this.submitted(payout, (base) => this.parts.desk.submit(reportOutcome, { ...base, ...told }));
+  }
+
+  /** Raises what nobody says anything of, where it was submitted before then. Throws as `report`. */
+  raise(payout: Payout, submittedBefore: Instant): Promise<Payout> {
+    return this.submitted(payout, (base) => this.parts.desk.submit(raisePayout, { ...base, submittedBefore }));
+  }
+
+  /** Writes down what changes nothing. */
+  async note(
+    payout: Payout,
+    word: Pick<PayoutRailEvent, 'kind' | 'effect'> & { readonly said?: PayoutRailEvent['said'] },
+    said: RailStatement | null = null,
+  ): Promise<void> {
+    const row = railEvent({ eventId: newId() }, payout, word, this.parts.clock(), said);
+    await transact(this.parts.database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+  }
+
+  private async deny(payout: Payout): Promise<Payout> {
+    const unknown = { status: 'unknown', reference: null } as const;
+    const isSettled = await isSettledWord(this.parts.database.reader, payout, unknown);
+    return this.submitted(payout, (base) => this.parts.desk.submit(denyPayout, { ...base, isSettled }));
+  }
+
+  private async submitted(
+    facts: Payout,
+    submit: (base: ReturnType<typeof railCommand>) => Promise<Answer<Payout>>,
+  ): Promise<Payout> {
+    const base = railCommand(facts);
+    const { outcome } = await submit(base);
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+    const { observer, database } = this.parts;
+    if (outcome.resource.stuckReason === 'contradiction') {
+      const written = await database.reader.find(payoutRailEvents, { id: base.eventId });
+      if (written?.effect === 'conflict') observer.contradicted(facts.rail);
+    }
+    return outcome.resource;
+  }
+}
+
+/** What a command about what a rail says begins with: each is one of its own, however often the same is said. */
+export function railCommand(facts: Payout) {
+  const { id, tenantId } = facts;
+  const eventId = newId();
+  const [key, fingerprint] = [`payout/${id}/rail/${eventId}`, commandFingerprint(['rail', eventId])];
+  return { tenantId, key, fingerprint, facts, eventId };
+}

@@ -1,0 +1,65 @@
+import { instant, type Instant } from '../core/instant.js';
+import { time, uuid } from '../db/columns.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { columnList, literal, updateSql } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { transact } from '../db/transact.js';
+import type { RailConversation } from './conversation.js';
+import { nextAsk } from './rules.js';
+
+/** Whoever took a payout to ask about it has so long; where the rail gives no answer it is asked again then. */
+const LEASE_MS = 600_000;
+
+/**
+ * Questions about payouts that have ended, which no workflow asks any more: a completed one may come back, and a rail that
+ * contradicts itself may make up its mind. (decisions.md, Payouts)
+ */
+export class LateInquiries {
+  private readonly conversation: RailConversation;
+  private readonly windowMs: (rail: string) => number;
+
+  /** `windowMs`: for how long after its completion a payout over the rail may come back. */
+  constructor(conversation: RailConversation, windowMs: (rail: string) => number) {
+    this.conversation = conversation;
+    this.windowMs = windowMs;
+  }
+
+  /** Asks about those of a rail that are due, at most `limit`. Answers how many there were. */
+  async askDue(rail: string, limit: number): Promise<number> {
+    const due = await this.claim(rail, limit);
+    await Promise.all(due.map((payout) => this.ask(payout)));
+    return due.length;
+  }
+
+  /** What is due, taken from the other workers for as long as an answer may need. */
+  private claim(rail: string, limit: number): Promise<readonly Payout[]> {
+    const { database, clock } = this.conversation.parts;
+    return transact(database, async (transaction) => {
+      const now = clock();
+      const rows = await transaction.query(
+        `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (asking)
+         WHERE rail=${literal(payouts, 'rail', rail)} AND ask_at<=${time.literal(now)}
+         ORDER BY ask_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
+      );
+      if (rows.length === 0) return [];
+      const askAt = instant(now + LEASE_MS);
+      const due = rows.map((row) => ({ ...parseRow(payouts, row), askAt }));
+      await transaction.execute(updateSql(payouts, { askAt }, { id: due.map(({ id }) => id) }));
+      return due;
+    });
+  }
+
+  private async ask(before: Payout): Promise<void> {
+    const { payout, answer } = await this.conversation.inquire(before);
+    if (answer === 'silent') return;
+    const { database, clock } = this.conversation.parts;
+    const next = nextAsk(payout, clock(), this.windowMs(payout.rail));
+    await transact(database, (transaction) => transaction.execute(scheduleSql(payout, before.askAt, next)));
+  }
+}
+
+/** Unless somebody else has set it meanwhile: what becomes of a payout says when it is asked about. */
+function scheduleSql({ id }: Payout, lease: Instant | null, next: Instant | null): string {
+  const at = (value: Instant | null): string => literal(payouts, 'askAt', value);
+  return `UPDATE payouts SET ask_at=${at(next)} WHERE id=${uuid.literal(id)} AND ask_at<=>${at(lease)}`;
+}

@@ -1,0 +1,82 @@
+import { operatorActor, recordAct } from '../access/audit-log.js';
+import { ApiError } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import { transact } from '../db/transact.js';
+import type { RailConversation } from './conversation.js';
+import { applyResolution, givesBack, listResolutions, outcomeRefusal, type Release } from './resolutions.js';
+import type { RailStatement } from './rules.js';
+
+/**
+ * What operators settle, once the rail was asked what must be asked: an order that is on its way to it cannot be recalled, so
+ * money comes back to the account on the rail's word alone, or after a quiet time where it cannot give that word.
+ * (decisions.md, Payouts)
+ */
+export interface ReleaseParts {
+  readonly conversation: RailConversation;
+  /** For how long after the last attempt a rail that cannot void may still pay, in milliseconds. By the rail's name in payouts. */
+  readonly quietMs: (rail: string) => number;
+}
+
+/** Where nothing else is said for a rail. */
+export const USUAL_QUIET_MS = 86_400_000;
+
+/**
+ * A second person approves the open proposal. Throws as `applyResolution`, and invalid_state where the rail gives no answer, or
+ * says what became of the payout instead: that is then applied, and the proposal stays open.
+ */
+export async function approveResolution(
+  { conversation, quietMs }: ReleaseParts,
+  payout: Payout,
+  operator: string,
+): Promise<Payout> {
+  const { desk, database } = conversation.parts;
+  const open = (await listResolutions(database.reader, payout.id)).find(({ status }) => status === 'proposed');
+  // What is refused anyway is refused by the desk: the rail hears nothing of it.
+  const asks = open !== undefined && open.proposedBy !== operator && outcomeRefusal(payout, open.outcome) === null;
+  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, operator, null);
+  const said = await voided(conversation, payout, operator);
+  if (said === null) return applyResolution(desk, payout, operator, { by: 'quiet', quietMs: quietMs(payout.rail) });
+  if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
+  const release: Release = { by: 'void', said, eventId: newId() };
+  try {
+    return await applyResolution(desk, payout, operator, release);
+  } catch (failure) {
+    // Decided otherwise meanwhile; the rail has voided it all the same.
+    if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')
+      await conversation.report(payout, 'void', said);
+    throw failure;
+  }
+}
+
+/** Null where the rail cannot void, or is not configured any more. */
+async function voided(conversation: RailConversation, payout: Payout, operator: string): Promise<RailStatement | null> {
+  if (conversation.railOf(payout) === undefined) return null;
+  const { database, clock } = conversation.parts;
+  const { id: subjectId, tenantId, status } = payout;
+  const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
+  // Before the deed: whatever the rail then does, it is written who wanted it.
+  await transact(database, (transaction) => recordAct(transaction, operatorActor(operator), clock(), act));
+  const said = await conversation.call(payout, 'void', (rail) => rail.void(subjectId));
+  if (said !== 'silent') return said;
+  throw new ApiError({
+    code: 'invalid_state',
+    message: 'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later',
+    details: { current: status, allowed: ['voided'] },
+  });
+}
+
+/** The rail says what became of it: that counts, and not what was proposed. */
+async function refused(
+  conversation: RailConversation,
+  payout: Payout,
+  { outcome }: PayoutResolution,
+  said: RailStatement,
+): Promise<never> {
+  const { status } = await conversation.report(payout, 'void', said);
+  throw new ApiError({
+    code: 'invalid_state',
+    message: `the rail says that it is ${said.status}, so it is not resolved as ${outcome}: the payout is ${status}, and the proposal stays open`,
+    details: { current: status, allowed: ['voided'] },
+  });
+}

@@ -1,0 +1,24 @@
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
+import { literal } from '../db/statements.js';
+
+/**
+ * Whether operators have settled this very word of the rail: it was heard before they last decided what became of the payout.
+ * It may then be repeated without being raised again; a new one is. May be asked before the account is locked, since what is
+ * settled stays so.
+ */
+export async function isSettledWord(
+  reader: Reader,
+  { id }: Payout,
+  { status, reference }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },
+): Promise<boolean> {
+  const named = literal(payoutRailEvents, 'railReference', reference);
+  const rows = await reader.query(
+    `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
+      ON r.payout_id=e.payout_id AND r.status='applied' AND r.decided_at>=e.at
+     WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
+       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect<>'replayed' LIMIT 1`,
+  );
+  return rows.length > 0;
+}
