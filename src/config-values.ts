@@ -82,7 +82,7 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
-/** `bank-a=3600`: seconds of each gateway; in milliseconds, by the rail's name in payouts. */
+/** `bank-a=3600,simulated=0`: seconds of each rail; in milliseconds, by the rail's name in payouts. */
 export const railSeconds = (least: number, most: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
     const seconds = count(least, most);
@@ -91,7 +91,7 @@ export const railSeconds = (least: number, most: number) =>
         const read = seconds.safeParse(given);
         if (!RAIL_NAME.test(name) || !read.success)
           context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
-        return [`http:${name}`, (read.data ?? 0) * 1_000];
+        return [name === SIMULATED ? SIMULATED : `http:${name}`, (read.data ?? 0) * 1_000];
       }),
     );
   });

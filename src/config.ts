@@ -166,6 +166,9 @@ export const OPS_VARIABLES = {
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,
   PAYOUT_RAIL_ALLOWED_HOSTS: VARIABLES.PAYOUT_RAIL_ALLOWED_HOSTS,
   PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS,
+  PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
+    .default(new Map())
+    .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(
@@ -173,6 +176,9 @@ export const OPS_VARIABLES = {
     ),
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
+
+/** What the conformance check of a gateway needs, which has no database. */
+export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);
@@ -206,6 +212,11 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
   const config = read(opsSchema, environment);
   refuseFor(unguardedRails(config));
   return config;
+}
+
+/** The keys shared with each gateway, by its name. Throws ConfigError. */
+export function readGatewayKeys(environment: Environment = process.env): Config['PAYOUT_RAIL_KEYS'] {
+  return read(z.object(GATEWAY_VARIABLES), environment).PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {

@@ -67,6 +67,12 @@ export const time: Column<Instant> = {
   parse: (stored) => instant(Date.parse(`${text(stored).replace(' ', 'T')}Z`)),
 };
 
+/** DATE: the UTC day that begins at this instant. */
+export const day: Column<Instant> = {
+  literal: (value) => `'${new Date(value).toISOString().slice(0, 10)}'`,
+  parse: (stored) => instant(Date.parse(`${text(stored)}T00:00:00Z`)),
+};
+
 /** Any character column. */
 export const string: Column<string> = { literal: (value) => escape(value), parse: text };
 

@@ -27,6 +27,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   // Retention removes what was said of payouts that ended long ago; none is ever changed.
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,
+  payout_statements: READ_WRITE,
+  payout_statement_lines: APPEND_ONLY,
   simulated_rail_payments: READ_WRITE,
   simulated_rail_actions: APPEND_ONLY,
   pay_ins: APPEND_ONLY,

@@ -23,6 +23,8 @@ export interface Ops extends OpsParts {
   readonly gateways: Gateways;
   /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
   readonly railQuietMs: ReadonlyMap<string, number>;
+  /** How long after an outcome a rail may date its line in a statement, likewise. */
+  readonly railStatementDelayMs: ReadonlyMap<string, number>;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -132,7 +134,8 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const actor = (): Actor => operatorActor(operator());
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
-    const rails = { gateways, railQuietMs: config.PAYOUT_RAIL_QUIET_S };
+    const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
+    const rails = { gateways, railQuietMs, railStatementDelayMs };
     await work({ ...parts, ...rails, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
   } finally {
     await parts.desk.drained();

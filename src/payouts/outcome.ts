@@ -156,7 +156,7 @@ function returned(payout: Payout, { failureCode }: RailStatement, view: View): A
 }
 
 /** For operators to look at. What was raised before keeps its time; a contradiction outweighs silence. */
-function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, view: View): Payout {
+export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, view: View): Payout {
   if (payout.stuckReason === stuckReason) return payout;
   return scheduled({ ...payout, stuckSince: payout.stuckSince ?? view.at, stuckReason }, view);
 }

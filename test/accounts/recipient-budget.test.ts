@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import { BatchService } from '../../src/batches/work.js';
 import { readConfig } from '../../src/config.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { BASE_URL, csvOf, formOf, UNWATCHED } from '../batches/support.js';
+import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -80,7 +79,7 @@ describe('the budget of recipients looked for by alias or phone', function () {
     const form = formOf(file, { source_account: source.id });
     const upload = answered(await of.request('POST', '/v1/bonus_batches', { form }), 201);
     const id = text(upload.json.id) as Uuid;
-    const { status } = await new BatchService({ ...api.core, baseUrl: BASE_URL }).validate(id, UNWATCHED);
+    const { status } = await batchServiceOf(api.core).validate(id, UNWATCHED);
     if (status !== 'rejected') return [status];
     const errors = answered(await of.get(`/v1/bonus_batches/${id}/files/errors`), 200).text;
     return [

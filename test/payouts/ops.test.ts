@@ -180,7 +180,8 @@ describe('the operators of payouts', () => {
       const compare = async (lines: readonly string[]) => {
         await writeFile(file, `${lines.join('\n')}\n`);
         const args = ['--rail', 'simulated', '--date', today, '--statement', file, '--json'];
-        const { code, stdout } = await ops(['payouts', 'reconcile', ...args]);
+        const delay = { PAYOUT_RAIL_STATEMENT_DELAY_S: 'simulated=0' };
+        const { code, stdout } = await ops(['payouts', 'reconcile', ...args], delay);
         const found = JSON.parse(stdout) as Json[];
         assert.equal(code, found.length === 0 ? 0 : 1);
         return found.filter(({ payout_id: id }) => [done, failed, open, strange].includes(String(id)));

@@ -5,10 +5,9 @@ import { batchActivities, type BatchActivities } from '../../activities/batches.
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { pauseBatch, resumeBatch } from '../../src/batches/steering.js';
-import { BatchService } from '../../src/batches/work.js';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { type BatchState, QUERIES, SIGNALS } from '../../src/temporal/contracts.js';
-import { BASE_URL, BatchWorld, payroll, resourceOf } from '../batches/support.js';
+import { batchServiceOf, BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type TestTemporal, testTemporal, until } from '../support/temporal.js';
@@ -57,7 +56,7 @@ describe('a wake-up that comes while the workflow of a batch looks', function ()
     world = await BatchWorld.open(db);
     await world.account({ alias: '$ana' });
     payer = await world.account({ funds: { COPM: 10n * LEAST } });
-    const work = new BatchService({ ...world.parts, baseUrl: BASE_URL });
+    const work = batchServiceOf(world.parts);
     real = batchActivities(work, new AbortController().signal);
   });
   afterEach(() => assertLedgerSound(db.database));

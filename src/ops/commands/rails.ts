@@ -8,6 +8,7 @@ import { simulatedStatement } from '../../payouts/rails/statement.js';
 import { addCommand, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { text, wholeNumber } from '../inputs.js';
+import { addRailCheck } from './rails-check.js';
 import { day } from './reconcile.js';
 
 export function addRailCommands(program: Command): void {
@@ -40,6 +41,7 @@ in the database. What it does follows from the account number's ending (docs/pay
       await running.stop();
     },
   });
+  addRailCheck(own);
   addCommand(own, {
     usage: 'statement',
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",

@@ -3,27 +3,33 @@ import { z } from 'zod';
 import { csvCell } from '../../batches/files/writing/cells.js';
 import { isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import { parseRfc3339 } from '../../core/instant.js';
-import { type Difference, reconcile, type StatementLine } from '../../payouts/reconcile.js';
+import { type Instant, parseRfc3339 } from '../../core/instant.js';
+import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
+import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
+import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
+import { reconcile, USUAL_DELAY_MS } from '../../payouts/statements/reconcile.js';
+import { type GivenLine, shownDay } from '../../payouts/statements/store.js';
 import { addCommand } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { text } from '../inputs.js';
+import type { Fields } from '../output.js';
 
 const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['reference', 'at'] } as const;
-const STATUSES = ['completed', 'failed', 'returned'] as const;
 
 const EXPLANATION = `
 The statement is CSV in UTF-8 with the columns key (the payout's id), status (completed, failed, returned), raw and asset;
-reference and at may be there. It has what happened on the day (UTC), a line for each outcome.
+reference and at may be there. It has what happened on the day (UTC), a line for each outcome; a day on which nothing
+happened is the header alone.
 
-  missing_here    the rail paid what we do not have, or have on another rail
-  missing_there   it was settled here on the day, and the statement does not have it
-  amount          both have it, with another amount or asset
-  state           both have it, in another state
-  twice           the statement has it a second time
+${Object.entries(DIFFERENCES)
+  .map(([name, meaning]) => `  ${name.padEnd(15)} ${meaning}`)
+  .join('\n')}
 
-Nothing is changed. The command ends with 1 when there is a difference.`;
+Every line is kept and compared with those of all other days. The same file again changes nothing; a corrected one counts
+instead of what was taken for the day before. No money moves: what contradicts a payout (amount, state, paid_twice,
+reference) raises it, and payouts stuck shows it. What is asked of you for each is in docs/payouts.md.
+PAYOUT_RAIL_STATEMENT_DELAY_S says how late a rail may date its lines. The command ends with 1 when there is a difference.`;
 
 export const day = z.string().transform((given, context) => {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null;
@@ -35,7 +41,7 @@ export const day = z.string().transform((given, context) => {
 export function addReconcile(own: Command): void {
   addCommand(own, {
     usage: 'reconcile',
-    summary: "compare a day's payouts over a rail with the rail's own statement",
+    summary: "take a rail's own statement of a day, and compare it with the payouts",
     explanation: EXPLANATION,
     options: [
       ['--rail <rail>', 'as payouts name it: simulated, or http:NAME'],
@@ -48,32 +54,63 @@ export function addReconcile(own: Command): void {
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
     ],
     input: z.object({ rail: text, date: day, statement: text, csv: z.boolean().default(false) }),
-    run: async ({ database, output }, { rail, date, statement, csv }) => {
-      const lines: StatementLine[] = [];
+    run: async (ops, { rail, date, statement, csv }) => {
+      const { output, clock } = ops;
+      if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
+      const lines: GivenLine[] = [];
       for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
-      const differences = await reconcile(database.reader, rail, date, lines);
-      if (csv) process.stdout.write(csvOf(differences));
-      else output.list(differences, 'There are none: the statement and the payouts agree.');
-      output.say(`${lines.length} line(s), ${differences.length} difference(s).`);
-      if (differences.length > 0) process.exitCode = 1;
+      const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
+      const parts = { database: ops.database, desk: ops.desk, delayMs };
+      const found = await reconcile(parts, { rail, day: date, lines }, ops.actor(), clock());
+      const rows = found.differences.map(differenceFields);
+      if (csv) process.stdout.write(csvOf(rows));
+      else output.list(rows, 'There are none: the statement and the payouts agree.');
+      const { version } = found.statement;
+      const as = found.again ? 'taken before' : version === 1 ? 'taken' : `taken as version ${version} of the day`;
+      output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
+      if (found.raised > 0) output.say(`${found.raised} of them raised a payout: npm run ops -- payouts stuck`);
+      if (rows.length > 0) process.exitCode = 1;
     },
   });
 }
 
-/** A statement that cannot be read is not compared: half of it would look like differences. */
-function readLine({ number, values, isWhole }: CsvLine): StatementLine {
-  const key = parseUuid(values.key ?? '');
-  const status = STATUSES.find((one) => one === values.status);
+/** A statement that cannot be read is not taken: half of it would look like differences. */
+function readLine({ number, values, isWhole }: CsvLine): GivenLine {
+  const payoutKey = parseUuid(values.key ?? '');
+  const status = LINE_STATUSES.find((one) => one === values.status);
   const raw = parseRaw(values.raw ?? '');
   const asset = values.asset ?? '';
-  if (!isWhole || key === null || status === undefined || raw === null || !isAsset(asset))
+  if (!isWhole || payoutKey === null || status === undefined || raw === null || !isAsset(asset))
     throw new OpsError(`line ${number} of the statement is not one of a payout: key, status, raw, asset`);
-  return { number, key, status, raw, asset };
+  return {
+    number,
+    payoutKey,
+    status,
+    raw,
+    asset,
+    reference: readReference(values, number),
+    at: readAt(values, number),
+  };
 }
 
-const HEADER = ['difference', 'payout_id', 'line', 'there', 'here'] as const;
+function readReference({ reference = '' }: CsvLine['values'], number: number): string | null {
+  if (reference === '' || RAIL_REFERENCE.test(reference)) return reference || null;
+  throw new OpsError(`line ${number} of the statement has a reference that is none: ${RAIL_REFERENCE.source}`);
+}
 
-function csvOf(differences: readonly Difference[]): string {
-  const rows = differences.map((one) => HEADER.map((name) => csvCell(String(one[name] ?? ''), 'text')).join(','));
-  return `${[HEADER.join(','), ...rows].join('\n')}\n`;
+function readAt({ at = '' }: CsvLine['values'], number: number): Instant | null {
+  const parsed = parseRfc3339(at);
+  if (at === '' || parsed !== null) return parsed;
+  throw new OpsError(`line ${number} of the statement has no time in at: write it as 2026-11-21T09:30:00Z`);
+}
+
+function differenceFields({ difference, payoutId, day: of, line, there, here }: Difference): Fields {
+  return { difference, payout_id: payoutId, day: shownDay(of), line, there, here };
+}
+
+const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;
+
+function csvOf(rows: readonly Fields[]): string {
+  const lines = rows.map((one) => HEADER.map((name) => csvCell(String(one[name] ?? ''), 'text')).join(','));
+  return `${[HEADER.join(','), ...lines].join('\n')}\n`;
 }

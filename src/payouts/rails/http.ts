@@ -80,7 +80,8 @@ export class HttpRail implements Rail {
   }
 }
 
-async function limitedText(response: Response): Promise<string> {
+/** The answer, of which more than 64 KiB is none. */
+export async function limitedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

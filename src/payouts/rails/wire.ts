@@ -14,14 +14,14 @@ const key = z.string().transform((text, context): Uuid => {
   return z.NEVER;
 });
 
+/** How a rail may name a payment. */
+export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
+
 const statement = z
   .object({
     key,
     status: z.enum(['accepted', 'completed', 'failed', 'returned', 'voided']),
-    reference: z
-      .string()
-      .regex(/^[A-Za-z0-9._-]{1,64}$/)
-      .nullish(),
+    reference: z.string().regex(RAIL_REFERENCE).nullish(),
     failure: z.object({ code: z.string() }).nullish(),
   })
   // What was voided before the gateway heard of it has no name there.

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readGatewayKeys } from '../../config.js';
+import { systemClock } from '../../core/instant.js';
+import { addLocalCommand } from '../command.js';
+import { OpsError } from '../failures.js';
+import { asset, raw, seconds, text, wholeNumber } from '../inputs.js';
+import type { Fields } from '../output.js';
+import { checkGateway, type RuleResult } from '../rails/check.js';
+
+const DEFAULTS = {
+  callbackPort: '9998',
+  raw: '150000',
+  asset: 'COPM',
+  country: 'CO',
+  bankCode: '0007',
+  // As the reference takes them: paid at once, and accepted first and paid after 2 s.
+  accountNumber: '4567891234099',
+  laterAccountNumber: '4567891234006',
+  wait: '60s',
+} as const;
+
+const EXPLANATION = `
+For whoever writes a gateway: it asks the gateway's test server whatever docs/payout-rail.md rules, and says of each rule
+whether it holds. Never name a server that moves money: it gets real orders, which it is to pay. The gateway signs with the keys
+that PAYOUT_RAIL_KEYS has for the name, and calls back at http://127.0.0.1:<callback-port>/rails/<name>/callbacks.
+Whether one key was paid twice is seen by its references and callbacks alone: compare your own books as well.
+Needs no database. Ends with 0 where every rule holds, else with 1.`;
+
+export function addRailCheck(own: Command): void {
+  addLocalCommand(own, {
+    usage: 'check',
+    summary: "whether a gateway's test server does what docs/payout-rail.md asks: a line for each rule",
+    explanation: EXPLANATION,
+    options: [
+      ['--url <url>', 'where the test server is'],
+      ['--name <name>', 'its name in PAYOUT_RAIL_KEYS'],
+      ['--callback-port <port>', `the loopback port that it calls back at (default: ${DEFAULTS.callbackPort})`],
+      ['--raw <amount>', `of each order, in the smallest unit (default: ${DEFAULTS.raw})`],
+      ['--asset <asset>', `of each order (default: ${DEFAULTS.asset})`],
+      ['--country <country>', `where the accounts are (default: ${DEFAULTS.country})`],
+      ['--bank-code <code>', `their bank (default: ${DEFAULTS.bankCode})`],
+      ['--account-number <number>', `an account that is paid (default: ${DEFAULTS.accountNumber})`],
+      [
+        '--later-account-number <number>',
+        `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
+      ],
+      ['--wait <time>', `how long what comes later may take (default: ${DEFAULTS.wait})`],
+    ],
+    examples: [
+      'rails check --url http://127.0.0.1:9999 --name bank-a',
+      'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
+    ],
+    input: z.object({
+      url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+      name: text,
+      callbackPort: wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
+      raw: raw.default(BigInt(DEFAULTS.raw)),
+      asset: asset.default(DEFAULTS.asset),
+      country: text.default(DEFAULTS.country),
+      bankCode: text.default(DEFAULTS.bankCode),
+      accountNumber: text.default(DEFAULTS.accountNumber),
+      laterAccountNumber: text.default(DEFAULTS.laterAccountNumber),
+      wait: seconds(1, 3_600).default(60),
+    }),
+    run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
+      const keys = readGatewayKeys().get(name);
+      if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
+      await output.confirm(`Give orders to ${url}, which it pays`);
+      const orders = { ...accounts, amount: { raw: amount, asset: of } };
+      const options = { url, name, keys, callbackPort, orders, waitMs: wait * 1_000 };
+      const results = await checkGateway(options, systemClock, (result) =>
+        output.each(resultFields(result), resultLine(result)),
+      ).catch((failure: NodeJS.ErrnoException) => {
+        if (failure.syscall !== 'listen') throw failure;
+        throw new OpsError(`cannot listen on port ${callbackPort}: ${failure.code}`);
+      });
+      const failed = results.filter(({ passed }) => !passed).length;
+      output.say(
+        failed === 0 ? `All ${results.length} rules hold.` : `${failed} of ${results.length} rules do not hold.`,
+      );
+      if (failed > 0) process.exitCode = 1;
+    },
+  });
+}
+
+function resultFields({ rule: { name, says, where }, passed, why }: RuleResult): Fields {
+  return { rule: name, result: passed ? 'passed' : 'failed', says, why, where };
+}
+
+function resultLine({ rule: { name, says, where }, passed, why }: RuleResult): string {
+  const remark = why === null ? '' : `: ${why}`;
+  return passed
+    ? `passed  ${name.padEnd(14)} ${says}${remark}`
+    : `FAILED  ${name.padEnd(14)} ${says}${remark} (${where})`;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId, type Uuid } from '../../core/ids.js';
+import type { RailOrder } from '../../payouts/rails/types.js';
+import type { KeyedStatement } from '../../payouts/rails/wire.js';
+import type { CallbackListener } from './callbacks.js';
+import { mustBeUnknown, type Probe, statement, Violation } from './probe.js';
+
+/** What every rule works with: the gateway, where it calls back, and what it was given so far. */
+
+export interface CheckedOrders {
+  readonly amount: RailOrder['amount'];
+  readonly country: string;
+  readonly bankCode: string;
+  /** Of an account that the gateway pays. */
+  readonly accountNumber: string;
+  /** Of one that it pays a while after it accepted the order. */
+  readonly laterAccountNumber: string;
+}
+
+const POLL_MS = 200;
+
+export class Bench {
+  readonly probe: Probe;
+  readonly callbacks: CallbackListener;
+  /** What was paid, each with its reference. */
+  readonly paid = new Map<Uuid, string | null>();
+  readonly voided = new Set<Uuid>();
+  private readonly orders: CheckedOrders;
+  private readonly waitMs: number;
+
+  /** `waitMs`: how long the gateway may take for what comes later. */
+  constructor(probe: Probe, callbacks: CallbackListener, orders: CheckedOrders, waitMs: number) {
+    this.probe = probe;
+    this.callbacks = callbacks;
+    this.orders = orders;
+    this.waitMs = waitMs;
+  }
+
+  newOrder(when: 'soon' | 'later' = 'soon'): RailOrder {
+    return this.orderOf(newId(), when);
+  }
+
+  orderOf(key: Uuid, when: 'soon' | 'later' = 'soon'): RailOrder {
+    const { amount, country, bankCode, accountNumber, laterAccountNumber } = this.orders;
+    const destination = {
+      country,
+      bankCode,
+      accountType: 'savings',
+      accountNumber: when === 'soon' ? accountNumber : laterAccountNumber,
+      holderName: 'Conformance Check',
+      holderDocument: 'CC-1000',
+    } as const;
+    return { key, amount, destination, description: null };
+  }
+
+  /** Gives a new order, which has to be taken. Throws Violation. */
+  async give(order: RailOrder): Promise<KeyedStatement> {
+    const said = statement(await this.probe.order(order), order.key);
+    if (said.status !== 'accepted' && said.status !== 'completed')
+      throw new Violation(`a new order was answered ${said.status}: name an account that the gateway pays`);
+    return said;
+  }
+
+  async ask(key: Uuid): Promise<KeyedStatement> {
+    return statement(await this.probe.get(key), key);
+  }
+
+  /** Waits until it was paid, which is remembered. Throws Violation where it takes too long or comes to another end. */
+  async completed(key: Uuid): Promise<KeyedStatement> {
+    const said = await this.until(`${key} to be paid`, async () => {
+      const now = await this.ask(key);
+      return now.status === 'accepted' ? undefined : now;
+    });
+    if (said.status !== 'completed') throw new Violation(`an order that was taken became ${said.status}`);
+    this.paid.set(key, said.reference);
+    return said;
+  }
+
+  /** Nothing was done with the key. Throws Violation. */
+  async isUntouched(key: Uuid): Promise<void> {
+    mustBeUnknown(await this.probe.get(key), key);
+  }
+
+  async until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+    const end = performance.now() + this.waitMs;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > end) throw new Violation(`waited ${this.waitMs / 1_000} s for ${what}`);
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** Whatever is said of a key names the payment alike. Throws Violation. */
+export function mustBeSame(first: KeyedStatement, again: KeyedStatement): void {
+  if (first.reference !== again.reference)
+    throw new Violation(
+      `the same key was answered with the reference ${first.reference} and then with ${again.reference}: it may be paid twice`,
+    );
+}

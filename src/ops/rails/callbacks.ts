@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import getRawBody from 'raw-body';
+import type { Keyring } from '../../core/fingerprint.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Clock } from '../../core/instant.js';
+import { verify, type Verdict } from '../../payouts/rails/signing.js';
+import { type RailCallback, readCallback } from '../../payouts/rails/wire.js';
+
+/** A callback as it arrived. */
+export interface Arrival {
+  readonly path: string;
+  readonly verdict: Verdict;
+  /** Null where it is none. */
+  readonly callback: RailCallback | null;
+  readonly answered: number;
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** Where the gateway under test tells what it did. It takes each callback at its second arrival: the first is answered 503. */
+export class CallbackListener {
+  readonly arrivals: Arrival[] = [];
+  readonly path: string;
+  private readonly keys: Keyring;
+  private readonly clock: Clock;
+  private readonly server: Server;
+
+  constructor(name: string, keys: Keyring, clock: Clock) {
+    this.path = `/rails/${name}/callbacks`;
+    this.keys = keys;
+    this.clock = clock;
+    this.server = createServer((request, response) => {
+      // What a gateway breaks off has not arrived.
+      this.receive(request, response).catch(() => response.destroy());
+    });
+  }
+
+  /** Rejects as Node does when the port cannot be had. */
+  async listen(port: number): Promise<void> {
+    this.server.listen(port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, 'close');
+  }
+
+  /** Those about a payment, oldest first, believed or not. */
+  about(key: Uuid): readonly Arrival[] {
+    return this.arrivals.filter(({ callback }) => callback?.key === key);
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await getRawBody(request, { limit: MAX_BODY_BYTES });
+    const path = request.url ?? '';
+    // A proxy may put something before it; what is signed is the path as the protocol names it.
+    const message = { method: 'POST', path: this.path, body } as const;
+    const verdict = verify(this.keys, request.headers, message, this.clock());
+    const callback = readCallback(body.toString('utf8'));
+    const answered = verdict !== 'genuine' ? 401 : callback === null ? 400 : this.isNew(callback) ? 503 : 200;
+    this.arrivals.push({ path, verdict, callback, answered });
+    response.writeHead(answered).end();
+  }
+
+  private isNew({ callbackId }: RailCallback): boolean {
+    return !this.arrivals.some(({ callback, verdict }) => verdict === 'genuine' && callback?.callbackId === callbackId);
+  }
+}

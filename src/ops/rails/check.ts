@@ -1,0 +1,57 @@
+import type { Keyring } from '../../core/fingerprint.js';
+import type { Clock } from '../../core/instant.js';
+import { Bench, type CheckedOrders } from './bench.js';
+import { CallbackListener } from './callbacks.js';
+import { Probe, Violation } from './probe.js';
+import { type Rule, RULES } from './rules.js';
+
+/** Whether a gateway does what docs/payout-rail.md asks. */
+
+export interface CheckOptions {
+  /** Of a test server of the gateway: it gets orders, and pays them. */
+  readonly url: string;
+  readonly name: string;
+  readonly keys: Keyring;
+  /** Where it calls back on this machine. */
+  readonly callbackPort: number;
+  readonly orders: CheckedOrders;
+  /** How long the gateway may take for what comes later. */
+  readonly waitMs: number;
+}
+
+export interface RuleResult {
+  readonly rule: Rule;
+  readonly passed: boolean;
+  readonly why: string | null;
+}
+
+/** Goes through every rule; `onResult` hears of each at once. Rejects as Node does when the port cannot be had. */
+export async function checkGateway(
+  { url, name, keys, callbackPort, orders, waitMs }: CheckOptions,
+  clock: Clock,
+  onResult: (result: RuleResult) => void,
+): Promise<readonly RuleResult[]> {
+  const callbacks = new CallbackListener(name, keys, clock);
+  await callbacks.listen(callbackPort);
+  const bench = new Bench(new Probe(url, keys, clock), callbacks, orders, waitMs);
+  const results: RuleResult[] = [];
+  try {
+    for (const rule of RULES) {
+      const result = await resultOf(rule, bench);
+      results.push(result);
+      onResult(result);
+    }
+  } finally {
+    await callbacks.close();
+  }
+  return results;
+}
+
+async function resultOf(rule: Rule, bench: Bench): Promise<RuleResult> {
+  try {
+    return { rule, passed: true, why: (await rule.check(bench)) ?? null };
+  } catch (failure) {
+    if (!(failure instanceof Violation)) throw failure;
+    return { rule, passed: false, why: failure.message };
+  }
+}

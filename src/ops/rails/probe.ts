@@ -1,0 +1,121 @@
+import type { Keyring, SecretKey } from '../../core/fingerprint.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Clock, instant } from '../../core/instant.js';
+import { limitedText, PAYOUTS_PATH, VOID } from '../../payouts/rails/http.js';
+import { signed, type SignedMessage } from '../../payouts/rails/signing.js';
+import type { RailOrder } from '../../payouts/rails/types.js';
+import {
+  type KeyedStatement,
+  orderText,
+  readStatement,
+  saysCannotVoid,
+  saysUnknown,
+} from '../../payouts/rails/wire.js';
+
+/** The gateway does not do what docs/payout-rail.md asks; the message says what it did instead. */
+export class Violation extends Error {
+  override name = 'Violation';
+}
+
+/** How a message is signed where that shall be wrong. */
+export interface Signing {
+  readonly key?: SecretKey;
+  readonly awayS?: number;
+  /** What is signed instead of the body. */
+  readonly body?: Buffer;
+  readonly isUnsigned?: boolean;
+}
+
+export interface ProbeAnswer {
+  /** `POST /payouts`, for what is said of it. */
+  readonly asked: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const NOTHING = Buffer.alloc(0);
+const TAKEN = [200, 201, 202];
+
+/** Asks a gateway as the service does, and otherwise too. Every operation throws Violation where no answer comes. */
+export class Probe {
+  readonly keys: Keyring;
+  private readonly url: string;
+  private readonly clock: Clock;
+
+  constructor(url: string, keys: Keyring, clock: Clock) {
+    this.url = url.replace(/\/+$/, '');
+    this.keys = keys;
+    this.clock = clock;
+  }
+
+  order(order: RailOrder | string, signing?: Signing): Promise<ProbeAnswer> {
+    const body = Buffer.from(typeof order === 'string' ? order : orderText(order));
+    return this.send({ method: 'POST', path: PAYOUTS_PATH, body }, signing);
+  }
+
+  get(key: Uuid, signing?: Signing): Promise<ProbeAnswer> {
+    return this.send({ method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING }, signing);
+  }
+
+  void(key: Uuid, signing?: Signing): Promise<ProbeAnswer> {
+    return this.send({ method: 'POST', path: `${PAYOUTS_PATH}/${key}${VOID}`, body: NOTHING }, signing);
+  }
+
+  private async send(message: SignedMessage, signing: Signing = {}): Promise<ProbeAnswer> {
+    const { method, path, body } = message;
+    const { key = this.keys[0], awayS = 0, isUnsigned = false } = signing;
+    const at = instant(this.clock() + awayS * 1_000);
+    const asked = `${method} ${path}`;
+    try {
+      const response = await fetch(this.url + path, {
+        method,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        headers: {
+          ...(isUnsigned ? {} : signed(key, { ...message, body: signing.body ?? body }, at)),
+          ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+        },
+        ...(method === 'POST' ? { body } : {}),
+      });
+      return { asked, status: response.status, text: await limitedText(response) };
+    } catch (failure) {
+      throw new Violation(`${asked} was not answered: ${reasonOf(failure)}`);
+    }
+  }
+}
+
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  return failure.cause instanceof Error ? failure.cause.message : failure.message;
+}
+
+/** What it says of the key. Throws Violation where it says nothing of it. */
+export function statement(answer: ProbeAnswer, key: Uuid): KeyedStatement {
+  const said = TAKEN.includes(answer.status) ? readStatement(answer.text) : null;
+  if (said?.key === key) return said;
+  throw new Violation(`${shown(answer)}, which is no statement about the key`);
+}
+
+/** The same of a void; null where the gateway says that it cannot. */
+export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedStatement | null {
+  return answer.status === 501 && saysCannotVoid(answer.text, key) ? null : statement(answer, key);
+}
+
+/** Throws Violation where it is not 404 in the words of the protocol. */
+export function mustBeUnknown(answer: ProbeAnswer, key: Uuid): void {
+  if (answer.status !== 404 || !saysUnknown(answer.text, key))
+    throw new Violation(`${shown(answer)}, and not 404 with the status "unknown"`);
+}
+
+export function mustAnswer(answer: ProbeAnswer, status: number, what: string): void {
+  if (answer.status !== status) throw new Violation(`${what}: ${shown(answer)}, and not ${status}`);
+}
+
+const SHOWN = 120;
+
+function shown({ asked, status, text }: ProbeAnswer): string {
+  // Anything may come: only plain characters reach the terminal.
+  const plain = text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, '?');
+  return `${asked} was answered ${status} ${plain}`.trimEnd();
+}

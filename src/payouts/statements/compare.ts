@@ -1,0 +1,146 @@
+import type { Uuid } from '../../core/ids.js';
+import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import type { PayoutStatementLine } from '../../db/entities/rail-statements.js';
+import { DAY_MS, type DatedLine, shownDay } from './store.js';
+
+/** What the lines of a statement and our payouts differ in. Pure. (docs/payouts.md) */
+
+export const DIFFERENCES = {
+  missing_here: 'the rail names what we do not have, or have on another rail',
+  amount: 'both have it, with another amount or asset',
+  state: 'both have it, in another state',
+  paid_twice: 'a second completed line of one payout, on another day or with another reference',
+  reference: 'both have it, under another reference of the rail',
+  twice: 'the same line a second time',
+  missing_there: 'it was settled here, and no statement of any day has it',
+  no_statement: 'no whole statement of an earlier day was taken, and outcomes of ours wait for it',
+} as const;
+
+export interface Difference {
+  readonly difference: keyof typeof DIFFERENCES;
+  /** Null where it is about a whole day. */
+  readonly payoutId: Uuid | null;
+  /** Of the statement, or the one that is missing. */
+  readonly day: Instant;
+  /** Of the file; null where it has none. */
+  readonly line: number | null;
+  readonly there: string;
+  readonly here: string;
+}
+
+/** What is said of the same payment elsewhere: further up in the statement, and on other days. */
+export interface Beside {
+  readonly above: readonly DatedLine[];
+  readonly elsewhere: readonly DatedLine[];
+}
+
+/** Everything that a line and the payout differ in. */
+export function compared(
+  line: DatedLine,
+  payout: Payout | undefined,
+  beside: Beside,
+): readonly Difference['difference'][] {
+  const sameStatus = ({ status }: DatedLine): boolean => status === line.status;
+  if (beside.above.some((other) => isSameLine(other, line))) return ['twice'];
+  const others = [...beside.above, ...beside.elsewhere].filter(sameStatus);
+  const found: Difference['difference'][] = [];
+  if (others.length > 0) found.push(line.status === 'completed' ? 'paid_twice' : 'twice');
+  if (payout === undefined) return [...found, 'missing_here'];
+  if (payout.raw !== line.raw || payout.asset !== line.asset) found.push('amount');
+  if (!agrees(line.status, payout)) found.push('state');
+  if (others.length === 0 && isOtherReference(line, payout)) found.push('reference');
+  return found;
+}
+
+function isSameLine(one: PayoutStatementLine, other: PayoutStatementLine): boolean {
+  return one.status === other.status && one.reference === other.reference && one.at === other.at;
+}
+
+/** What was returned since was completed on its day, and what was paid after all had failed before. */
+function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
+  if (status === 'failed' && payout.failedAt !== null) return true;
+  return payout.status === status || (payout.status === 'returned' && status === 'completed');
+}
+
+function isOtherReference({ reference }: PayoutStatementLine, { railReference }: Payout): boolean {
+  return reference !== null && railReference !== null && reference !== railReference;
+}
+
+/** What a line says, and where else the like is said. */
+export function shownThere(line: DatedLine, { above, elsewhere }: Beside): string {
+  const others = [...above, ...elsewhere]
+    .filter(({ status }) => status === line.status)
+    .map((other) => `${referenceOf(other)}on ${shownDay(other.day)}`);
+  return `${line.status} ${line.raw} ${line.asset} ${referenceOf(line)}${others.length === 0 ? '' : `and ${others.join(' and ')}`}`.trimEnd();
+}
+
+function referenceOf({ reference }: PayoutStatementLine): string {
+  return reference === null ? '' : `${reference} `;
+}
+
+export function shownHere({ status, raw, asset, railReference, endedAt }: Payout): string {
+  const reference = railReference === null ? '' : ` ${railReference}`;
+  return `${status} ${raw} ${asset}${reference}${endedAt === null ? '' : ` at ${toRfc3339(endedAt)}`}`;
+}
+
+/** Something that happened to a payout here, of which a statement has to have a line. */
+export interface OwnOutcome {
+  readonly payout: Payout;
+  readonly status: PayoutStatementLine['status'];
+  readonly at: Instant;
+}
+
+export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
+  const { status, submittedAt, endedAt, returnedAt } = payout;
+  if (submittedAt === null || endedAt === null) return [];
+  const ended = { payout, status: status === 'failed' ? 'failed' : 'completed', at: endedAt } as const;
+  return returnedAt === null ? [ended] : [ended, { payout, status: 'returned', at: returnedAt }];
+}
+
+/** What the statements tell of: for each day that they tell of, up to which moment. */
+export class Told {
+  private readonly days: ReadonlyMap<Instant, Instant>;
+  private readonly delayMs: number;
+
+  /** `delayMs`: how long after an outcome its line may be dated. */
+  constructor(days: ReadonlyMap<Instant, Instant>, delayMs: number) {
+    this.days = days;
+    this.delayMs = delayMs;
+  }
+
+  /** Whether every statement that may have a line of what happened then was taken. */
+  isWhole(at: Instant): boolean {
+    const to = at + this.delayMs;
+    for (let day = dayOf(at); day <= to; day = instant(day + DAY_MS))
+      if (this.until(day) < Math.min(to, day + DAY_MS)) return false;
+    return true;
+  }
+
+  /** Whether its line may be on that day. */
+  mayBeOn(day: Instant, at: Instant): boolean {
+    return at < day + DAY_MS && at + this.delayMs >= day;
+  }
+
+  /** The days before that one, from the first of all on, that no statement tells the whole of. */
+  gapsBefore(last: Instant): readonly Instant[] {
+    const gaps: Instant[] = [];
+    const first = Math.min(...this.days.keys());
+    for (let day = instant(first); day < last; day = instant(day + DAY_MS))
+      if (this.until(day) < day + DAY_MS) gaps.push(day);
+    return gaps;
+  }
+
+  /** Whether what is not told of that day may have a line of it. */
+  mayBeMissedOn(day: Instant, at: Instant): boolean {
+    return this.mayBeOn(day, at) && at + this.delayMs > this.until(day);
+  }
+
+  private until(day: Instant): number {
+    return this.days.get(day) ?? day;
+  }
+}
+
+export function dayOf(at: Instant): Instant {
+  return instant(at - (at % DAY_MS));
+}

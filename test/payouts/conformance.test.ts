@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../../src/core/instant.js';
+import { checkGateway } from '../../src/ops/rails/check.js';
+import { type RunningGateway, serveGateway } from '../../src/payouts/rails/gateway.js';
+import { signed } from '../../src/payouts/rails/signing.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { statementText } from '../../src/payouts/rails/wire.js';
+import { type Ran, run } from '../ops/ops.js';
+import { BankGateway, said } from '../support/bank-gateway.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { freePorts } from '../support/service-process.js';
+import { TEST_KEYRING } from './support.js';
+
+const NAME = 'bank-a';
+const [KEY] = TEST_KEYRING;
+const KEYS = { PAYOUT_RAIL_KEYS: `${NAME}=${KEY.id}:${KEY.secret.toString('base64')}` };
+const ORDERS = {
+  amount: { raw: 150_000n, asset: 'COPM' },
+  country: 'CO',
+  bankCode: '0007',
+  accountNumber: '4567891234099',
+  laterAccountNumber: '4567891234006',
+} as const;
+
+/** The rules that the gateway broke, by their names. */
+async function brokenBy(gateway: BankGateway, waitMs = 3_000): Promise<string[]> {
+  const [callbackPort] = await freePorts(1);
+  await gateway.start();
+  gateway.serviceUrl = `http://127.0.0.1:${callbackPort!}`;
+  const { url } = gateway;
+  try {
+    const options = { url, name: NAME, keys: TEST_KEYRING, callbackPort: callbackPort!, orders: ORDERS, waitMs };
+    const results = await checkGateway(options, systemClock, () => undefined);
+    for (const { passed, why, rule } of results) assert(passed || (why ?? '').length > 10, rule.name);
+    return results.filter(({ passed }) => !passed).map(({ rule }) => rule.name);
+  } finally {
+    gateway.stop();
+  }
+}
+
+describe('the conformance check of gateways', () => {
+  describe('passes', () => {
+    let db: TestDatabase;
+    let gateway: RunningGateway;
+    let callbackPort: number;
+
+    before(async () => {
+      db = await testDatabase();
+      callbackPort = (await freePorts(1))[0]!;
+      gateway = await serveGateway(new SimulatedRail(db.database, systemClock, `gateway:${NAME}`), systemClock, {
+        name: NAME,
+        port: 0,
+        keys: TEST_KEYRING,
+        serviceUrl: `http://127.0.0.1:${callbackPort}`,
+        onLine: () => undefined,
+      });
+    });
+
+    after(() => gateway.stop());
+
+    const check = (...more: readonly string[]): Promise<Ran> => {
+      const where = ['--url', `http://127.0.0.1:${gateway.port}`, '--name', NAME];
+      return run('src/ops/main.js', ['rails', 'check', ...where, '--callback-port', `${callbackPort}`, ...more], KEYS);
+    };
+
+    it('the reference gateway, on the command line and without a database', async function () {
+      this.timeout(60_000);
+      const { code, stdout, stderr } = await check('--yes', '--json');
+      const results = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { rule: string; result: string; why: string | null });
+      assert.deepEqual(
+        results.filter(({ result }) => result !== 'passed'),
+        [],
+      );
+      assert(results.length >= 10);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /All \d+ rules hold/);
+    });
+
+    it('nothing unless it is confirmed: a gateway pays what it is given', async function () {
+      this.timeout(30_000);
+      const { code, stdout, stderr } = await check();
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
+    });
+
+    it('a gateway of other parts that keeps every promise', async function () {
+      this.timeout(30_000);
+      assert.deepEqual(await brokenBy(new BankGateway(NAME, TEST_KEYRING)), []);
+    });
+  });
+
+  describe('finds a gateway that', () => {
+    class PaysAgain extends BankGateway {
+      protected override take: BankGateway['take'] = (order) => this.tell(this.pay(order));
+    }
+    class PaysAgainUnderOneName extends BankGateway {
+      protected override take: BankGateway['take'] = (order) => {
+        const first = this.payments.get(order.key);
+        const again = this.pay(order);
+        return this.tell(first === undefined ? again : { ...again, reference: first.reference });
+      };
+    }
+    class ForgetsVoids extends BankGateway {
+      protected override void: BankGateway['void'] = (key) => ({
+        key,
+        status: 'voided',
+        reference: null,
+        failureCode: null,
+      });
+    }
+    class VoidsWhatWasPaid extends BankGateway {
+      protected override void: BankGateway['void'] = (key) => {
+        const payment = this.payments.get(key) ?? this.newPayment(key, 'accepted');
+        payment.status = 'voided';
+        return this.tell(payment);
+      };
+    }
+    class PaysWhatItVoided extends BankGateway {
+      protected override settle: BankGateway['settle'] = (payment, status) => void (payment.status = status);
+      protected override void: BankGateway['void'] = (key) => {
+        const known = this.payments.get(key);
+        if (known?.status === 'completed') return this.tell(known);
+        const statement = this.tell({ ...(known ?? this.newPayment(key, 'voided')), status: 'voided' });
+        return statement;
+      };
+    }
+    class IgnoresSignatures extends BankGateway {
+      protected override isGenuine: BankGateway['isGenuine'] = () => true;
+    }
+    class BelievesOldMessages extends BankGateway {
+      protected override isGenuine: BankGateway['isGenuine'] = ({ headers, ...message }) => {
+        const at = Number(headers['rail-timestamp']) * 1_000;
+        return signed(KEY, message, at as never)['rail-signature'] === headers['rail-signature'];
+      };
+    }
+    class FailsWhatItNeverHad extends BankGateway {
+      protected override unknown: BankGateway['unknown'] = (key) =>
+        said({ key, status: 'failed', reference: 'B-0', failureCode: 'account_unknown' });
+    }
+    class SaysNotFound extends BankGateway {
+      protected override unknown: BankGateway['unknown'] = () => ({ status: 404, text: '{"error":"not found"}' });
+    }
+    class TakesAnything extends BankGateway {
+      protected override read: BankGateway['read'] = (text) => {
+        const order = super.read(text);
+        const key = /[0-9a-f-]{36}/.exec(text)?.[0];
+        if (order !== null || key === undefined) return order;
+        return { key: key as never, ...ORDERS, description: null, destination: { ...ORDERS } as never };
+      };
+    }
+    class ForgesCallbacks extends BankGateway {
+      protected override sign: BankGateway['sign'] = (path, body) =>
+        signed({ ...KEY, secret: Buffer.alloc(32, 9) }, { method: 'POST', path, body }, systemClock());
+    }
+    class RenamesCallbacks extends BankGateway {
+      protected override callbackId: BankGateway['callbackId'] = ({ reference }, times) => `${reference}.${times}`;
+    }
+    class CallsOnce extends BankGateway {
+      protected override async callBack(payment: Parameters<BankGateway['callBack']>[0]): Promise<void> {
+        await this.send(this.tell(payment), this.callbackId(payment, 0));
+      }
+    }
+    class CallsOtherwise extends BankGateway {
+      protected override send: BankGateway['send'] = (statement, id) =>
+        super.send({ ...statement, status: 'failed', failureCode: 'account_closed' }, id);
+    }
+    class AnswersForOthers extends BankGateway {
+      protected override answer: BankGateway['answer'] = (request) => {
+        const { status, text } = super.answer(request);
+        const other = { key: 'aaaaaaaa-0000-7000-8000-000000000001', status: 'completed', reference: 'B-0' } as const;
+        return status === 200
+          ? { status, text: statementText({ ...other, failureCode: null } as never) }
+          : { status, text };
+      };
+    }
+
+    for (const [what, gateway, rules] of [
+      ['pays a repeated key again', PaysAgain, ['repeated_key']],
+      ['pays a repeated key again under the same reference', PaysAgainUnderOneName, ['for_ever']],
+      ['forgets a void', ForgetsVoids, ['void_before']],
+      ['says of what it paid that it was voided', VoidsWhatWasPaid, ['void_paid']],
+      ['pays what it voided on its way', PaysWhatItVoided, ['void_accepted']],
+      ['ignores signatures', IgnoresSignatures, ['signature', 'timestamp']],
+      ['believes old messages', BelievesOldMessages, ['timestamp']],
+      ['says "failed" of what it never had', FailsWhatItNeverHad, ['unknown_key']],
+      ['says "unknown" in words of its own', SaysNotFound, ['unknown_key']],
+      ['takes what is no order', TakesAnything, ['malformed']],
+      ['signs its callbacks wrongly', ForgesCallbacks, ['callback']],
+      ['sends a callback again under another id', RenamesCallbacks, ['callback']],
+      ['does not send a callback again that was not taken', CallsOnce, ['callback']],
+      ['tells by callback what it does not answer', CallsOtherwise, ['callback']],
+      ['answers for another key', AnswersForOthers, ['order']],
+    ] as const satisfies readonly (readonly [string, typeof BankGateway, readonly string[]])[])
+      it(what, async function () {
+        this.timeout(60_000);
+        const broken = await brokenBy(new gateway(NAME, TEST_KEYRING));
+        for (const rule of rules) assert(broken.includes(rule), `${rule} held; broken: ${broken.join(', ')}`);
+      });
+  });
+});

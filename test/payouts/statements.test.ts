@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { newId } from '../../src/core/ids.js';
+import { instant, type Instant, systemClock } from '../../src/core/instant.js';
+import type { Payout } from '../../src/db/entities/payouts.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import type { Rail, Rails } from '../../src/payouts/rails/types.js';
+import { dayOf } from '../../src/payouts/statements/compare.js';
+import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
+import type { GivenLine } from '../../src/payouts/statements/store.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** A rail for each test: what statements of it were taken before matters. */
+const COUNTRIES = [
+  'AR',
+  'BO',
+  'BR',
+  'CL',
+  'CR',
+  'CU',
+  'DO',
+  'EC',
+  'GT',
+  'HN',
+  'MX',
+  'NI',
+  'PA',
+  'PE',
+  'PY',
+  'SV',
+  'UY',
+];
+const railOf = (country: string): string => `http:bank-${country.toLowerCase()}`;
+
+describe('the statements of a rail', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let parts: ReturnType<typeof railsOf>;
+  let rails: Rails;
+  let country: string;
+  const left = [...COUNTRIES];
+
+  before(async () => {
+    db = await testDatabase();
+    const names = COUNTRIES.map((one) => [one, railOf(one)] as const);
+    const gateways = names.map(([, rail]) => rail.slice('http:'.length));
+    api = await startTestApi(db, {
+      PAYOUT_RAILS: names.map(([one, rail]) => `*/${one}=${rail}`).join(','),
+      PAYOUT_RAIL_URLS: gateways.map((name) => `${name}=http://127.0.0.1:1`).join(','),
+      PAYOUT_RAIL_KEYS: gateways.map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`).join(','),
+    });
+    const simulated = names.map(([, rail]): [string, Rail] => [
+      rail,
+      new SimulatedRail(db.database, systemClock, rail),
+    ]);
+    rails = new Map(simulated);
+    parts = railsOf(db, { rails });
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+    country = left.shift() ?? assert.fail('there are more tests than countries');
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  /** A payout that its rail was given. */
+  const paid = async (ending?: string): Promise<Payout> => {
+    const id = await own.pay(ending, { destination: { country } });
+    await parts.submissions.submit(id);
+    return rowOf(db, id);
+  };
+  const lineOf = ({ id, raw, asset, status, railReference }: Payout, more: Partial<GivenLine> = {}): GivenLine => {
+    const outcome = status === 'failed' ? 'failed' : 'completed';
+    return { number: 2, payoutKey: id, status: outcome, raw, asset, reference: railReference, at: null, ...more };
+  };
+  /** Takes the statement of a day, as an operator does the day after. */
+  const take = (
+    day: Instant,
+    given: readonly GivenLine[],
+    { delayMs = 0, at = instant(day + DAY_MS + HOUR_MS) }: { readonly delayMs?: number; readonly at?: Instant } = {},
+  ): Promise<Reconciled> => {
+    const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
+    return reconcile(
+      { database: db.database, desk: parts.desk, delayMs },
+      { rail: railOf(country), day, lines },
+      TEST_ACTOR,
+      at,
+    );
+  };
+  const endedOn = ({ endedAt }: Payout, days = 0): Instant => {
+    assert(endedAt !== null);
+    return instant(dayOf(endedAt) + days * DAY_MS);
+  };
+  /** So late may a line of it be dated that it may be on the next day. */
+  const overMidnight = (payout: Payout): number => endedOn(payout, 1) + HOUR_MS - payout.endedAt!;
+  const words = ({ differences }: Reconciled): string[] =>
+    differences.map(({ difference, payoutId }) => `${difference} ${payoutId ?? 'day'}`);
+  const stuck = async (id: Uuid) => (await rowOf(db, id)).stuckReason;
+  const fromStatements = async (id: Uuid): Promise<string[]> =>
+    (await saidOf(db, id))
+      .filter(({ kind }) => kind === 'statement')
+      .map(({ said, effect, railReference }) => `${said} ${effect} ${railReference}`);
+  const stored = async () => {
+    const named = `rail='${railOf(country)}'`;
+    const [statements] = await db.sql(`SELECT COUNT(*) AS n FROM payout_statements WHERE ${named}`);
+    const [lines] = await db.sql(`SELECT COUNT(*) AS n FROM payout_statement_lines WHERE ${named}`);
+    return [Number(statements?.n), Number(lines?.n)];
+  };
+
+  it('are kept line by line, and the same file again changes nothing', async () => {
+    const [done, failed] = [await paid(), await paid('01')];
+    const day = endedOn(done);
+    const first = await take(day, [lineOf(done), lineOf(failed)]);
+    assert.deepEqual([words(first), first.again, await stored()], [[], false, [1, 2]]);
+    const again = await take(day, [lineOf(done), lineOf(failed)]);
+    assert.deepEqual([words(again), again.again, await stored()], [[], true, [1, 2]]);
+  });
+
+  it('match around midnight: a line may be on the next day, and nothing is missing before that day was told', async () => {
+    const payout = await paid();
+    const delayMs = overMidnight(payout);
+    assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)], { delayMs })), []);
+    assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
+  });
+
+  it('match a line of an earlier day: the rail may know of an outcome before we do', async () => {
+    const payout = await paid();
+    assert.deepEqual(words(await take(endedOn(payout, -1), [lineOf(payout)])), []);
+    assert.deepEqual(words(await take(endedOn(payout), [])), []);
+  });
+
+  it('lack what none of them has once its last day was told, and say so for that day alone', async () => {
+    const payout = await paid();
+    const delayMs = overMidnight(payout);
+    await take(endedOn(payout), [], { delayMs });
+    assert.deepEqual(words(await take(endedOn(payout, 1), [], { delayMs })), [`missing_there ${payout.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout, 2), [], { delayMs })), []);
+    assert.equal(await stuck(payout.id), null);
+  });
+
+  it('need not tell of what the rail voided: it came to no outcome there', async () => {
+    const payout = await paid('03');
+    const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
+    const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
+    await parts.callbacks.tell(railOf(country), { ...said, key: payout.id, callbackId: `cb-${payout.id}` });
+    const failed = await rowOf(db, payout.id);
+    assert.equal(failed.status, 'failed');
+    assert.deepEqual(words(await take(endedOn(failed), [])), []);
+  });
+
+  it('say that a payout may be paid twice: a second completed line on another day', async () => {
+    const payout = await paid();
+    await take(endedOn(payout), [lineOf(payout)]);
+    const next = await take(endedOn(payout, 1), [lineOf(payout)]);
+    assert.deepEqual([words(next), next.raised], [[`paid_twice ${payout.id}`], 1]);
+    assert.equal(await stuck(payout.id), 'contradiction');
+    assert.deepEqual(await fromStatements(payout.id), [`completed conflict ${payout.railReference}`]);
+    const again = await take(endedOn(payout, 1), [lineOf(payout)]);
+    assert.deepEqual([words(again), again.raised], [[`paid_twice ${payout.id}`], 0]);
+    assert.equal((await fromStatements(payout.id)).length, 1);
+  });
+
+  it('say that a payout may be paid twice: a second completed line with another reference on the same day', async () => {
+    const payout = await paid();
+    const found = await take(endedOn(payout), [lineOf(payout), lineOf(payout, { reference: 'OTHER-1' })]);
+    assert.deepEqual(words(found), [`paid_twice ${payout.id}`]);
+    assert.match(found.differences[0]!.there, new RegExp(`OTHER-1 and ${payout.railReference} on `));
+    assert.equal(await stuck(payout.id), 'contradiction');
+  });
+
+  it('may have the very same line twice, which is a slip of the file and raises nothing', async () => {
+    const payout = await paid();
+    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout), lineOf(payout)])), [`twice ${payout.id}`]);
+    assert.equal(await stuck(payout.id), null);
+  });
+
+  it('raise a payout that they name with another reference, or with another amount', async () => {
+    const [renamed, less] = [await paid(), await paid()];
+    const lines = [lineOf(renamed, { reference: 'OTHER-2' }), lineOf(less, { raw: less.raw - 1n })];
+    assert.deepEqual(words(await take(endedOn(renamed), lines)), [`reference ${renamed.id}`, `amount ${less.id}`]);
+    for (const { id } of [renamed, less]) assert.equal(await stuck(id), 'contradiction');
+    assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
+  });
+
+  it('raise a failed payout that they say was paid, and move no money by it', async () => {
+    const payout = await paid('01');
+    const before = await balanceOf(db.database, own.source.id);
+    const found = await take(endedOn(payout), [lineOf(payout, { status: 'completed' })]);
+    assert.deepEqual(words(found).slice(0, 1), [`state ${payout.id}`]);
+    assert.deepEqual([(await rowOf(db, payout.id)).status, await stuck(payout.id)], ['failed', 'contradiction']);
+    assert.deepEqual(await balanceOf(db.database, own.source.id), before);
+  });
+
+  it('raise a payout in progress whose outcome they tell, and do not settle it: a file is not the word of two', async () => {
+    const payout = await paid('03');
+    const before = await balanceOf(db.database, own.source.id);
+    const today = dayOf(systemClock());
+    const line = lineOf(payout, { status: 'failed', reference: 'R-3' });
+    const found = await take(today, [line]);
+    assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
+    assert.deepEqual([(await rowOf(db, payout.id)).status, await stuck(payout.id)], ['in_progress', 'no_outcome']);
+    assert.deepEqual(await fromStatements(payout.id), ['failed noted R-3']);
+    assert.deepEqual(await balanceOf(db.database, own.source.id), before);
+  });
+
+  it('raise a payout that ended otherwise after they had told its outcome, with the statement of that day', async () => {
+    const payout = await paid('03');
+    const today = dayOf(systemClock());
+    await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
+    const word = { status: 'completed', reference: 'R-4', failureCode: null, key: payout.id } as const;
+    await parts.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    const ended = await rowOf(db, payout.id);
+    assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
+    const found = await take(endedOn(ended), [lineOf(ended)]);
+    assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
+    assert.equal(await stuck(payout.id), 'contradiction');
+  });
+
+  it('count as they were corrected: what an earlier version said stays stored, and is no line any more', async () => {
+    const [payout, other] = [await paid(), await paid()];
+    const stranger = { ...lineOf(payout), payoutKey: newId() };
+    const day = endedOn(payout);
+    const wrong = await take(day, [lineOf(payout), lineOf(other), stranger]);
+    assert.deepEqual(words(wrong), [`missing_here ${stranger.payoutKey}`]);
+    const right = await take(day, [lineOf(payout), lineOf(other)]);
+    assert.deepEqual([words(right), right.statement.version, await stored()], [[], 2, [2, 5]]);
+    const less = await take(day, [lineOf(other)]);
+    assert.deepEqual([words(less), less.statement.version], [[`missing_there ${payout.id}`], 3]);
+  });
+
+  it('no longer say "paid twice" once the line was moved: the day that had it was corrected', async () => {
+    const payout = await paid();
+    await take(endedOn(payout), [lineOf(payout)]);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), [`paid_twice ${payout.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout), [])), []);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), []);
+  });
+
+  it('miss a line that a correction took away, on whatever day its payout ended', async () => {
+    const payout = await paid();
+    for (const days of [-3, -2, -1, 0]) await take(endedOn(payout, days), days === -3 ? [lineOf(payout)] : []);
+    assert.deepEqual(words(await take(endedOn(payout, -3), [])), [`missing_there ${payout.id}`]);
+  });
+
+  it('may lack a day: it is named as long as outcomes wait for it, and each is looked for when it comes', async () => {
+    const [payout, lost] = [await paid(), await paid()];
+    await take(endedOn(payout, -1), []);
+    for (const days of [1, 2]) {
+      const skipped = await take(endedOn(payout, days), []);
+      assert.deepEqual(words(skipped), ['no_statement day']);
+      assert.equal(skipped.differences[0]?.day, endedOn(payout));
+      assert.equal(skipped.differences[0].here, '2 outcome(s) wait for it');
+    }
+    assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout)])), [`missing_there ${lost.id}`]);
+    assert.deepEqual(words(await take(endedOn(payout, 2), [])), []);
+  });
+
+  it('tell of a day up to the moment of which they were taken, and no further', async () => {
+    const payout = await paid();
+    const before = instant(payout.endedAt! - 1);
+    assert.deepEqual(words(await take(endedOn(payout), [], { at: before })), []);
+    assert.deepEqual(words(await take(endedOn(payout, 1), [])), ['no_statement day']);
+    assert.deepEqual(words(await take(endedOn(payout), [])), [`missing_there ${payout.id}`]);
+    assert.deepEqual(await stored(), [2, 0]);
+  });
+
+  it('are taken once by two operators at the same moment', async () => {
+    const payout = await paid();
+    const taken = await Promise.all([1, 2, 3].map(() => take(endedOn(payout), [lineOf(payout)])));
+    assert.deepEqual(taken.map(words), [[], [], []]);
+    assert.deepEqual([taken.filter(({ again }) => !again).length, await stored()], [1, [1, 1]]);
+  });
+});
