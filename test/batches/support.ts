@@ -81,18 +81,21 @@ export function number(text: string): Cell {
   return { kind: 'number', text };
 }
 
-/** What the workflow of a batch calls, with readers of its own and shares that nobody uses up. */
-export function batchServiceOf(parts: Omit<BatchServiceParts, 'baseUrl' | 'sheets' | 'shares'>): BatchService {
+/** What the workflow of a batch calls, with readers of its own, and shares and a budget that nobody uses up. */
+export function batchServiceOf(
+  parts: Pick<BatchServiceParts, 'database' | 'desk' | 'clock'> & Partial<BatchServiceParts>,
+): BatchService {
   const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
-  return new BatchService({ ...parts, baseUrl: BASE_URL, sheets: new SheetReaders(), shares });
+  const own = { baseUrl: BASE_URL, sheets: new SheetReaders(), shares, recipientBudget: boundless(parts.database) };
+  return new BatchService({ ...own, ...parts });
 }
 
-/** Nobody listens, nobody cuts off. */
 /** For tests whose files may name whomever they want. */
 export function boundless(database: Database): RecipientBudget {
   return new RecipientBudget(database, systemClock, { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 });
 }
 
+/** Nobody listens, nobody cuts off. */
 export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbeat: () => undefined };
 
 export interface WorldOptions {

@@ -30,7 +30,7 @@ interface Script {
 }
 
 const idle: DrainState = { ended: 'idle', nextDueAt: null, status: 'enabled', isPaused: false, waitingFor: 'idle' };
-const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false };
+const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null };
 const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({ ...counts, status, ...more });
 const waiting = (status = 'pending_approval'): ApprovalState => ({
   ...{ status, required: 2, received: 0 },
