@@ -98,7 +98,7 @@ describe('closing and freezing', () => {
     await refused();
     answered(await own.act('cancel', pending), 200);
     await refused();
-    answered(await own.act('cancel', approved), 200);
+    answered(await own.act('cancel', approved, own.bank.token), 200);
     await refused();
     await until('the rail refuses it', async () => (await submissions.ask(sent)).status === 'failed');
     assert.equal((await close(old)).changed, true);
