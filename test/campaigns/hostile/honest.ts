@@ -13,7 +13,7 @@ export interface Experience {
 
 const ROWS = 100;
 const TRANSFER_EVERY_MS = 50;
-const BATCH_EVERY_MS = 500;
+const BATCH_EVERY_MS = 2_000;
 
 /** Sends transfers and uploads batches until it is over, at least one batch. Throws where anything is refused. */
 export async function liveOn(payroll: PayrollBank, isOver: () => boolean): Promise<Experience> {
