@@ -5,7 +5,7 @@ import { testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
 describe('the time that an answer takes', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
 
   it("tells nothing of whether an id is another tenant's or nobody's (short: npm run prove -- timing)", async () => {
     const db = await testDatabase();
