@@ -20,7 +20,7 @@ export interface Measured {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A line of quality.md, Performance. */
+/** A row of the figures. (docs/performance.md, Targets) */
 export interface Target {
   readonly text: string;
   readonly isMet: boolean;

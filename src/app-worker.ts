@@ -96,7 +96,15 @@ function buildWork(
   const { clock, database, desk, recipientBudget } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
   const shares = batchShares(config.WORKER_ACTIVITIES);
-  const batches = new BatchService({ database, recipientBudget, desk, clock, baseUrl: config.BASE_URL, sheets, shares });
+  const batches = new BatchService({
+    database,
+    recipientBudget,
+    desk,
+    clock,
+    baseUrl: config.BASE_URL,
+    sheets,
+    shares,
+  });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const { submissions, inquiries, rails, simulated } = buildRails(config, core, logger);

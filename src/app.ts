@@ -142,7 +142,15 @@ export function buildCallbacks(
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
     logger.warn({ rail, effect, count }, 'callbacks are not believed'),
   );
-  return new RailCallbacks({ database, desk, clock, nudge, keys, onCallback, onContradiction: contradictionMetrics(registry) });
+  return new RailCallbacks({
+    database,
+    desk,
+    clock,
+    nudge,
+    keys,
+    onCallback,
+    onContradiction: contradictionMetrics(registry),
+  });
 }
 
 /** Where Temporal is, for the client and the worker. */

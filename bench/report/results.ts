@@ -20,7 +20,10 @@ export function isAllMet({ rows }: Results): boolean {
   return rows.every((row) => 'measured' in row && row.measured.targets.every((target) => target.isMet));
 }
 
-/** Writes the results under their date as JSON, and the table as latest.md, which the README takes. Answers the JSON's path. */
+/**
+ * Writes the results under their date as JSON, and the table as latest.md, which docs/performance.md takes. Answers the
+ * JSON's path.
+ */
 export function writeResults(folder: string, results: Results): string {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${results.date.replaceAll(':', '-')}.json`);
@@ -29,7 +32,7 @@ export function writeResults(folder: string, results: Results): string {
   return path;
 }
 
-/** The table of the README. */
+/** The table of docs/performance.md. */
 export function markdownTable(results: Results): string {
   const { machine, date, options } = results;
   const lines = results.rows.map((row) => {

@@ -8,7 +8,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Support staff: who of the operators' people may act for support, and what each may do. (decisions.md, Operators) */
+/** Support staff: who of the operators' people may act for support, and what each may do. (docs/contract.md, Staff) */
 
 const MAX_NAME = 80;
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The text of a token: `svc_live_<key id>_<secret>`. (decisions.md, Tenants, tokens, members, roles, scopes) */
+/** The text of a token: `svc_live_<key id>_<secret>`. (docs/contract.md, Tokens) */
 
 const PATTERN = /^svc_live_([a-z2-7]{16})_[a-z2-7]{40}$/;
 /** Thirty-two letters, so that each one is five whole bits of a random byte. */

@@ -29,7 +29,10 @@ function assertRole(operation: Operation, has: Role | undefined): void {
   if (!roleAllows(operation, has)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Throws authority_insufficient unless the member may do this in an account of the tenant. (decisions.md, roles) */
+/**
+ * Throws authority_insufficient unless the member may do this in an account of the tenant.
+ * (docs/contract.md, Roles and scopes)
+ */
 export async function assertAllowedSomewhere(reader: Reader, operation: Operation, caller: Caller): Promise<void> {
   const member = equalsSql(memberRoles, { memberId: caller.memberId });
   const rows = await reader.query(

@@ -28,7 +28,7 @@ export class Balances {
 
   /**
    * What an account has of each asset: total = available + held. Read by one statement, so that the numbers belong
-   * together. Throws not_found, authority_insufficient. (decisions.md, Balances)
+   * together. Throws not_found, authority_insufficient. (docs/contract.md, Balances)
    */
   async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.gathered.ask({ caller, accountId });

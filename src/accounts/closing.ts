@@ -14,7 +14,7 @@ import { type Changed, checkedReason, type Decided } from './status.js';
 
 /**
  * Closes an account for good and releases its alias and its phone. It must be empty, with nothing held, and not be the
- * fee account of its tenant. Throws ApiError not_found, invalid_state, invalid_field. (decisions.md, Accounts)
+ * fee account of its tenant. Throws ApiError not_found, invalid_state, invalid_field. (docs/contract.md, Accounts)
  */
 export async function closeAccount(database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<Changed> {
   const reason = checkedReason(decided.reason);

@@ -2,7 +2,7 @@ const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
 /**
  * What others see of an account: of a person the first name and initials ("Ana M. P."), of a business its trade name.
- * It comes from the name given at opening. (decisions.md, Accounts, aliases, lookup)
+ * It comes from the name given at opening. (docs/contract.md, Lookup)
  */
 export function displayName(type: 'person' | 'business', name: string): string {
   if (type === 'business') return name;

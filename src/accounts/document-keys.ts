@@ -12,7 +12,7 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { sealContext } from './verification.js';
 
-/** The keys that seal document numbers, and how an old one is retired. (decisions.md, Secrets and personal data) */
+/** The keys that seal document numbers, and how an old one is retired. (docs/contract.md, Secrets and personal data) */
 
 const CHUNK = 500;
 

@@ -9,7 +9,7 @@ import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
-/** What a tenant charges, and into which account. (decisions.md, Limits and fees) */
+/** What a tenant charges, and into which account. (docs/contract.md, Limits and fees) */
 
 /** More than the whole amount is a slip of the pen. */
 const MAX_BASIS_POINTS = 10_000n;

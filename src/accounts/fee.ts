@@ -32,7 +32,10 @@ export function feeNeeds(tenantId: Uuid, operation: FeeOperation, ofAsset: Asset
   return [need(tenants, { id: tenantId }), need(feeSchedules, { tenantId, operation, asset: ofAsset })];
 }
 
-/** What the operation costs, and into which account. The fee account itself pays none. (decisions.md, Limits and fees) */
+/**
+ * What the operation costs, and into which account. The fee account itself pays none.
+ * (docs/contract.md, Limits and fees)
+ */
 export function feeOf(
   view: View,
   operation: FeeOperation,

@@ -7,7 +7,7 @@ const HOME_REGION = 'CO';
 /** No form of a number that people write is longer. */
 const MAX_PHONE_TEXT = 64;
 
-/** The alias in lower case, or null when it is malformed. (decisions.md, Accounts, aliases, lookup) */
+/** The alias in lower case, or null when it is malformed. (docs/contract.md, Alias) */
 export function parseAlias(text: string): string | null {
   // ASCII alone: toLowerCase would make a k of the Kelvin sign.
   const alias = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

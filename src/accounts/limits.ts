@@ -20,7 +20,7 @@ const PERSON: Readonly<Record<Asset, Limits>> = {
 };
 const BUSINESS_FACTOR = 100n;
 
-/** The limits of an account: what was set for it, else its type's. (decisions.md, Limits and fees) */
+/** The limits of an account: what was set for it, else its type's. (docs/contract.md, Limits and fees) */
 export function limitsOf(account: Pick<Account, 'type'>, asset: Asset, own: AccountLimits | undefined): Limits {
   const { minimum, maximum, month } = PERSON[asset];
   const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;

@@ -7,7 +7,7 @@ import { Gathered } from '../db/gathered.js';
 import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
-/** The least that a sender needs to recognise a recipient. (interface.md, Account lookup result) */
+/** The least that a sender needs to recognise a recipient. (docs/contract.md, Lookup) */
 export interface LookupResult {
   readonly account_id: Uuid;
   readonly alias: string | null;

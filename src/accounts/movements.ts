@@ -27,7 +27,7 @@ export interface MovementPage {
 /**
  * A page of an account's entries, newest first, beginning before `before` (null: at the newest). The cost is the page's,
  * at any depth: a time bound becomes a bound on `seq` by one index look-up, since `created_at` never runs backwards
- * within an account. (interface.md, GET movements)
+ * within an account. (docs/contract.md, Movements)
  */
 export async function readMovements(
   reader: Reader,
@@ -119,7 +119,7 @@ function presentMovement(row: StoredRow, holders: Holders): Readonly<Record<stri
 
 const nullableText = column.nullable(column.string);
 
-/** Always an object: for what has no account of a tenant's the ids are null. (decisions.md, Movements) */
+/** Always an object: for what has no account of a tenant's the ids are null. (docs/contract.md, Movements) */
 function presentCounterparty(row: StoredRow, holder: string | undefined): Readonly<Record<string, unknown>> {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   if (type === 'system' && holder !== undefined)

@@ -59,7 +59,10 @@ export async function listAccounts(
   );
 }
 
-/** What one operation and this month may still take. Throws not_found, authority_insufficient. (decisions.md, Limits and fees) */
+/**
+ * What one operation and this month may still take. Throws not_found, authority_insufficient.
+ * (docs/contract.md, Limits and fees)
+ */
 export async function readLimits(
   reader: Reader,
   caller: Caller,

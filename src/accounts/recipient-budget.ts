@@ -28,7 +28,7 @@ const MOST_REFUSALS = 10_000;
 /**
  * How many people may be looked for by alias or phone: every answer, also that there is nobody, tells who is a customer. One budget,
  * whatever the door (lookup, bonuses, batches) and process. Whom the tenant has found before costs nothing: a payroll costs once
- * what it has new people, however often it is corrected. (decisions.md, Rate limits and versions)
+ * what it has new people, however often it is corrected. (docs/contract.md, Rate limits)
  */
 export class RecipientBudget {
   private readonly database: Database;

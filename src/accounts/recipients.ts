@@ -37,7 +37,7 @@ export function parseRecipient(text: string): RecipientName | null {
 
 /**
  * Finds at most MOST_NAMES recipients of a tenant: aliases in the tenant, ids and phones there and in its network; of
- * several phones the own one. Closed and system accounts are not there. (decisions.md, Accounts: other tenants)
+ * several phones the own one. Closed and system accounts are not there. (docs/contract.md, Networks)
  */
 export async function resolveRecipients(
   reader: Reader,

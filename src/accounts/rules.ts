@@ -42,7 +42,7 @@ export function spendingRefusal(spending: Spending): Refusal | null {
   );
 }
 
-/** An account sends when it is active and verified. (interface.md, Errors: capability_cannot_send) */
+/** An account sends when it is active and verified. (docs/contract.md, Errors) */
 export function capabilityRefusal(account: Account): Refusal | null {
   const reason = account.status !== 'active' ? account.status : account.verifiedAt === null ? 'not_verified' : null;
   if (reason === null) return null;

@@ -14,7 +14,7 @@ import { transact } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
 import { lockManagedAccount, lockOpenAccount } from './access.js';
 
-/** What is declared of the account's holder. (decisions.md, Verification) */
+/** What is declared of the account's holder. (docs/contract.md, Verification) */
 export interface Declaration {
   readonly type: 'person' | 'business';
   readonly legalName: string;

@@ -38,7 +38,7 @@ import {
 /**
  * How anything that waits for approval ends: one mechanism for transfers and payouts. Pure. Whoever decides first ends it.
  * What an end does to the money is the feature's; who may, what counts and what is recorded is decided here.
- * (decisions.md, Transfers and Operators)
+ * (docs/contract.md, Approval)
  */
 
 /** What every resource has that can wait for approval. */

@@ -13,7 +13,7 @@ import { assertAccountAllowed, lockManagedAccount, lockOpenAccount } from '../ac
 
 /**
  * From which amount on an account's operations need approvals. The account's row is the lock: no posting decides by what a
- * policy was before. What is pending keeps what it was created with. (decisions.md, Transfers)
+ * policy was before. What is pending keeps what it was created with. (docs/contract.md, Approval policies)
  */
 
 export const MOST_APPROVALS = 3;

@@ -8,7 +8,7 @@ import { PolicyBody, PolicySchema } from './schemas.js';
 
 const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 
-/** (decisions.md, Transfers: approval policy) */
+/** (docs/contract.md, Approval policies) */
 export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void {
   api.get(
     PATH,

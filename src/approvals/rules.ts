@@ -7,7 +7,7 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 
 /**
  * What may be done to something that waits for approval, whatever it is: transfers and payouts share this. Pure.
- * (decisions.md, Transfers and Operators)
+ * (docs/contract.md, Approval)
  */
 
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
@@ -129,7 +129,7 @@ function staffRefusal(action: ApprovalAction, name: string, staff: Staff | undef
   return { code: 'authority_insufficient', message: `${name} ${why}` };
 }
 
-/** (decisions.md, Conventions: `allowed` lists the statuses in which the operation is possible) */
+/** (docs/contract.md, Invalid state) */
 export function stateRefusal(current: string, allowed: readonly string[] = [PENDING_APPROVAL]): Refusal {
   const what = allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
   return { code: 'invalid_state', message: `it is ${current}, ${what}`, details: { current, allowed } };

@@ -111,7 +111,7 @@ const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message
 
 /**
  * Pays one row, or refuses it for good: the row's state decides, so it happens once however often it is asked. While the
- * batch is paused nothing is written. (decisions.md, Bonuses and batches)
+ * batch is paused nothing is written. (docs/contract.md, Execution)
  */
 export function decideRow(baseUrl: string, command: PayRow, view: View): Decision<Bonus> {
   const { tenantId, batchId, number } = command;

@@ -12,7 +12,7 @@ export interface BatchReview {
   readonly canSend: boolean;
 }
 
-/** The batch as its events carry it. `baseUrl` is where tenants reach the API. (interface.md, Bonus batch) */
+/** The batch as its events carry it. `baseUrl` is where tenants reach the API. (docs/contract.md, Batches) */
 export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
   const { asset } = batch;
   const amount = (raw: bigint): Amount | null => (asset === null ? null : { raw, asset });

@@ -1,6 +1,6 @@
 /**
  * Every code that an errors file can hold, and what to do about it: the API's own, and those that only a file can have. The
- * docs page reads this table. (decisions.md, Bonuses and batches)
+ * docs page reads this table. (docs/contract.md, Validation)
  */
 export const PROBLEM_CODES = {
   missing_field: 'A cell is empty that must be filled in: recipient, amount or asset.',

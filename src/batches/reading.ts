@@ -16,7 +16,7 @@ import { capabilityRefusal } from '../accounts/rules.js';
 import type { BatchReview } from './presenter.js';
 import { isAccepted } from './rules.js';
 
-/** How members read batches: any role in the source shows them. (decisions.md, Tenants, tokens, members, roles, scopes) */
+/** How members read batches: any role in the source shows them. (docs/contract.md, Roles and scopes) */
 export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
   resourceType: 'bonus_batch',

@@ -25,7 +25,7 @@ import { presentBatchNow } from './presenter.js';
 import { BonusBatchSchema, FileQuery, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
-/** The files of batches: in, out, and the empty one. (decisions.md, Bonuses and batches) */
+/** The files of batches: in, out, and the empty one. (docs/contract.md, Batch files) */
 
 const CONTENT_TYPES: Readonly<Record<FileKind, string>> = {
   csv: 'text/csv; charset=utf-8',

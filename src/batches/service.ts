@@ -69,7 +69,7 @@ export class Batches {
     return uploadBatch(this.parts, caller, request, idempotency);
   }
 
-  /** The same. The fingerprint is the member's own. (interface.md, POST execute) */
+  /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     return this.submit(this.executeBatch, caller, batchId, idempotency);
   }

@@ -50,7 +50,7 @@ export async function admitUpload(reader: Reader, caller: Caller, key: string): 
 
 /**
  * Takes a file in: the batch, its key and the bytes in one transaction. Refusals are answers: not_found,
- * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (interface.md, POST /v1/bonus_batches)
+ * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
   { database, clock, nudge, timeoutMs }: UploadParts,

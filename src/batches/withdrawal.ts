@@ -12,7 +12,10 @@ import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership
 import { presentBatch } from './presenter.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
-/** How a batch that is ready ends unexecuted: its tenant or support withdraws it, or it lapses. (decisions.md, Bonuses and batches) */
+/**
+ * How a batch that is ready ends unexecuted: its tenant or support withdraws it, or it lapses.
+ * (docs/contract.md, Batches)
+ */
 
 export interface LapseBatch extends BatchCommand {
   /** Of the entry that tells the workflow. */

@@ -60,7 +60,7 @@ export function bonusWrites(bonus: Bonus): Writes {
   };
 }
 
-/** 404, then 403, then the rules in their order; then the bonus is paid. (decisions.md, Order of checks) */
+/** 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of checks) */
 export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus, view: View): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const source = view.named(sourceAccountId);

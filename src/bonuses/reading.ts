@@ -1,7 +1,10 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 
-/** How members read bonuses: any role in the source, or a recipient of the same tenant, shows them. (decisions.md, Tenants, tokens, members, roles, scopes) */
+/**
+ * How members read bonuses: any role in the source, or a recipient of the same tenant, shows them.
+ * (docs/contract.md, Roles and scopes)
+ */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   resourceType: 'bonus',

@@ -39,7 +39,7 @@ export class Bonuses {
 
   /**
    * Pays one person. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
-   * before) and DatabaseUnavailable, when nothing has happened. (interface.md, POST /v1/bonuses)
+   * before) and DatabaseUnavailable, when nothing has happened. (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,

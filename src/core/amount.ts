@@ -1,6 +1,6 @@
 /**
  * Money: an integer count of an asset's smallest unit, always a bigint inside and decimal text outside.
- * (interface.md, Resources: Amount)
+ * (docs/contract.md, Amount)
  */
 
 export const ASSETS = ['COPM', 'DUSD'] as const;

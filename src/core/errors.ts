@@ -1,6 +1,6 @@
 /**
  * Every error code of the API: its status, what it means and what to do. The answers, the OpenAPI document and the docs
- * page at `{docs_url}/conceptos/errores` all read this table. (interface.md, Errors)
+ * page at `{docs_url}/conceptos/errores` all read this table. (docs/contract.md, Errors)
  */
 
 export interface ErrorEntry {

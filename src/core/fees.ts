@@ -10,7 +10,7 @@ export interface FeeSchedule {
 
 const BASIS = 10_000n;
 
-/** The fee for an amount, in integers, the share rounded half up. (decisions.md, Limits and fees) */
+/** The fee for an amount, in integers, the share rounded half up. (docs/contract.md, Limits and fees) */
 export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
   const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
   const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);

@@ -1,7 +1,7 @@
 import type { Uuid } from './ids.js';
 
 /**
- * Who may do what: the table of decisions.md, "Tenants, tokens, members, roles, scopes", as data. The checks, the tests,
+ * Who may do what: the table of docs/contract.md, "Roles and scopes", as data. The checks, the tests,
  * the OpenAPI document and the docs page all read it.
  */
 

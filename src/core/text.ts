@@ -1,6 +1,6 @@
 /**
  * Text as the API takes it: NFC, counted in code points, no control characters, no lone surrogates, and nothing that cannot
- * be seen. (decisions.md, Conventions)
+ * be seen. (docs/contract.md, Text)
  *
  * A name or a reason is what a person decides by. A character that turns the direction of others, has no width or has no
  * meaning yet lets it say one thing and be another, so it is refused. What shapes the letters beside it is part of how some

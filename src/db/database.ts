@@ -171,7 +171,7 @@ function statementLimit(timeoutMs: number): string {
 }
 
 interface PoolMode {
-  /** A group's statements share round trips: measured, README Decisions. */
+  /** A group's statements share round trips: measured, docs/decisions/0002-group-commit.md. */
   readonly multipleStatements: boolean;
   readonly session: string;
 }

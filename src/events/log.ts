@@ -26,7 +26,7 @@ export interface EventPage {
 
 /**
  * A page of a tenant's log, going on from `after` (the sequence of the last one seen; null: from the end that the order
- * begins at). Time bounds become bounds on `sequence`: within a tenant the two run alike. (interface.md, GET /v1/events)
+ * begins at). Time bounds become bounds on `sequence`: within a tenant the two run alike. (docs/contract.md, Events)
  */
 export async function readEvents(
   reader: Reader,

@@ -8,7 +8,7 @@ import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/** How long the log keeps events: for ever, unless the operator says otherwise. (decisions.md, Webhooks and events) */
+/** How long the log keeps events: for ever, unless the operator says otherwise. (docs/contract.md, Events) */
 
 export const LEAST_DAYS = 30;
 const MOST_DAYS = 36_500;

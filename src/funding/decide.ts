@@ -55,7 +55,7 @@ export interface DecideAdjustment extends OperatorCommand {
   readonly systemAccountId: Uuid;
 }
 
-/** Money enters the account. (decisions.md, Operators: pay-ins) */
+/** Money enters the account. (docs/contract.md, Pay-ins and adjustments) */
 export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = ownAccount(view, tenantId, accountId);
@@ -92,7 +92,7 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
   };
 }
 
-/** Asks for a correction; nothing moves. (decisions.md, Operators: adjustments) */
+/** Asks for a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
 export function decideProposal(command: ProposeAdjustment, view: View): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
   const account = ownAccount(view, tenantId, accountId);

@@ -9,7 +9,7 @@ import type { SingleHeader } from './headers.js';
  */
 export type Authenticate = (token: string, address: string) => Promise<Caller | null>;
 
-/** Reserved for the sandbox. (interface.md, Authentication) */
+/** Reserved for the sandbox. (docs/contract.md, Authentication) */
 const TEST_PREFIX = 'svc_test_';
 const BEARER = /^Bearer +([\w.~+/=-]+)$/i;
 

@@ -27,7 +27,7 @@ const SHORTEST_POSITION = '[]'.length;
 
 /**
  * The opaque page cursors: a position, encrypted, its signature over tenant, endpoint and filters, and the id of the key that
- * signed it. (decisions.md, Collections)
+ * signed it. (docs/contract.md, Collections)
  *
  * The bytes: 16 of the signature, one with the length of the key's id, the id, a colon, the position as JSON, encrypted by
  * AES-256 in counter mode from the signature on (RFC 5297's way: two positions never share a beginning, and no randomness is

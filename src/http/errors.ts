@@ -3,7 +3,7 @@ import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/erro
 import { UnknownKey } from '../core/fingerprint.js';
 import { isUnavailable } from '../db/failures.js';
 
-/** Where the service shows its error codes, under the docs' own address. (interface.md, Error object) */
+/** Where the service shows its error codes, under the docs' own address. (docs/contract.md, Error object) */
 export const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {

@@ -31,7 +31,7 @@ export interface FingerprintContent {
   readonly memberId: Uuid | null;
 }
 
-/** (decisions.md, Idempotency) */
+/** (docs/contract.md, Idempotency) */
 export function fingerprintOf(keys: Keyring, content: FingerprintContent): Fingerprint {
   const { method, path, body, memberId } = content;
   // Neither a method nor a path holds a line break, so the parts cannot run into one another.

@@ -36,8 +36,9 @@ type Match = Extract<Found, { kind: 'route' }>;
 type Repeated = ReadonlySet<SingleHeader>;
 
 /**
- * Every check of every request, in the order of decisions.md (Order of checks), and then the handler. Before a file is read,
- * which takes memory and time, it is known that its sender may send one: what can be told of that without it is told first.
+ * Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) Before a file
+ * is read, which takes memory and time, it is known that its sender may send one: what can be told of that without it
+ * is told first.
  */
 export async function answerRequest(parts: PipelineParts, exchange: Exchange): Promise<ApiAnswer> {
   const match = matchRoute(parts.router, exchange);

@@ -3,7 +3,7 @@ import getRawBody from 'raw-body';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 
-/** The most that a JSON body may have. (decisions.md, Bodies) */
+/** The most that a JSON body may have. (docs/contract.md, Bodies) */
 export const MAX_JSON_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-8"|utf-8)[\t ]*)?;?$/i;

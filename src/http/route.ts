@@ -25,7 +25,7 @@
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
  * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.
  * Schemas take `z` from http/zod.js and fields from http/schemas.js. A step's order does not matter: the checks run in
- * the order of decisions.md. A handler written apart names what it needs: `(request: WithCaller & WithBody<typeof X>)`.
+ * the order of the contract. A handler written apart names what it needs: `(request: WithCaller & WithBody<typeof X>)`.
  */
 import type { Writable } from 'node:stream';
 import type { ErrorCode } from '../core/errors.js';

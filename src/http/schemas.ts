@@ -142,7 +142,7 @@ export function pageSchema<S extends z.ZodType>(
     .openapi(name);
 }
 
-/** What every error answers. (interface.md, Error object) */
+/** What every error answers. (docs/contract.md, Error object) */
 export const ErrorSchema = z
   .object({
     error: z.object({

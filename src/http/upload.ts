@@ -9,7 +9,7 @@ import { assertPlain, notInTime, RequestAborted, waitsForContinue } from './requ
 import { placeLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
-/** The most that an uploaded file may have. (decisions.md, Bonuses and batches: Upload) */
+/** The most that an uploaded file may have. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
 /** The file's bytes come in pieces of this size, but for the last: as they are stored. */
 export const FILE_PIECE_BYTES = MIB;

@@ -10,7 +10,8 @@ export interface Appending {
 
 /**
  * Appends to these logs in two round trips, of which the first is shared with these statements. Heads are the last that a
- * transaction locks, those of the events before those of the audit log: nothing may be locked after. (architecture.md, Locks)
+ * transaction locks, those of the events before those of the audit log: nothing may be locked after.
+ * (docs/architecture.md, Locks)
  */
 export async function appendTo(
   transaction: Transaction,

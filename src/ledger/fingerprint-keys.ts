@@ -11,7 +11,7 @@ const SLICE = 20_000;
 
 /**
  * How many stored fingerprints were made under each key: all of them, which grow with every operation, so in slices along the
- * primary key. `onProgress` hears of the tenants that are done. (decisions.md, Idempotency)
+ * primary key. `onProgress` hears of the tenants that are done. (docs/contract.md, Idempotency)
  */
 export async function countByFingerprintKey(
   reader: Reader,

@@ -12,7 +12,7 @@ import { nextInstant } from './rules.js';
 
 /**
  * The fence before a rail: each order that it is given is a numbered attempt, written under the account's lock before the
- * rail is called. Pure. (decisions.md, Payouts)
+ * rail is called. Pure. (docs/contract.md, Rails)
  */
 
 /** Approved → in progress, with the first attempt. From then on it cannot be canceled. */

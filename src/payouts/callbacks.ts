@@ -43,7 +43,7 @@ export interface ReceivedCallback {
 /**
  * What rails tell by themselves. Each is written down once, whatever comes of it; what is late, sent again or known already
  * changes nothing. Anybody may send what is forged, or again what a rail has sent: that is counted, and leaves no row.
- * (decisions.md, Payouts)
+ * (docs/contract.md, Rails)
  */
 export class RailCallbacks {
   private readonly parts: CallbackParts;

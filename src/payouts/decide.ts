@@ -20,7 +20,7 @@ import { type CreatePayout, newPayout } from './rules.js';
 
 /**
  * 404, then 403, then the rules in their order; then the money is held and the payout is approved, or waits for approval.
- * (decisions.md, Order of checks)
+ * (docs/contract.md, Order of checks)
  */
 export function decidePayout(routes: readonly RailRoute[], command: CreatePayout, view: View): Decision<Payout> {
   const { tenantId, memberId, amount, payoutId } = command;

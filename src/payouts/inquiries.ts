@@ -12,7 +12,7 @@ const LEASE_MS = 600_000;
 
 /**
  * Questions about payouts that have ended, which no workflow asks any more: a completed one may come back, and a rail that
- * contradicts itself may make up its mind. (decisions.md, Payouts)
+ * contradicts itself may make up its mind. (docs/contract.md, Payouts)
  */
 export class LateInquiries {
   private readonly conversation: RailConversation;

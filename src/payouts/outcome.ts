@@ -30,7 +30,7 @@ import { released, givenBack } from './settle.js';
 
 /**
  * What becomes of a payout from when the rail may have it. Pure. Each is a compare-and-set on the payout's status: it may be
- * asked twice, late and by several at once. (decisions.md, Payouts)
+ * asked twice, late and by several at once. (docs/contract.md, Rails)
  */
 
 export interface PayoutCommand extends Command {

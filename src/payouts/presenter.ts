@@ -4,7 +4,7 @@ import type { Payout } from '../db/entities/payouts.js';
 import { waitingOf } from '../approvals/rules.js';
 import { transitionsOf } from './rules.js';
 
-/** The payout as answers and events show it; of the account number its end alone. (decisions.md, Payouts) */
+/** The payout as answers and events show it; of the account number its end alone. (docs/contract.md, Payouts) */
 export function presentPayout(payout: Payout): Readonly<Record<string, unknown>> {
   const { asset } = payout;
   return {

@@ -10,7 +10,7 @@ import type { RailStatement } from './rules.js';
 /**
  * What operators settle, once the rail was asked what must be asked: an order that is on its way to it cannot be recalled, so
  * money comes back to the account on the rail's word alone, or after a quiet time where it cannot give that word.
- * (decisions.md, Payouts)
+ * (docs/contract.md, Payouts)
  */
 export interface ReleaseParts {
   readonly conversation: RailConversation;

@@ -34,7 +34,7 @@ import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rule
 
 /**
  * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
- * money what the rail's own word would have done. (decisions.md, Operators)
+ * money what the rail's own word would have done. (docs/contract.md, Rails)
  */
 
 interface ResolutionCommand extends PayoutCommand {

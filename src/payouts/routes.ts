@@ -109,7 +109,7 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
   );
 }
 
-/** What members do with a payout before the rail has it. (decisions.md, Payouts) */
+/** What members do with a payout before the rail has it. (docs/contract.md, Payouts) */
 export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void {
   const ends = 'Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.';
   api.post(

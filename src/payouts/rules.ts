@@ -7,7 +7,7 @@ import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 import { FAILURES, type FailureCode } from './rails/rules.js';
 
-/** The states of a payout, and what each does to the money. Pure. (decisions.md, Payouts) */
+/** The states of a payout, and what each does to the money. Pure. (docs/contract.md, Payouts) */
 
 /** Where the money shall go, what is secret sealed already. */
 export interface PayoutDestination {
@@ -191,7 +191,7 @@ const FIRST_ASK_MS = 3_600_000;
 /**
  * When the rail of a payout that has ended is asked next: a completed one may come back within `windowMs`, and is asked ever more
  * rarely, a last time when the window closes; one that is raised is asked sooner. Null where nothing is asked, or its workflow
- * asks. (decisions.md, Payouts)
+ * asks. (docs/contract.md, Payouts)
  */
 export function nextAsk({ status, endedAt, stuckSince }: Payout, now: Instant, windowMs: number): Instant | null {
   if (endedAt === null) return null;

@@ -28,7 +28,7 @@ const bankAccount = {
   account_type: z.enum(BANK_ACCOUNT_TYPES),
 };
 
-/** (decisions.md, Payouts) */
+/** (docs/contract.md, Payouts) */
 export const CreatePayoutBody = z
   .strictObject({
     source_account: uuidField,

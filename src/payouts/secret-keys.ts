@@ -10,7 +10,10 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { openSecrets, sealSecrets } from './secrets.js';
 
-/** The keys that seal the bank accounts of payouts, and how an old one is retired. (decisions.md, Secrets and personal data) */
+/**
+ * The keys that seal the bank accounts of payouts, and how an old one is retired.
+ * (docs/contract.md, Secrets and personal data)
+ */
 
 const CHUNK = 500;
 

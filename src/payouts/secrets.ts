@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { seal, unseal } from '../core/secret-box.js';
 import type { PayoutSecrets } from '../db/entities/payouts.js';
 
-/** What of a payout nobody reads in clear but the rail. (decisions.md, Secrets and personal data) */
+/** What of a payout nobody reads in clear but the rail. (docs/contract.md, Secrets and personal data) */
 export interface ClearSecrets {
   readonly accountNumber: string;
   readonly holderDocument: string;

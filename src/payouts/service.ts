@@ -43,7 +43,7 @@ export class Payouts {
     this.creating = createPayout(parts.routes);
   }
 
-  /** A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable. (decisions.md, Payouts) */
+  /** A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable. (docs/contract.md, Payouts) */
   async create(
     { tenantId, memberId }: Caller,
     { destination, ...request }: PayoutRequest,

@@ -7,7 +7,7 @@ import { nextInstant } from './rules.js';
 
 /**
  * How a payout that waits for approval goes on or ends, and how one that was approved is canceled before the rail has it.
- * Pure. (decisions.md, Payouts)
+ * Pure. (docs/contract.md, Payouts)
  */
 export const payoutApproval: ApprovalFeature<Payout> = {
   resourceType: 'payout',

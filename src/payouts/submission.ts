@@ -25,7 +25,7 @@ const LONGEST_HELD_UP_MS = 10_000;
  * How payouts get to their rail. The payout's row decides: it is in progress, durably, before the rail hears of it; each order
  * is an attempt that was allowed under the account's lock; the rail is given the payout's id as its key; and what was perhaps
  * given already is asked about before it is given again under the same key. So each activity may run twice, late, or beside
- * itself. (decisions.md, Payouts)
+ * itself. (docs/contract.md, Rails)
  */
 export class Submissions {
   private readonly parts: SubmissionParts;

@@ -6,7 +6,8 @@ import { errnoOf } from '../db/failures.js';
 
 /**
  * What a history may hold of an activity's failure: an answer of ours as it is, of anything else the name and the number. A
- * driver's message quotes the statement, and with it names, phones and hosts. (decisions.md, Secrets and personal data)
+ * driver's message quotes the statement, and with it names, phones and hosts.
+ * (docs/contract.md, Secrets and personal data)
  */
 export function activityFailure(fault: unknown): Error {
   // Those are Temporal's own, and mean something to it.

@@ -1,7 +1,7 @@
 /**
  * What the service and its workflows agree on: names, ids, queues, signals, queries and what they carry. Pure: workflows
  * reach this and nothing else of src/temporal. Payloads hold ids, amounts, states and operators' reasons; times are ISO
- * strings, amounts decimal strings. (decisions.md, Secrets and personal data)
+ * strings, amounts decimal strings. (docs/contract.md, Secrets and personal data)
  */
 
 /** One queue for each kind of work, so that none starves another. */

@@ -19,7 +19,7 @@ import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 
 /**
  * 404, then 403, then the rules in their order; then the transfer is complete, or waits for approval with its money held.
- * (decisions.md, Order of checks)
+ * (docs/contract.md, Order of checks)
  */
 export function decideTransfer(command: CreateTransfer, view: View): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;

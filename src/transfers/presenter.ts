@@ -3,7 +3,7 @@ import { toRfc3339 } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import { waitingOf } from '../approvals/rules.js';
 
-/** The Transfer as answers and events show it. (interface.md, Transfer) */
+/** The Transfer as answers and events show it. (docs/contract.md, Transfers) */
 export function presentTransfer(transfer: Transfer): Readonly<Record<string, unknown>> {
   const { asset } = transfer;
   return {
@@ -22,7 +22,7 @@ export function presentTransfer(transfer: Transfer): Readonly<Record<string, unk
   };
 }
 
-/** Null where none was needed. (decisions.md, Transfers) */
+/** Null where none was needed. (docs/contract.md, Transfers) */
 function approvalOf(transfer: Transfer): Readonly<Record<string, unknown>> | null {
   const waiting = waitingOf(transfer);
   if (waiting === null) return null;

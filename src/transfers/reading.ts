@@ -1,7 +1,10 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 
-/** How members read transfers: any role in the source, or a destination of the same tenant, shows them. (decisions.md, Tenants, tokens, members, roles, scopes) */
+/**
+ * How members read transfers: any role in the source, or a destination of the same tenant, shows them.
+ * (docs/contract.md, Roles and scopes)
+ */
 export const transferList: OperationList<Transfer> = {
   table: transfers,
   resourceType: 'transfer',

@@ -22,7 +22,7 @@ export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors)
   listAndRead(api, transfers, cursors);
 }
 
-/** What members do with a transfer that waits for approval. (decisions.md, Transfers) */
+/** What members do with a transfer that waits for approval. (docs/contract.md, Approval) */
 export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
   const ends = 'Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.';
   api.post(

@@ -16,7 +16,7 @@ import { z } from '../http/zod.js';
 const DESCRIPTION_LENGTH = 140;
 const REASON_LENGTH = 140;
 
-/** Source and destination differ. (decisions.md, Transfers) */
+/** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
   .strictObject({
     source_account: uuidField,

@@ -32,7 +32,7 @@ export class Transfers {
     this.nudge = nudge;
   }
 
-  /** Never throws: a rule's refusal and an unknown result are answers. (interface.md, POST /v1/transfers) */
+  /** Never throws: a rule's refusal and an unknown result are answers. (docs/contract.md, Transfers) */
   async create(
     caller: Caller,
     request: TransferRequest,

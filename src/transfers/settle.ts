@@ -9,7 +9,7 @@ import { presentTransfer } from './presenter.js';
 
 /**
  * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, its month is given back where
- * nothing left, and one event says how. (decisions.md, Transfers)
+ * nothing left, and one event says how. (docs/contract.md, Approval)
  */
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',

@@ -5,7 +5,10 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 
-/** Throws authority_insufficient unless the member manages an account of the tenant. (decisions.md, roles) */
+/**
+ * Throws authority_insufficient unless the member manages an account of the tenant.
+ * (docs/contract.md, Roles and scopes)
+ */
 export function assertManager(reader: Reader, caller: Caller): Promise<void> {
   return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }

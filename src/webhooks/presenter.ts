@@ -8,7 +8,7 @@ function timeOf(at: Instant | null): string | null {
   return at === null ? null : toRfc3339(at);
 }
 
-/** An endpoint as answers show it; never its secret. (decisions.md, Webhooks and events) */
+/** An endpoint as answers show it; never its secret. (docs/contract.md, Webhooks) */
 export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoint' | 'types'>): Shown {
   const { lostFrom, lostTo } = endpoint;
   return {

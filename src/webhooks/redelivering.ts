@@ -20,8 +20,8 @@ import type { WebhookParts } from './parts.js';
 
 /**
  * Sends one event again: a delivery of its own to each enabled endpoint that is subscribed to its type, unless its cursor will still
- * deliver it. Answers the Event as it was serialised. Throws not_found, authority_insufficient. (interface.md, POST
- * /v1/events/{event_id}/redeliver)
+ * deliver it. Answers the Event as it was serialised. Throws not_found, authority_insufficient.
+ * (docs/contract.md, Webhooks)
  */
 export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = parts.database;

@@ -60,7 +60,7 @@ type Registration = Answer<RegisteredEndpoint>;
  * Registers an endpoint, once for each key, by the same rules as the posting desk: what the key has bound is answered again;
  * simultaneous requests with one key wait for the first (here at the tenant's row); an unknown commit is looked up and never
  * decided anew. Throws ApiError invalid_field (the URL), not_found (it has been deleted since), authority_insufficient,
- * idempotency_key_reused; what withTransaction throws. (decisions.md, Idempotency)
+ * idempotency_key_reused; what withTransaction throws. (docs/contract.md, Idempotency)
  */
 export async function register(
   parts: WebhookParts,

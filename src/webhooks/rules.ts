@@ -2,7 +2,9 @@ import { type Instant, instant } from '../core/instant.js';
 import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './attempt/result.js';
 
-/** What a result does to a delivery and to an endpoint, and when something is due. (decisions.md, Webhooks and events) */
+/**
+ * What a result does to a delivery and to an endpoint, and when something is due. (docs/contract.md, Webhook attempts)
+ */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -11,7 +11,7 @@ import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { sealContext } from './secrets.js';
 
-/** The keys that seal webhook secrets, and how an old one is retired. (decisions.md, Secrets and personal data) */
+/** The keys that seal webhook secrets, and how an old one is retired. (docs/contract.md, Secrets and personal data) */
 
 const CHUNK = 100;
 

@@ -4,7 +4,7 @@ import type { Instant } from '../core/instant.js';
 import { seal, unseal } from '../core/secret-box.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 
-/** Signing secrets as they rest. (decisions.md, Secrets and personal data) */
+/** Signing secrets as they rest. (docs/contract.md, Secrets and personal data) */
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 

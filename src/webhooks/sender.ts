@@ -32,7 +32,7 @@ const USER_AGENT = 'money-movement-webhooks/1';
 /**
  * Makes the attempts of deliveries: one HTTP request each, to an address that was checked for this attempt, without following
  * redirects, over in `timeoutMs` whatever the receiver does. A connection is kept for the next attempt at the same host, which
- * may use it only when the host still has the same addresses. (decisions.md, Webhooks and events)
+ * may use it only when the host still has the same addresses. (docs/contract.md, Webhook addresses)
  */
 export class Sender {
   private readonly options: SenderOptions;

@@ -13,7 +13,7 @@ import { type SentTest, TestDeliveries } from './testing.js';
 
 /**
  * What the API does with webhook endpoints. Every method throws not_found or authority_insufficient where the caller has no right.
- * (decisions.md, Webhooks and events)
+ * (docs/contract.md, Webhooks)
  */
 export class Webhooks {
   /** Those that this process has on their way. */

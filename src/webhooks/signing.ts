@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How a delivery is signed, and how a receiver checks it. (interface.md, Webhook signature; decisions.md, Webhooks and events) */
+/** How a delivery is signed, and how a receiver checks it. (docs/contract.md, Webhook signature) */
 
 const SECRET_PREFIX = 'whsec_';
 /** 192 bits: the least that Standard Webhooks asks for, and base64 without padding. */

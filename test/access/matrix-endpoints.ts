@@ -35,7 +35,7 @@ export interface Target {
   readonly spareWebhookId: string;
 }
 
-/** An endpoint as decisions.md has it (Tenants, tokens, members, roles, scopes): written out, so that a changed right is seen. */
+/** An endpoint as docs/contract.md has it (Roles and scopes): written out, so that a changed right is seen. */
 export interface Endpoint {
   /** As in the OpenAPI document. */
   readonly route: string;

@@ -72,7 +72,7 @@ describe('who may act on what waits for approval', () => {
   const refused = (action: ApprovalAction, acting: Acting, standing: Standing): boolean =>
     authorityRefusal(action, acting, standing, waiting, OPERATIONS)?.code === 'authority_insufficient';
 
-  // decisions.md, the table of roles: written out, so that a changed right is seen.
+  // The table of roles in docs/contract.md, written out, so that a changed right is seen.
   const MAY: Readonly<Record<ApprovalAction, readonly Role[]>> = {
     approve: ['approver', 'admin', 'owner'],
     reject: ['approver', 'admin', 'owner'],

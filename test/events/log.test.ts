@@ -22,7 +22,7 @@ import { assertLedgerSound } from '../support/world.js';
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const EVENTS = 24;
 
-/** interface.md, Events: written out, so that a changed list is seen. */
+/** The events of docs/contract.md, written out, so that a changed list is seen. */
 const TYPES = [
   'transfer.completed transfer.rejected transfer.expired payout.approved payout.completed payout.rejected payout.failed',
   'payout.returned payout.canceled bonus_batch.ready bonus_batch.rejected bonus_batch.completed',

@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 
-/** interface.md and quality.md: an answer within 5 s, normal within 10 s of MySQL's return. */
+/** An answer within 5 s, normal within 10 s of MySQL's return. (docs/operations.md, While MySQL is away) */
 const ANSWER_MS = 5_000;
 const NORMAL_MS = 10_000;
 

@@ -10,7 +10,10 @@ import {
   type RefTransfer,
 } from './reference-state.js';
 
-/** Approvals as decisions.md describes them (Transfers, Operators), beside the reference ledger and without the service's code. */
+/**
+ * Approvals as docs/contract.md describes them (Approval, Staff), beside the reference ledger and without the service's
+ * code.
+ */
 
 export type Verb = 'approve' | 'reject' | 'cancel';
 const APPROVERS = ['approver', 'admin', 'owner'];

@@ -18,7 +18,7 @@ import {
 } from './reference-state.js';
 
 /**
- * The service as interface.md and decisions.md describe it, in memory, for one thing at a time. It shares no code with
+ * The service as docs/contract.md describes it, in memory, for one thing at a time. It shares no code with
  * the service: limits, fees, months and the order of the rules are written here once more.
  */
 

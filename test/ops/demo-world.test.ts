@@ -63,7 +63,7 @@ describe('the demo world', function () {
   const caller = (token: string | undefined) =>
     new Authenticator(test.database.reader, systemClock).authenticate(token ?? '', '127.0.0.1');
 
-  it('has the accounts of demo.md', () => {
+  it('has the accounts that docs/demo-world.md lists', () => {
     const { acme, globex, initech } = world.tenants;
     const named = (of: z.infer<typeof tenant>) =>
       Object.entries(of.accounts).map(([name, { alias, type }]) => [name, alias, type]);
@@ -87,7 +87,7 @@ describe('the demo world', function () {
     assert.ok(phones.every((phone) => phone?.startsWith('+57300')));
   });
 
-  it('has the money of demo.md, brought in by pay-ins', async () => {
+  it('has the money that docs/demo-world.md lists, brought in by pay-ins', async () => {
     const has = async (of: z.infer<typeof tenant>, name: string) => {
       const id = asUuid(of.accounts[name]?.id ?? '');
       return [await balanceOf(test.database, id, 'COPM'), await balanceOf(test.database, id, 'DUSD')].map(

@@ -225,7 +225,11 @@ export function railsOf(
     },
   });
   const monotonic = given.monotonic ?? (() => performance.now());
-  const submissions = new Submissions({ conversation, encryptionKeys: given.encryptionKeys ?? TEST_KEYRING, monotonic });
+  const submissions = new Submissions({
+    conversation,
+    encryptionKeys: given.encryptionKeys ?? TEST_KEYRING,
+    monotonic,
+  });
   const inquiries = new LateInquiries(conversation, () => given.windowMs ?? USUAL_WINDOW_MS);
   const nudge = { tell: () => undefined };
   const approvals = new PayoutApprovals(desk, database.reader, clock, nudge);

@@ -18,7 +18,7 @@ import { RAIL_PROOFS } from './rail-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
- * The long proofs, with the counts of docs: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
+ * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
  * prints its summary and adds it to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {

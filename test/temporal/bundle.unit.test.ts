@@ -7,7 +7,7 @@ import { WORKFLOW_TYPES } from '../../src/temporal/contracts.js';
 import * as workflows from '../../workflows/index.js';
 
 const MOST_BYTES = 2 * 1024 * 1024;
-/** What workflows may reach of our own code. (architecture.md, the arrows) */
+/** What workflows may reach of our own code. (docs/architecture.md, Arrows) */
 const OUR_OWN =
   /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
 /** The SDK, and what it brings. */

@@ -6,7 +6,7 @@ import { answered, type Bank, idLiteral, type Json, LEAST, openBank, setStatus }
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
-/** decisions.md, Limits and fees: written out, so that a changed limit is seen. */
+/** The limits of docs/contract.md, written out, so that a changed limit is seen. */
 const LIMITS = {
   person: {
     COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },

@@ -4,7 +4,7 @@ import { Turns } from './turns.js';
 const MIB = 1024 * 1024;
 /** What reading one file may cost, over all the parts of it that are read. */
 export interface EffortLimits {
-  /** Bytes unpacked. (decisions.md, Bonuses and batches: too_large_inflated) */
+  /** Bytes unpacked. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
   /**
    * Tags, attributes and references together. Bytes alone do not bound the time: 200 MiB of nothing but tags are seven

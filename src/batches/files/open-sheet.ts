@@ -26,7 +26,7 @@ const OTHER_KINDS: readonly (readonly number[])[] = [
 /**
  * What the file is by its content; null for neither, an empty file among them. Of a zip the directory alone is read: a
  * workbook has one that lists its parts. Throws SheetProblem unreadable_file when the directory cannot be read, and what the
- * source throws. These are all that an upload is refused for; the rest is told row by row. (decisions.md, Bonuses and batches)
+ * source throws. These are all that an upload is refused for; the rest is told row by row. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind | null> {
   const head = await source.read(0, Math.min(HEAD_BYTES, source.size));

@@ -1,4 +1,4 @@
-/** A spreadsheet as the rest of batches sees it: rows of cells, whatever the file was. (decisions.md, Bonuses and batches) */
+/** A spreadsheet as the rest of batches sees it: rows of cells, whatever the file was. (docs/contract.md, Upload) */
 
 /** The most columns that a row may have. */
 export const MOST_COLUMNS = 100;

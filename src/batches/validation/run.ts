@@ -33,7 +33,7 @@ export interface Watch {
  * Reads every row of a batch's file and finds everything that is wrong in it; the batch is `ready` or `rejected` after.
  * It begins from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that is
  * validated already. Answers the batch as it is then; undefined when there is none. Throws DatabaseUnavailable and the
- * signal's reason: call it again. (decisions.md, Bonuses and batches)
+ * signal's reason: call it again. (docs/contract.md, Validation)
  */
 export async function validateBatch(
   parts: ValidationParts,

@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Every type there is, in the order of interface.md, Events. */
+/** Every type there is, in the contract's order. (docs/contract.md, Events) */
 export const EVENT_TYPES = [
   'transfer.completed',
   'transfer.rejected',

@@ -3,7 +3,7 @@ import { defineTable, type RowOf } from '../table.js';
 
 /** The double-entry ledger: what is posted, what is there, what is set aside. Written by src/ledger alone. */
 
-/** The kinds that an account's owner sees (interface.md, Movement), and those of the system's own legs. */
+/** The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system's own legs. */
 export const MOVEMENT_KINDS = [
   'transfer_in',
   'transfer_out',

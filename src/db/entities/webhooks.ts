@@ -5,7 +5,7 @@ import type { EventType } from './events.js';
 
 /** Who is told of events, what is on its way to them, and what was tried. */
 
-/** What may be subscribed to. (interface.md, Events) */
+/** What may be subscribed to. (docs/contract.md, Events) */
 export const SUBSCRIBABLE_TYPES = [
   'transfer.completed',
   'payout.completed',

@@ -110,9 +110,7 @@ function shown({ difference, payoutId, day: of, line, there, here }: Difference)
   return { difference, payout_id: payoutId, day: shownDay(of), line, there, here };
 }
 
-const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;
-
-function csvOf(rows: readonly Fields[]): string {
+function csvOf(rows: readonly Shown[]): string {
   const lines = rows.map((one) => HEADER.map((name) => csvCell(String(one[name] ?? ''), 'text')).join(','));
   return `${[HEADER.join(','), ...lines].join('\n')}\n`;
 }

@@ -11,7 +11,8 @@ import { type DatedLine, shownDay } from './store.js';
 
 /**
  * How the word of a statement reaches the payout that it contradicts. Nothing is settled by it: a file comes through one
- * person's hands, and money is released or taken by the word of the rail itself, or by two people. (decisions.md, Payouts)
+ * person's hands, and money is released or taken by the word of the rail itself, or by two people.
+ * (docs/contract.md, Rails)
  */
 
 const CONTRADICTIONS: readonly Difference['difference'][] = ['amount', 'state', 'paid_twice', 'reference'];

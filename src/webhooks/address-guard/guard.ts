@@ -40,8 +40,8 @@ const RESOLVE_TIMEOUT_MS = 2_500;
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
 /**
- * Keeps deliveries away from everything that is not on the public internet, whatever a tenant writes in a URL or in its DNS. (decisions.md,
- * Webhooks and events, URL)
+ * Keeps deliveries away from everything that is not on the public internet, whatever a tenant writes in a URL or in its
+ * DNS. (docs/contract.md, Webhook addresses)
  */
 export class AddressGuard {
   private readonly options: AddressGuardOptions;

@@ -9,7 +9,7 @@ import type { DrainOptions, DrainResult, Random } from './types.js';
 /**
  * Sends what is due to an endpoint until nothing is, its time is over or it is stopped. Safe to be run twice and to be given up: only the
  * last one that began writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like when the
- * database is away. (architecture.md, Events and webhooks)
+ * database is away. (docs/architecture.md, Events and webhooks)
  */
 export async function drain(
   parts: WebhookParts,

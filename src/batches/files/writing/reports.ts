@@ -5,7 +5,7 @@ import type { FileKind } from '../open-sheet.js';
 import type { Column, TableRow } from './columns.js';
 import { writeTable } from './table.js';
 
-/** The two files that a batch gives back. (decisions.md, Bonuses and batches: Files) */
+/** The two files that a batch gives back. (docs/contract.md, Batch files) */
 
 /** One problem of the uploaded file. */
 export interface ErrorRow {

@@ -5,7 +5,7 @@ import type { Column } from './columns.js';
 import { csvHead, csvLine } from './table.js';
 import { headerXml, part, relationships, rowXml, sheetStart, workbookParts } from './xlsx-parts.js';
 
-/** The empty file that a person fills in. (decisions.md, Bonuses and batches: template) */
+/** The empty file that a person fills in. (docs/contract.md, Upload) */
 
 interface TemplateColumn extends Column {
   readonly example: string;
