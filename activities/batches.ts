@@ -31,7 +31,7 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
     try {
       return await work({ signal, heartbeat: (count) => (rows = count) });
     } catch (failure) {
-      throw failure instanceof ShareTaken ? putOff(failure, context.info.attempt) : failure;
+      throw failure instanceof ShareTaken ? putOff(failure) : failure;
     } finally {
       clearInterval(beat);
     }
@@ -44,12 +44,20 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
   };
 }
 
-const PUT_OFF_MS = 500;
-const LONGEST_PUT_OFF_MS = 15_000;
+const PUT_OFF_MS = 1_000;
+const PUT_OFF_EACH_MS = 500;
+const LONGEST_PUT_OFF_MS = 60_000;
 
-/** It comes again by itself, and until then takes no slot of the worker. Each time later, and not together with others. */
-function putOff({ message, name }: ShareTaken, attempt: number): ApplicationFailure {
-  const delayMs = Math.min(LONGEST_PUT_OFF_MS, attempt * PUT_OFF_MS) * (0.75 + Math.random() / 2);
-  const category = ApplicationFailureCategory.BENIGN;
-  return ApplicationFailure.create({ message, type: name, nextRetryDelay: Math.round(delayMs), category });
+/**
+ * It comes again by itself, and until then takes no slot of the worker. Each of a tenant's comes later than the last: all of
+ * a hundred together, again and again, would be more work for Temporal than what they wait for.
+ */
+function putOff({ message, name, before }: ShareTaken): ApplicationFailure {
+  const nextRetryDelay = Math.min(LONGEST_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);
+  return ApplicationFailure.create({
+    message,
+    type: name,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }

@@ -1,6 +1,13 @@
 /** The tenant, or all together, do as much as they may at a time: come again. */
 export class ShareTaken extends Error {
   override name = 'ShareTaken';
+  /** How many of the tenant were refused since it last got a share: if each comes later than the last, they come in turn. */
+  readonly before: number;
+
+  constructor(message: string, before: number) {
+    super(message);
+    this.before = before;
+  }
 }
 
 /** How much of one kind goes on at a time: of a tenant, and in all. */
@@ -8,6 +15,7 @@ export class Shares {
   private readonly ofATenant: number;
   private readonly inAll: number;
   private readonly taken = new Map<string, number>();
+  private readonly refused = new Map<string, number>();
   private all = 0;
 
   constructor(ofATenant: number, inAll: number) {
@@ -18,8 +26,9 @@ export class Shares {
   /** Answers what gives it back. Throws ShareTaken. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
-    if (own >= this.ofATenant) throw new ShareTaken('the tenant has its share already');
-    if (this.all >= this.inAll) throw new ShareTaken('all shares are taken');
+    if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');
+    if (this.all >= this.inAll) throw this.refusal(tenantId, 'all shares are taken');
+    this.refused.delete(tenantId);
     this.all += 1;
     this.taken.set(tenantId, own + 1);
     return () => {
@@ -28,5 +37,11 @@ export class Shares {
       if (left === 0) this.taken.delete(tenantId);
       else this.taken.set(tenantId, left);
     };
+  }
+
+  private refusal(tenantId: string, message: string): ShareTaken {
+    const before = this.refused.get(tenantId) ?? 0;
+    this.refused.set(tenantId, before + 1);
+    return new ShareTaken(message, before);
   }
 }

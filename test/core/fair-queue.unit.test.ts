@@ -82,4 +82,21 @@ describe('shares', () => {
     shares.take('c');
     assert.throws(() => shares.take('a'), ShareTaken);
   });
+
+  it('tell who is refused how many of the tenant were before, since it last got one', () => {
+    const shares = new Shares(1, 3);
+    const before = (tenant: string): number => {
+      try {
+        shares.take(tenant);
+      } catch (failure) {
+        if (failure instanceof ShareTaken) return failure.before;
+      }
+      return assert.fail('it was not refused');
+    };
+    const [first] = [shares.take('a'), shares.take('b')];
+    assert.deepEqual([before('a'), before('a'), before('b'), before('a')], [0, 1, 0, 2]);
+    first();
+    shares.take('a');
+    assert.equal(before('a'), 0);
+  });
 });
