@@ -65,6 +65,30 @@ describe('the upload of a batch', () => {
     assert.equal(await chunks(), 1);
   });
 
+  it('finds nothing by the key of another tenant, whichever of the two is asked', async () => {
+    const [own, other] = [world, await BatchWorld.open(db)];
+    const [mine, theirs] = [await own.account(), await other.account()];
+    const key = randomUUID();
+    const file = payroll([['x', '1', 'COPM']]);
+    const batches = [await own.upload(mine, file, key), await other.upload(theirs, file, key)];
+    assert.deepEqual(
+      batches.map(({ replayed }) => replayed),
+      [false, false],
+    );
+    for (const [asked, account, batch] of [
+      [own, mine, batches[0]!],
+      [other, theirs, batches[1]!],
+    ] as const) {
+      const again = await asked.upload(account, file, key);
+      assert.deepEqual([again.replayed, resourceOf(again).id], [true, resourceOf(batch).id]);
+      const { items } = await asked.batches.list(asked.caller(), { idempotencyKey: key }, null, 10);
+      assert.deepEqual(
+        items.map((one) => one.batch.id),
+        [resourceOf(batch).id],
+      );
+    }
+  });
+
   it('makes two batches of the same bytes under two keys', async () => {
     const [one, two] = [await world.uploaded(source, FILE), await world.uploaded(source, FILE)];
     assert.notEqual(one.id, two.id);

@@ -244,6 +244,27 @@ describe('POST /v1/bonuses', () => {
     );
   });
 
+  it('finds nothing by the key of another tenant, whichever of the two is asked, and each pays its own', async () => {
+    const stranger = await openBank(api);
+    const [from, to] = [await stranger.account({ funds: { COPM: 2n * LEAST } }), await stranger.account()];
+    const amount = { raw: LEAST.toString(), asset: 'COPM' };
+    const theirs = { source_account: from.id, recipient: { account_id: to.id }, amount };
+    const key = randomUUID();
+    const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201).json;
+    const second = answered(await stranger.request('POST', '/v1/bonuses', { body: theirs, key }), 201).json;
+    const again = answered(await stranger.request('POST', '/v1/bonuses', { body: theirs, key }), 200).json;
+    assert.equal(again.id, second.id);
+    for (const [asked, made] of [
+      [bank, first],
+      [stranger, second],
+    ] as const)
+      assert.deepEqual(
+        list((await asked.get(`/v1/bonuses?idempotency_key=${key}`)).json.items).map(({ id }) => id),
+        [made.id],
+      );
+    assert.deepEqual([await bank.available(receiver), await stranger.available(to)], [LEAST, LEAST]);
+  });
+
   it('needs its key', async () => {
     answered(await pay({ alias: '$ana' }, {}, { key: null }), 400, 'missing_idempotency_key');
   });
