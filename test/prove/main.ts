@@ -13,6 +13,7 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
 import { HTTP_PROOFS } from './http-proofs.js';
+import { RAIL_PROOFS } from './rail-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
@@ -41,6 +42,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
+  ...RAIL_PROOFS,
   ...BATCH_PROOFS,
   ...WEBHOOK_PROOFS,
 };

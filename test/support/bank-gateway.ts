@@ -99,11 +99,16 @@ export class BankGateway {
     return this.acts.filter((act) => act.key === key && act.what === 'paid').length;
   }
 
-  protected async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await getRawBody(request);
     const method = request.method === 'POST' ? 'POST' : 'GET';
-    const { status, text } = this.answer({ method, path: request.url ?? '', headers: request.headers, body });
+    await this.respond({ method, path: request.url ?? '', headers: request.headers, body }, response);
+  }
+
+  protected respond(request: GatewayRequest, response: ServerResponse): Promise<void> {
+    const { status, text } = this.answer(request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    return Promise.resolve();
   }
 
   protected answer(request: GatewayRequest): GatewayAnswer {
@@ -162,7 +167,7 @@ export class BankGateway {
     this.acts.push({ key, what, at: Date.now() });
   }
 
-  private async settleLater(payment: GatewayPayment, status: GatewayPlan['status'], afterMs: number): Promise<void> {
+  protected async settleLater(payment: GatewayPayment, status: GatewayPlan['status'], afterMs: number): Promise<void> {
     await this.pause(afterMs);
     if (this.isStopping || payment.status !== 'accepted') return;
     this.settle(payment, status);

@@ -1,0 +1,169 @@
+import type { ServerResponse } from 'node:http';
+import type { Keyring } from '../../src/core/fingerprint.js';
+import type { Uuid } from '../../src/core/ids.js';
+import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
+import { BankGateway, type GatewayPayment, type GatewayRequest } from '../support/bank-gateway.js';
+import { randomFrom } from './approval-activities.js';
+
+/** How a gateway contradicts itself: what it says first, and what it says then. What it did is in its acts alone. */
+const LIES = ['denies_payment', 'claims_payment', 'renames', 'forgets'] as const;
+type Lie = (typeof LIES)[number];
+
+interface Liar {
+  readonly lie: Lie;
+  /** The first word has reached the service: now it says the other. */
+  hasTurned: boolean;
+}
+
+const PERCENT = 100;
+const LOST = 10;
+const UNANSWERED = 10;
+const FAULTY = 5;
+const DELAYED = 20;
+const REPEATED = 8;
+const LIARS = 4;
+const SILENT_CALLBACKS = 30;
+
+/**
+ * A gateway that keeps its own books, at the end of a line that loses, delays, repeats and reorders requests and answers, and
+ * that sends callbacks twice, late, out of order or never. For a small share of payments it contradicts itself, each time so
+ * that the service hears both words. It never pays what it voided, and no key twice.
+ */
+export class ChaosGateway extends BankGateway {
+  readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0 };
+  readonly liars = new Map<Uuid, Liar>();
+  /** Of a request that is held up on its way, at most. */
+  private readonly longestMs: number;
+  private readonly random: (below: number) => number;
+  private isCalm = false;
+  private readonly open = new Set<Promise<void>>();
+
+  constructor(name: string, keys: Keyring, seed: number, longestMs: number) {
+    super(name, keys);
+    this.random = randomFrom(seed);
+    this.longestMs = longestMs;
+  }
+
+  /** From now on nothing is lost; resolves when all that is on its way has arrived, and all was told. */
+  async calm(): Promise<void> {
+    this.isCalm = true;
+    while (this.open.size > 0) await Promise.all(this.open);
+  }
+
+  private happens(percent: number): boolean {
+    return !this.isCalm && this.random(PERCENT) < percent;
+  }
+
+  /** Some moments, mostly short ones. */
+  private moments(longestMs: number): number {
+    return Math.floor((this.random(1_000) / 1_000) ** 3 * longestMs);
+  }
+
+  private keep(work: Promise<void>): void {
+    const kept = work.finally(() => this.open.delete(kept));
+    this.open.add(kept);
+  }
+
+  protected override async respond(request: GatewayRequest, response: ServerResponse): Promise<void> {
+    this.counts.requests += 1;
+    if (this.happens(LOST)) {
+      this.counts.lost += 1;
+      return void response.destroy();
+    }
+    const trip = this.travel(request, response);
+    this.keep(trip);
+    await trip;
+  }
+
+  private async travel(request: GatewayRequest, response: ServerResponse): Promise<void> {
+    if (this.happens(DELAYED)) {
+      this.counts.delayed += 1;
+      // Whoever sent it may have given up by then: it arrives all the same.
+      await this.pause(this.moments(this.longestMs));
+    }
+    const { status, text } = this.answer(request);
+    if (this.happens(REPEATED)) {
+      this.counts.repeated += 1;
+      this.keep(this.pause(this.moments(this.longestMs)).then(() => void this.answer(request)));
+    }
+    if (this.happens(DELAYED)) await this.pause(this.moments(1_000));
+    if (this.happens(UNANSWERED)) {
+      this.counts.unanswered += 1;
+      return void response.destroy();
+    }
+    if (this.happens(FAULTY)) return void response.writeHead(502).end('<html>bad gateway</html>');
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  }
+
+  protected override plan(): ReturnType<BankGateway['plan']> {
+    const afterMs = this.random(2) === 0 ? 0 : this.moments(4_000);
+    return { afterMs, status: this.random(5) === 0 ? 'failed' : 'completed' };
+  }
+
+  protected override settle(payment: GatewayPayment, status: 'completed' | 'failed'): void {
+    if (payment.status !== 'accepted') return;
+    super.settle(payment, status);
+    if (this.happens(LIARS)) this.keep(this.contradict(payment));
+    else if (!this.happens(SILENT_CALLBACKS)) this.keep(this.tellOften(payment));
+  }
+
+  protected override settleLater(...[payment, status, afterMs]: Parameters<BankGateway['settleLater']>): Promise<void> {
+    const settling = this.pause(afterMs).then(() => this.settle(payment, status));
+    this.keep(settling);
+    return settling;
+  }
+
+  /** Up to three times, among them what has long been overtaken. */
+  private async tellOften(payment: GatewayPayment): Promise<void> {
+    const times = 1 + this.random(3);
+    const words = Array.from({ length: times }, async (_, time) => {
+      await this.pause(this.moments(3_000));
+      const said = this.tell(payment);
+      // One that failed was never accepted once it is said to have failed: that would be a contradiction.
+      const isLate = time > 0 && said.status === 'completed';
+      await this.deliver(
+        isLate ? { ...said, status: 'accepted' } : said,
+        `${payment.reference}.${isLate ? 'late' : 'end'}`,
+      );
+    });
+    await Promise.all(words);
+  }
+
+  private async contradict(payment: GatewayPayment): Promise<void> {
+    const paid = payment.status === 'completed';
+    const fitting = LIES.filter((lie) => (lie === 'claims_payment') !== paid || lie === 'renames');
+    const liar: Liar = { lie: fitting[this.random(fitting.length)]!, hasTurned: false };
+    this.liars.set(payment.key, liar);
+    await this.deliver(this.tell(payment), `${payment.reference}.first`);
+    await this.pause(this.moments(2_000));
+    liar.hasTurned = true;
+    if (liar.lie !== 'forgets') await this.deliver(this.tell(payment), `${payment.reference}.then`);
+  }
+
+  private async deliver(statement: KeyedStatement, id: string): Promise<void> {
+    while (!this.isStopping && !(await this.send(statement, id))) await this.pause(100);
+  }
+
+  protected override tell(payment: GatewayPayment): KeyedStatement {
+    const truth = super.tell(payment);
+    const liar = this.liars.get(payment.key);
+    if (liar?.hasTurned !== true) return truth;
+    switch (liar.lie) {
+      case 'denies_payment':
+        return { ...truth, status: 'failed', failureCode: 'account_closed' };
+      case 'claims_payment':
+        return { ...truth, status: 'completed', failureCode: null };
+      case 'renames':
+        return { ...truth, reference: `${payment.reference}-b` };
+      case 'forgets':
+        return truth;
+    }
+  }
+
+  protected override answer(request: GatewayRequest): ReturnType<BankGateway['answer']> {
+    const { method, path } = request;
+    const key = path.slice('/payouts/'.length) as Uuid;
+    const liar = method === 'GET' ? this.liars.get(key) : undefined;
+    return liar?.lie === 'forgets' && liar.hasTurned ? this.unknown(key) : super.answer(request);
+  }
+}

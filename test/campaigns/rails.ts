@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../src/core/errors.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { type Payout, type PayoutResolution, payoutResolutions, payouts } from '../../src/db/entities/payouts.js';
+import { HttpRail } from '../../src/payouts/rails/http.js';
+import type { Rail } from '../../src/payouts/rails/types.js';
+import { approveResolution } from '../../src/payouts/release.js';
+import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, TEST_KEYRING } from '../payouts/support.js';
+import { startTestApi } from '../support/api.js';
+import { LEAST } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { type TestTemporal, temporalEnvironment, until } from '../support/temporal.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+import { randomFrom } from './approval-activities.js';
+import { ChaosGateway } from './chaos-gateway.js';
+
+export interface RailsCampaign {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly payouts: number;
+  readonly kills: number;
+  /** How long a request may be held up on its way; the service waits 10 s for an answer. */
+  readonly longestMs: number;
+  /** For how long what is open may come to its end by itself, once all was created. */
+  readonly settlingMs: number;
+  /** The same seed gives the same gateway and the same operators; the rest is a matter of time. */
+  readonly seed: number;
+}
+
+const NAME = 'chaos';
+const RAIL = `http:${NAME}`;
+const AT_ONCE = 20;
+const OPERATORS_EVERY_MS = 30;
+const UNFINISHED = ['approved', 'in_progress'] as const;
+
+interface Stage extends RailsCampaign {
+  readonly gateway: ChaosGateway;
+  readonly own: PayoutBank;
+  readonly ids: Uuid[];
+  readonly parts: ReturnType<typeof railsOf>;
+  readonly random: (below: number) => number;
+}
+
+/**
+ * Payouts over a gateway behind a line that loses, delays, repeats and reorders, while two operators settle at random what
+ * nobody knows and the worker is killed. At the end the gateway's books and the ledger agree about every payout but those that
+ * are raised as stuck, and nothing was paid after its money was given back.
+ */
+export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
+  const { db, temporal, seed } = campaign;
+  const gateway = await new ChaosGateway(NAME, TEST_KEYRING, seed, campaign.longestMs).start();
+  const [key] = TEST_KEYRING;
+  const environment = {
+    ...temporalEnvironment(temporal),
+    PAYOUT_RAILS: `*=${RAIL}`,
+    PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
+    PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
+    PAYOUT_STUCK_AFTER_S: '5',
+  };
+  const api = await startTestApi(db, environment);
+  gateway.serviceUrl = api.baseUrl;
+  const worker = await WorkerProcess.start(db.url, temporal, environment);
+  try {
+    const own = await openPayoutBank(api, 2n * BigInt(campaign.payouts) * LEAST);
+    const rails = new Map<string, Rail>([[RAIL, new HttpRail(NAME, gateway.url, TEST_KEYRING, systemClock)]]);
+    const stage = { ...campaign, gateway, own, ids: [], parts: railsOf(db, { rails }), random: randomFrom(seed + 1) };
+    const resolved = await troubledTimes(stage, worker);
+    await comeToRest(stage, worker);
+    const summary = await compared(stage);
+    await assertLedgerSound(db.database);
+    return `${summary}; ${resolved} resolution(s) tried, ${campaign.kills} kill(s) of the worker, seed ${seed}`;
+  } finally {
+    await worker.kill();
+    gateway.stop();
+    await api.stop();
+  }
+}
+
+/** Answers how often the operators tried to settle one. */
+async function troubledTimes(stage: Stage, worker: WorkerProcess): Promise<number> {
+  const ending = new AbortController();
+  const operating = operate(stage, ending.signal);
+  const killing = killed(stage, worker, ending.signal);
+  try {
+    for (let made = 0; made < stage.payouts; made += AT_ONCE) {
+      const many = Math.min(AT_ONCE, stage.payouts - made);
+      stage.ids.push(...(await Promise.all(Array.from({ length: many }, () => stage.own.pay()))));
+      await sleep(stage.random(1_000));
+    }
+    await killing;
+    const end = performance.now() + stage.settlingMs;
+    while (performance.now() < end && (await openOnes(stage)).some(({ stuckSince }) => stuckSince === null))
+      await sleep(200);
+  } finally {
+    ending.abort();
+  }
+  return operating;
+}
+
+/** Spread over the time in which payouts are made. */
+async function killed({ kills, ids, payouts: wanted, random }: Stage, worker: WorkerProcess, signal: AbortSignal) {
+  for (let done = 1; done <= kills; done += 1) {
+    await until('enough payouts are made', () => signal.aborted || ids.length >= (wanted * done) / (kills + 1), {
+      limitMs: 3_600_000,
+    });
+    await sleep(random(1_000));
+    await worker.kill();
+    await worker.start();
+  }
+}
+
+/** Maria and Leo, who settle one after the other without looking much, but for what is contradictory: there they look in the bank's books. */
+async function operate(stage: Stage, signal: AbortSignal): Promise<number> {
+  const { db, ids, random } = stage;
+  let tried = 0;
+  while (!signal.aborted) {
+    await sleep(OPERATORS_EVERY_MS + random(OPERATORS_EVERY_MS));
+    const id = ids[random(Math.max(1, ids.length))];
+    const payout = id === undefined ? undefined : await rowOf(db, id);
+    const outcome = payout === undefined ? null : chosen(stage, payout);
+    if (payout === undefined || outcome === null) continue;
+    tried += 1;
+    await settle(stage, payout, outcome).catch((failure: unknown) => {
+      // Refused, or the ledger or the rail did not answer: they go on to the next.
+      if (!(failure instanceof ApiError)) throw failure;
+    });
+  }
+  return tried;
+}
+
+function chosen({ gateway, random }: Stage, payout: Payout): PayoutResolution['outcome'] | null {
+  const { id, status, stuckReason } = payout;
+  if (status === 'in_progress') return random(3) === 0 ? (random(3) === 0 ? 'completed' : 'failed') : null;
+  if (stuckReason === null || random(4) > 0) return null;
+  const books = gateway.payments.get(id)?.status;
+  if (books === 'accepted') return null;
+  if (status === 'failed') return books === 'completed' ? 'completed' : 'unchanged';
+  return status === 'completed' && books !== 'completed' ? 'returned' : 'unchanged';
+}
+
+async function settle(
+  { db, parts, random }: Stage,
+  payout: Payout,
+  outcome: PayoutResolution['outcome'],
+): Promise<void> {
+  const { desk, conversation } = parts;
+  const open = await db.database.reader.find(payoutResolutions, { payoutId: payout.id, status: 'proposed' });
+  if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', operator: 'maria' });
+  await sleep(random(300));
+  const now = await rowOf(db, payout.id);
+  // Whom a proposal of long ago surprises takes it back.
+  if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, 'leo');
+  else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, 'leo');
+}
+
+function openOnes({ db, ids }: Stage): Promise<Payout[]> {
+  return db.database.reader.select(payouts, { id: ids, status: UNFINISHED });
+}
+
+/** The line is repaired, open proposals are taken back, and everything that would be asked one day is asked now. */
+async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
+  const { db, gateway, parts, ids } = stage;
+  await gateway.calm();
+  for (const { payoutId } of await db.database.reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' }))
+    await rejectResolution(parts.desk, await rowOf(db, payoutId), 'leo');
+  await until(
+    'every payout has ended or is raised as contradictory',
+    async () => {
+      const open = (await openOnes(stage)).filter(({ stuckReason }) => stuckReason !== 'contradiction');
+      const { submissions } = parts;
+      await Promise.all(
+        open
+          .slice(0, AT_ONCE)
+          .map(({ id, status }) => (status === 'approved' ? submissions.submit(id) : submissions.ask(id))),
+      );
+      await gateway.calm();
+      return open.length === 0;
+    },
+    { limitMs: 600_000 },
+  );
+  await worker.stop();
+  await db.change(`UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`);
+  while ((await parts.inquiries.askDue(RAIL, AT_ONCE)) > 0);
+}
+
+/** The gateway's books beside the ledger. */
+async function compared({ db, gateway, ids }: Stage): Promise<string> {
+  const rows = await db.database.reader.select(payouts, { id: ids });
+  assert.equal(rows.length, ids.length);
+  const counts: Record<string, number> = {};
+  const paid = new Map(gateway.acts.filter(({ what }) => what === 'paid').map(({ key, at }) => [key, at]));
+  let stuck = 0;
+  for (const payout of rows) {
+    const { id, status } = payout;
+    counts[status] = (counts[status] ?? 0) + 1;
+    assert(gateway.paidTimes(id) <= 1, `${id} was paid twice`);
+    const paidAt = paid.get(id);
+    const releasedAt = status === 'failed' ? payout.endedAt : (payout.failedAt ?? payout.returnedAt);
+    if (paidAt !== undefined && releasedAt !== null)
+      assert(paidAt <= releasedAt, `${id} was paid ${paidAt - releasedAt} ms after its money was given back`);
+    if (payout.stuckSince !== null) stuck += 1;
+    else assert.equal(status === 'completed', paidAt !== undefined, `${id} is ${status}, and not raised`);
+  }
+  const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
+  const { requests, lost, unanswered, repeated, delayed } = gateway.counts;
+  assert(lost > 0 && unanswered > 0 && repeated > 0 && delayed > 0 && voided > 0, 'nothing went wrong');
+  return (
+    `${rows.length} payouts over a rail with ${requests} requests, ${lost} lost, ${delayed} held up, ${repeated} repeated, ${unanswered} not answered: ` +
+    `${paid.size} keys paid there, ${voided} voided, ${gateway.liars.size} contradicted; here ${JSON.stringify(counts)}, ${stuck} raised as stuck, ` +
+    `all others alike, none paid after its money was given back`
+  );
+}

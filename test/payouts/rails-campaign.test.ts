@@ -1,0 +1,12 @@
+import { railsCampaign } from '../campaigns/rails.js';
+import { testDatabase } from '../support/database.js';
+import { testTemporal } from '../support/temporal.js';
+
+describe('a rail that loses, delays, repeats, reorders and contradicts', function () {
+  this.timeout(180_000);
+
+  it('agrees with the ledger but for what is raised, whatever operators decide and however the worker dies', async () => {
+    const [db, temporal] = [await testDatabase(), await testTemporal()];
+    await railsCampaign({ db, temporal, payouts: 60, kills: 2, longestMs: 4_000, settlingMs: 3_000, seed: 12 });
+  });
+});
