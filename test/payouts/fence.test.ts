@@ -7,6 +7,7 @@ import { run, TEST_KEYS } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { MisbehavingGateway } from './misbehaving-gateway.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, TEST_KEYRING } from './support.js';
@@ -22,6 +23,7 @@ describe('a payout whose money was given back', () => {
   let gateway: MisbehavingGateway;
   let rails: ReturnType<typeof railsOf>;
   let id: Uuid;
+  let elapsedMs = 0;
 
   before(async () => {
     db = await testDatabase();
@@ -38,7 +40,8 @@ describe('a payout whose money was given back', () => {
     own = await openPayoutBank(api);
     id = await own.pay();
     const rail = new HttpRail('bank-a', gateway.url, TEST_KEYRING, systemClock);
-    rails = railsOf(db, { rails: new Map([[RAIL, rail]]) });
+    elapsedMs = 0;
+    rails = railsOf(db, { rails: new Map([[RAIL, rail]]), monotonic: () => elapsedMs });
   });
 
   after(async () => {
@@ -106,19 +109,25 @@ describe('a payout whose money was given back', () => {
     await neverPaid();
   });
 
-  it('is refused by the rail to a worker that stopped between its begin and the call', async () => {
-    const connection = await createConnection({ uri: db.adminUrl });
-    try {
-      // What the order is made of is read between the two.
-      await connection.query(`LOCK TABLES ${db.name}.payout_secrets WRITE`);
-      const submitting = rails.submissions.submit(id);
-      while ((await rowOf(db, id)).status !== 'in_progress') await new Promise((later) => setTimeout(later, 20));
-      await givenBack();
-      await connection.query('UNLOCK TABLES');
-      await submitting;
-    } finally {
-      await connection.end();
-    }
-    await neverPaid();
-  });
+  for (const [how, stoppedMs, orders] of [
+    ['is refused by the rail to a worker that stopped between its begin and the call', 0, 1],
+    ['is not handed over by a worker that stopped there for long', 60_000, 0],
+  ] as const)
+    it(how, async () => {
+      const connection = await createConnection({ uri: db.adminUrl });
+      try {
+        // What the order is made of is read between the two.
+        await connection.query(`LOCK TABLES ${db.name}.payout_secrets WRITE`);
+        const submitting = rails.submissions.submit(id);
+        await until('it has begun', async () => (await rowOf(db, id)).status === 'in_progress');
+        await givenBack();
+        elapsedMs = stoppedMs;
+        await connection.query('UNLOCK TABLES');
+        await submitting;
+      } finally {
+        await connection.end();
+      }
+      assert.equal(times(), orders);
+      await neverPaid();
+    });
 });

@@ -8,7 +8,7 @@ import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules
 import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { ROOT } from '../support/service-process.js';
-import { effectOf, endOfNumber, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
+import { effectOf, endOfNumber, nextAsk, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
 
 const WORDS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
 
@@ -84,6 +84,44 @@ describe('the transitions of a payout', () => {
     };
     assert.equal(nextInstant(payout, at(5_000)), 9_000);
     assert.equal(nextInstant(payout, at(9_500)), 9_500);
+  });
+});
+
+describe('a payout that has ended', () => {
+  const HOUR = 3_600_000;
+  const window = 60 * 24 * HOUR;
+  const completed = { status: 'completed', endedAt: instant(0), stuckSince: null } as Payout;
+  const untilOver = (payout: Payout, from: number): number[] => {
+    const asked: number[] = [];
+    let at = nextAsk(payout, instant(from), window);
+    while (at !== null && asked.length < 100) {
+      asked.push(at);
+      at = nextAsk(payout, at, window);
+    }
+    return asked;
+  };
+
+  it('as completed is asked about after an hour, then ever more rarely, and last when the window closes', () => {
+    const asked = untilOver(completed, 0).map((at) => at / HOUR);
+    assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
+  });
+
+  it('is not asked about otherwise: its workflow asks, or nothing can come of it', () => {
+    for (const change of [
+      { endedAt: null, status: 'in_progress' },
+      { status: 'failed' },
+      { status: 'returned' },
+    ] as const)
+      assert.equal(nextAsk({ ...completed, ...change }, instant(0), window), null);
+  });
+
+  it('is asked about sooner while its rail contradicts it, for as long as that takes', () => {
+    const raised = { ...completed, status: 'failed', stuckSince: instant(0) } as const;
+    const pauses = untilOver(raised, 0)
+      .slice(0, 9)
+      .map((at, index, all) => (at - (all[index - 1] ?? 0)) / 60_000);
+    assert.deepEqual(pauses, [1, 1, 2, 4, 8, 16, 32, 60, 60]);
+    assert.equal(untilOver(raised, 10 * window).length, 100);
   });
 });
 

@@ -7,6 +7,7 @@ import { entryChecks } from './checks/entries.js';
 import { eventChecks, eventCounterChecks } from './checks/events.js';
 import { monthChecks } from './checks/months.js';
 import { holdChecks, operationChecks } from './checks/operations.js';
+import { railWordChecks } from './checks/rail-words.js';
 import { accountReferenceChecks, keyChecks } from './checks/references.js';
 import { transactionChecks } from './checks/transactions.js';
 import { AuditRun, type Check } from './run.js';
@@ -23,6 +24,7 @@ const CHECKS: readonly Check[] = [
   holdChecks,
   approvalChecks,
   batchChecks,
+  railWordChecks,
   monthChecks,
   eventChecks,
   eventCounterChecks,

@@ -14,7 +14,10 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   failed: ['payout.failed'],
 };
 
-/** Payouts: held with the fee until they end; what was returned has left and come back, and still counts in its month. */
+/**
+ * Payouts: held with the fee until they end; what was returned has left and come back, and still counts in its month. One that
+ * failed and was paid all the same has told both, and left by a posting without a hold.
+ */
 export const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,
@@ -25,18 +28,24 @@ export const payoutSource = operationSource({
     condition: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
   },
   expect: (payout) => {
-    const { status, sourceAccountId, systemAccountId, asset, feeAccountId, approvedAt } = payout;
+    const { status, sourceAccountId, systemAccountId, asset, feeAccountId } = payout;
     const isHeld = status === 'pending_approval' || status === 'approved' || status === 'in_progress';
     return {
       state: status,
       accounts: [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
       postings: postingsOf(payout),
-      events: [...(approvedAt === null ? [] : (['payout.approved'] as const)), ...ENDS[status]],
+      events: eventsOf(payout),
       hold: isHeld ? { accountId: sourceAccountId, asset, remaining: payout.raw + payout.feeRaw } : null,
       approval: approvalOf(payout),
     };
   },
 });
+
+function eventsOf({ status, approvedAt, failedAt }: Payout): EventType[] {
+  const approved: EventType[] = approvedAt === null ? [] : ['payout.approved'];
+  const failed: EventType[] = failedAt === null ? [] : ['payout.failed'];
+  return [...approved, ...failed, ...ENDS[status]];
+}
 
 function approvalOf(payout: Payout): ExpectedApproval | null {
   const { createdBy, approvalsRequired, approvalsReceived, approvedAt, status } = payout;

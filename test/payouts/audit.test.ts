@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { audit } from '../../src/ledger/auditor/audit.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+import { say, ScriptedRail } from './scripted-rail.js';
+import { openPayoutBank, railsOf, resolve, rowOf } from './support.js';
+
+interface Victims {
+  readonly open: Uuid;
+  readonly completed: Uuid;
+  readonly failed: Uuid;
+  /** Its rail contradicts itself. */
+  readonly raised: Uuid;
+  /** It failed, and was paid all the same. */
+  readonly paidAfterAll: Uuid;
+}
+
+const said = (payoutId: Uuid, kind: string, word: string, effect: string, reference = "'R-1'"): string =>
+  `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, rail_reference, at)
+   VALUES (${idLiteral(newId())}, ${idLiteral(payoutId)}, 'simulated', '${kind}', '${word}', '${effect}', ${reference},
+     UTC_TIMESTAMP(3) + INTERVAL 1 SECOND)`;
+const change = (set: string, id: Uuid): string => `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
+
+const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => string, found: readonly string[]])[] = [
+  [
+    'a failed payout of which the rail said that it was paid',
+    ({ failed }) => said(failed, 'callback', 'completed', 'duplicate'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a failed payout that the rail took afterwards',
+    ({ failed }) => said(failed, 'inquiry', 'accepted', 'duplicate'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a completed payout that the rail voided',
+    ({ completed }) => said(completed, 'void', 'voided', 'applied', 'NULL'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a completed payout that the rail names otherwise',
+    ({ completed }) => said(completed, 'statement', 'completed', 'noted', "'R-2'"),
+    ['payout_rail_word'],
+  ],
+  [
+    'a payout in progress of which the rail said that it failed',
+    ({ open }) => said(open, 'submission', 'failed', 'noted'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a contradiction that nobody settled and nobody sees',
+    ({ raised }) => change('stuck_since=NULL, stuck_reason=NULL', raised),
+    ['payout_rail_word'],
+  ],
+  [
+    'a new word against what operators settled',
+    ({ paidAfterAll }) => said(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
+    ['payout_rail_word'],
+  ],
+  [
+    'a payout that was paid after all and never failed',
+    ({ paidAfterAll }) => change('failed_at=NULL', paidAfterAll),
+    ['operation_event'],
+  ],
+  [
+    'a payout that was paid after all and says that it failed',
+    ({ paidAfterAll }) => change(`failed_at=NULL, status='failed', failure_code='account_closed'`, paidAfterAll),
+    ['month_total', 'operation_event', 'operation_posting'],
+  ],
+];
+
+describe('the auditor finds, of payouts and what rails said,', function () {
+  this.timeout(30_000);
+  let db: TestDatabase;
+  let api: TestApi;
+
+  // A database of its own: what is damaged here stays damaged.
+  before(async () => {
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_payout_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    api = await startTestApi(db);
+  });
+
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  beforeEach(async () => {
+    const tables = await db.sql(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}' AND table_name<>'schema_migrations'`,
+    );
+    for (const { name } of tables) await db.sql(`DELETE FROM ${String(name)}`);
+  });
+
+  async function makeVictims(): Promise<Victims & { readonly tenantId: Uuid }> {
+    const own = await openPayoutBank(api);
+    const make = async (...words: Parameters<typeof say>[]): Promise<Uuid> => {
+      const id = await own.pay();
+      const [first, ...others] = words;
+      const { submissions, callbacks } = railsOf(db, { rail: new ScriptedRail(say(...first!)) });
+      await submissions.submit(id);
+      for (const [index, word] of others.entries())
+        await callbacks.tell('simulated', { key: id, ...say(...word), callbackId: `${id}.${index}` });
+      return id;
+    };
+    const paidAfterAll = await make(['failed', 'account_closed'], ['completed']);
+    await resolve(railsOf(db), db, paidAfterAll, 'completed');
+    return {
+      tenantId: own.bank.tenant.tenant.id,
+      open: await make(['accepted']),
+      completed: await make(['completed'], ['accepted']),
+      failed: await make(['failed', 'account_closed']),
+      raised: await make(['completed'], ['failed', 'account_closed']),
+      paidAfterAll,
+    };
+  }
+
+  it('nothing where there is none', async () => {
+    const { paidAfterAll } = await makeVictims();
+    assert.equal((await rowOf(db, paidAfterAll)).status, 'completed');
+    await assertLedgerSound(db.database);
+  });
+
+  for (const [name, sql, found] of DAMAGES)
+    it(name, async () => {
+      const victims = await makeVictims();
+      assert((await db.change(sql(victims))) > 0, 'nothing was damaged');
+      for (const options of [{}, { tenantId: victims.tenantId }]) {
+        const { findings } = await audit(db.database, options);
+        assert.deepEqual(findings.map(({ check }) => check).sort(), found, JSON.stringify(findings, null, 1));
+      }
+    });
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST, list, object } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { say, ScriptedRail } from './scripted-rail.js';
+import {
+  assertSameStory,
+  charge,
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  resolve,
+  rowOf,
+  saidOf,
+  statusesOf,
+} from './support.js';
+
+describe('a rail that contradicts the end that we know', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  let count = 0;
+  const callbackOf = (key: Uuid, ...word: Parameters<typeof say>) => {
+    count += 1;
+    return { key, ...say(...word), callbackId: `c-${key.slice(0, 18)}-${count}` };
+  };
+  /** A payout that has come to the end which the rail says, and the way to tell more of it. */
+  const ended = async (...word: Parameters<typeof say>) => {
+    const id = await own.pay();
+    const rails = railsOf(db, { rail: new ScriptedRail(say(...word)) });
+    await rails.submissions.submit(id);
+    const tell = (...next: Parameters<typeof say>) => rails.callbacks.tell('simulated', callbackOf(id, ...next));
+    const isStuck = async () => (await rowOf(db, id)).stuckReason === 'contradiction';
+    return { id, rails, tell, isStuck };
+  };
+
+  for (const [end, ...words] of [
+    ['failed', 'accepted', 'completed', 'returned'],
+    ['completed', 'failed', 'voided'],
+    ['returned', 'failed', 'voided'],
+  ] as const)
+    for (const word of words)
+      it(`is raised: ${word} after ${end}`, async () => {
+        const { id, rails, tell, isStuck } = await ended(end, end === 'completed' ? null : 'account_closed');
+        assert.equal(await tell(word), 'conflict');
+        assert(await isStuck());
+        assert.deepEqual(rails.contradicted, ['simulated']);
+        assert.equal((await rowOf(db, id)).status, end);
+        await assertSameStory(own, id);
+      });
+
+  it('is raised: another reference, whatever was said', async () => {
+    for (const end of ['completed', 'returned', 'failed'] as const) {
+      const { tell, isStuck } = await ended(end);
+      assert.equal(await tell(end), 'duplicate');
+      assert(!(await isStuck()));
+      assert.equal(await tell(end, null, 'R-2'), 'conflict');
+      assert(await isStuck());
+    }
+  });
+
+  it('is raised: another reference while it is in progress, and the outcome does not hide it', async () => {
+    const { id, tell, isStuck } = await ended('accepted');
+    assert.equal(await tell('failed', 'account_closed', 'R-2'), 'conflict');
+    assert.equal((await rowOf(db, id)).status, 'in_progress');
+    assert.equal(await tell('completed'), 'applied');
+    assert(await isStuck());
+    await assertSameStory(own, id);
+  });
+
+  it('is raised: what was never given to it', async () => {
+    const id = await own.pay();
+    const { callbacks } = railsOf(db);
+    assert.equal(await callbacks.tell('simulated', callbackOf(id, 'accepted')), 'conflict');
+    assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
+    answered(await own.act('cancel', id, own.bank.token), 200);
+  });
+
+  it('is raised: asked about what it paid, it never heard of it', async () => {
+    const id = await own.pay();
+    const { submissions, inquiries } = railsOf(db, { rail: new ScriptedRail(say('completed'), null) });
+    await submissions.submit(id);
+    await due(id);
+    await inquiries.askDue('simulated', 1_000);
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
+  });
+
+  const due = (id: Uuid) =>
+    db.change(
+      `UPDATE payouts SET ask_at=IF(id=X'${id.replaceAll('-', '')}', '2026-01-01', NULL) WHERE ask_at IS NOT NULL`,
+    );
+
+  it('is raised again by a new word after it was settled, and never by the same', async () => {
+    const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
+    await tell('completed', null, 'R-1');
+    await resolve(rails, db, id, 'unchanged');
+    assert(!(await isStuck()));
+    assert.equal(await tell('completed', null, 'R-1'), 'settled');
+    assert(!(await isStuck()));
+    assert.equal(await tell('accepted', null, 'R-1'), 'conflict');
+    assert(await isStuck());
+    // What is raised is not settled before operators have decided again.
+    assert.equal(await tell('completed', null, 'R-1'), 'conflict');
+    await resolve(rails, db, id, 'unchanged');
+    assert.equal(await tell('accepted', null, 'R-1'), 'settled');
+    assert.equal((await rowOf(db, id)).askAt, null);
+    await assertSameStory(own, id);
+  });
+
+  it('is asked on, sooner than usual, by the sweeper', async () => {
+    const id = await own.pay();
+    const rail = new ScriptedRail(say('failed'), say('completed'), 'silent', say('failed'));
+    let now: Clock = systemClock;
+    const { submissions, inquiries, callbacks } = railsOf(db, { rail, clock: () => now() });
+    await submissions.submit(id);
+    assert.equal((await rowOf(db, id)).askAt, null);
+    await callbacks.tell('simulated', callbackOf(id, 'completed'));
+    const { askAt, stuckSince } = await rowOf(db, id);
+    assert(askAt !== null && stuckSince !== null);
+    assert.equal(askAt - stuckSince, 60_000);
+    now = () => askAt;
+    await due(id);
+    await inquiries.askDue('simulated', 1_000);
+    assert.deepEqual(rail.asked, [id]);
+    const later = await rowOf(db, id);
+    assert.equal(later.askAt, instant(askAt + 60_000));
+    assert.equal(later.stuckSince, stuckSince);
+  });
+
+  describe('and was right: two people settle a failed payout as completed', () => {
+    it('the amount and the fee leave, the month is used again, and both ends are told', async () => {
+      const fees = await charge(own, 700n);
+      const { id, rails, tell } = await ended('failed', 'account_closed');
+      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+      await tell('completed');
+      const settled = await resolve(rails, db, id, 'completed');
+      assert.deepEqual([settled.status, settled.stuckSince], ['completed', null]);
+      const shown = await own.get(id);
+      assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'failed', 'completed']);
+      assert.equal(shown.failure, null);
+      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST - 700n, held: 0n });
+      assert.equal((await balanceOf(db.database, fees.id)).available, 700n);
+      const { limits } = answered(await own.bank.get(`/v1/accounts/${own.source.id}/limits`), 200).json;
+      const month = object(list(limits).find(({ asset }) => asset === 'COPM')!.month);
+      assert.equal(month.used, LEAST.toString());
+      const movements = (await own.movements()).slice(0, 2);
+      assert.deepEqual(
+        movements.map(({ kind, related }) => [kind, related]),
+        ['fee_out', 'payout_out'].map((kind) => [kind, { type: 'payout', id }]),
+      );
+      await assertSameStory(own, id);
+      // What it said is what is known now; it may come back as any other.
+      assert.equal(await tell('completed'), 'duplicate');
+      assert.equal(await tell('failed', 'account_closed'), 'settled');
+      assert.equal(await tell('returned', 'account_closed'), 'applied');
+      assert.equal((await own.get(id)).status, 'returned');
+      await assertSameStory(own, id);
+      await assertLedgerSound(db.database);
+    });
+
+    it('is refused where the account lacks it: nothing is overdrawn', async () => {
+      const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
+      await own.pay(undefined, { raw: 10_000n * LEAST });
+      await tell('completed');
+      await assert.rejects(resolve(rails, db, id, 'completed'), /were requested/);
+      assert(await isStuck());
+      assert.equal((await rowOf(db, id)).status, 'failed');
+      assert.deepEqual(
+        (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
+        ['submission sent', 'submission applied', 'callback conflict'],
+      );
+    });
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import type { Rail } from '../../src/payouts/rails/types.js';
+import { approveResolution } from '../../src/payouts/release.js';
+import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { type Answer, say, ScriptedRail } from './scripted-rail.js';
+import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf } from './support.js';
+
+const VOIDED = { status: 'voided', reference: null, failureCode: null } as const;
+const HELD = { available: 9_999n * LEAST, held: LEAST };
+const FREE = { available: 10_000n * LEAST, held: 0n };
+
+describe('an outcome that gives money back', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let id: Uuid;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+    id = await own.pay();
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  /** Handed over without an answer; what the rail says next. */
+  const silent = async (...next: Answer[]) => {
+    const rail = new ScriptedRail('silent', ...next);
+    const rails = railsOf(db, { rail });
+    await rails.submissions.submit(id);
+    return { rail, rails };
+  };
+  const balance = () => balanceOf(db.database, own.source.id);
+  const words = async () => (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
+
+  it("needs the rail's word that it never pays, which is written down with it", async () => {
+    const { rail, rails } = await silent(VOIDED);
+    assert.equal((await resolve(rails, db, id, 'failed')).status, 'failed');
+    assert.deepEqual(rail.voided, [id]);
+    assert.deepEqual(await balance(), FREE);
+    assert.deepEqual(await words(), [
+      'submission - sent',
+      'submission - no_answer',
+      'void voided applied',
+      'resolution failed applied',
+    ]);
+    const acts = await db.sql(`SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`);
+    assert.deepEqual(
+      acts.map(({ action, actor_claimed: actor }) => `${String(action)} ${String(actor)}`),
+      ['payout.resolve_propose maria', 'payout.void leo', 'payout.resolve_approve leo'],
+    );
+    await assertSameStory(own, id);
+  });
+
+  it('is not applied where the rail gives no answer', async () => {
+    const { rails } = await silent('silent', VOIDED);
+    await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
+    assert.equal((await rowOf(db, id)).status, 'in_progress');
+    assert.deepEqual(await balance(), HELD);
+    const { conversation } = rails;
+    await approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), 'leo');
+    assert.deepEqual(await balance(), FREE);
+  });
+
+  for (const [said, status] of [
+    ['accepted', 'in_progress'],
+    ['completed', 'completed'],
+    ['returned', 'returned'],
+  ] as const)
+    it(`is not applied where the rail says ${said}: that counts`, async () => {
+      const { rails } = await silent(say(said));
+      await assert.rejects(resolve(rails, db, id, 'failed'), new RegExp(`the rail says that it is ${said}`));
+      assert.equal((await rowOf(db, id)).status, status);
+      await assertSameStory(own, id);
+    });
+
+  it('is not applied as returned where the rail has voided it: then it failed', async () => {
+    const { rails } = await silent(VOIDED);
+    await assert.rejects(resolve(rails, db, id, 'returned'), /the rail says that it is voided/);
+    assert.equal((await rowOf(db, id)).status, 'failed');
+    assert.deepEqual(await balance(), FREE);
+    await assertSameStory(own, id);
+  });
+
+  it('asks nothing of the rail where one person would decide alone, or nothing comes back', async () => {
+    const { rail, rails } = await silent();
+    const { desk, conversation } = rails;
+    const quietMs = () => 0;
+    const propose = async (outcome: 'failed' | 'completed') =>
+      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked', operator: 'maria' });
+    await propose('failed');
+    const alone = approveResolution({ conversation, quietMs }, await rowOf(db, id), 'maria');
+    await assert.rejects(alone, /a second person must/);
+    await rejectResolution(desk, await rowOf(db, id), 'leo');
+    await propose('completed');
+    await approveResolution({ conversation, quietMs }, await rowOf(db, id), 'leo');
+    assert.deepEqual(rail.voided, []);
+  });
+
+  describe('on a rail that cannot void', () => {
+    it('waits until it has been quiet since the last attempt, and says until when', async () => {
+      let now: Clock = systemClock;
+      const rail = new ScriptedRail('silent', null, 'silent', null, null);
+      const rails = railsOf(db, { rail, clock: () => now() });
+      const first = await rails.submissions.submit(id);
+      now = () => instant(Date.now() + 3_000_000);
+      const { attemptedAt, attempts } = await rails.submissions.ask(id);
+      assert(attemptedAt !== null && first.attemptedAt !== null && attemptedAt > first.attemptedAt);
+      assert.equal(attempts, 2);
+      const until = new Date(attemptedAt + 3_600_000).toISOString();
+      now = () => instant(attemptedAt + 3_599_999);
+      await assert.rejects(resolve(rails, db, id, 'failed', 3_600_000), new RegExp(`before ${until}`));
+      assert.deepEqual(await balance(), HELD);
+      now = () => instant(attemptedAt + 3_600_000);
+      const { conversation } = rails;
+      const parts = { conversation, quietMs: () => 3_600_000 };
+      assert.equal((await approveResolution(parts, await rowOf(db, id), 'leo')).status, 'failed');
+      await assertSameStory(own, id);
+    });
+
+    it('waits as long where the rail is not configured any more', async () => {
+      const { rails } = await silent();
+      const gone = railsOf(db, { rails: new Map() });
+      await assert.rejects(resolve(gone, db, id, 'failed'), /the rail cannot say that it will never pay this/);
+      await rejectResolution(rails.desk, await rowOf(db, id), 'leo');
+      assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
+    });
+  });
+});
+
+describe('the orders that a rail is given', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let id: Uuid;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    own = await openPayoutBank(api);
+    id = await own.pay();
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+
+  it('are numbered, each written before it leaves', async () => {
+    const seen: (number | null)[] = [];
+    const rail = new ScriptedRail('silent', null, 'silent', null, say('completed'));
+    const watching: Rail = {
+      status: (key) => rail.status(key),
+      void: (key) => rail.void(key),
+      submit: async (order) => {
+        seen.push((await rowOf(db, id)).attempts);
+        return rail.submit(order);
+      },
+    };
+    const { submissions } = railsOf(db, { rail: watching });
+    await submissions.submit(id);
+    await submissions.ask(id);
+    await submissions.ask(id);
+    assert.deepEqual(seen, [1, 2, 3]);
+    const sent = (await saidOf(db, id)).filter(({ effect }) => effect === 'sent');
+    assert.deepEqual(
+      sent.map(({ attempt }) => attempt),
+      [1, 2, 3],
+    );
+  });
+
+  it('are one for a payout that is submitted twice, one after the other and at the same time', async () => {
+    const later = new ScriptedRail(say('accepted'), say('accepted'));
+    const { submissions } = railsOf(db, { rail: later });
+    await submissions.submit(id);
+    await submissions.submit(id);
+    assert.deepEqual([later.given.length, later.asked.length], [1, 1]);
+
+    const other = await own.pay();
+    const meanwhile = new ScriptedRail(say('accepted'), say('accepted'));
+    const two = [railsOf(db, { rail: meanwhile }), railsOf(db, { rail: meanwhile })];
+    await Promise.all(two.map((rails) => rails.submissions.submit(other)));
+    assert.deepEqual([meanwhile.given.length, meanwhile.asked.length], [1, 1]);
+  });
+
+  it('are none while a resolution is proposed; it is asked about all the same', async () => {
+    const rail = new ScriptedRail('silent', null, null, say('accepted'));
+    const { submissions, desk } = railsOf(db, { rail });
+    const submitted = await submissions.submit(id);
+    const wanted = { outcome: 'failed', reason: 'asked', operator: 'maria' } as const;
+    await proposeResolution(desk, submitted, wanted);
+    await submissions.ask(id);
+    assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
+    await rejectResolution(desk, submitted, 'leo');
+    await submissions.ask(id);
+    assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
+  });
+
+  it('are asked for again by what was held up between the attempt and the call', async () => {
+    let elapsedMs = 0;
+    const rail = new ScriptedRail('silent', say('completed'));
+    // Each reading of the clock is much later, until it has been asked for again.
+    const monotonic = () => (elapsedMs < 100_000 ? (elapsedMs += 50_000) : elapsedMs);
+    const { submissions } = railsOf(db, { rail, monotonic });
+    const { attempts } = await submissions.submit(id);
+    assert.deepEqual([attempts, rail.given.length], [2, 1]);
+  });
+});
