@@ -96,7 +96,7 @@ export class ChaosGateway extends BankGateway {
   }
 
   protected override plan(): ReturnType<BankGateway['plan']> {
-    const afterMs = this.random(2) === 0 ? 0 : this.moments(4_000);
+    const afterMs = this.random(2) === 0 ? 0 : this.random(4_000);
     return { afterMs, status: this.random(5) === 0 ? 'failed' : 'completed' };
   }
 

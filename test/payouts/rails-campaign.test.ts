@@ -7,6 +7,15 @@ describe('a rail that loses, delays, repeats, reorders and contradicts', functio
 
   it('agrees with the ledger but for what is raised, whatever operators decide and however the worker dies', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
-    await railsCampaign({ db, temporal, payouts: 60, kills: 2, longestMs: 4_000, settlingMs: 3_000, seed: 12 });
+    const summary = await railsCampaign({
+      db,
+      temporal,
+      payouts: 60,
+      kills: 2,
+      longestMs: 4_000,
+      settlingMs: 15_000,
+      seed: 12,
+    });
+    console.log(summary);
   });
 });

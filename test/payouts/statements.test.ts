@@ -214,6 +214,19 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
+  it('raise a payout that ended otherwise after they had told its outcome, with the statement of that day', async () => {
+    const payout = await paid('03');
+    const today = dayOf(systemClock());
+    await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
+    const word = { status: 'completed', reference: 'R-4', failureCode: null, key: payout.id } as const;
+    await parts.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    const ended = await rowOf(db, payout.id);
+    assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
+    const found = await take(endedOn(ended), [lineOf(ended)]);
+    assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
+    assert.equal(await stuck(payout.id), 'contradiction');
+  });
+
   it('count as they were corrected: what an earlier version said stays stored, and is no line any more', async () => {
     const [payout, other] = [await paid(), await paid()];
     const stranger = { ...lineOf(payout), payoutKey: newId() };

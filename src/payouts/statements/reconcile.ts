@@ -64,8 +64,12 @@ export async function reconcile(
 ): Promise<Reconciled> {
   const { reader } = parts.database;
   const taken = await takeStatement(parts.database, given, actor, at);
-  const found = await differences(parts, taken.statement, given);
-  const missing = await missingThere(reader, taken.statement, parts.delayMs);
+  const near = await endedAround(reader, given.rail, given.day, parts.delayMs);
+  const found = [
+    ...(await differences(parts, taken.statement, given)),
+    ...(await endedOtherwise(reader, taken.statement, near)),
+  ];
+  const missing = await missingThere(reader, taken.statement, near, parts.delayMs);
   const raised = await raise(parts.desk, found);
   return { ...taken, differences: [...found.flatMap(({ shown }) => shown), ...missing], raised };
 }
@@ -90,13 +94,30 @@ async function differences(
     const above = all.filter((other) => other.day === day && other.number < line.number);
     const beside: Beside = { above, elsewhere: all.filter((other) => other.day !== day) };
     const payout = known.get(line.payoutKey);
-    const shown = compared(line, payout, beside).map((difference): Difference => {
-      const there = shownThere(line, beside);
-      const here = payout === undefined ? 'nothing' : shownHere(payout);
-      return { difference, payoutId: line.payoutKey, day, line: line.number, there, here };
-    });
-    return { line, payout, shown };
+    return foundLine(line, payout, beside);
   });
+}
+
+/** What ended lately otherwise than a statement of another day had said, when it was taken. */
+async function endedOtherwise(
+  reader: Reader,
+  { rail, day }: PayoutStatement,
+  near: readonly Payout[],
+): Promise<readonly FoundLine[]> {
+  const known = new Map(near.map((payout) => [payout.id, payout]));
+  const lines = await linesOf(reader, rail, known.keys());
+  return lines
+    .filter((line) => line.day !== day)
+    .map((line) => foundLine(line, known.get(line.payoutKey), { above: [], elsewhere: [] }));
+}
+
+function foundLine(line: DatedLine, payout: Payout | undefined, beside: Beside): FoundLine {
+  const shown = compared(line, payout, beside).map((difference): Difference => {
+    const there = shownThere(line, beside);
+    const here = payout === undefined ? 'nothing' : shownHere(payout);
+    return { difference, payoutId: line.payoutKey, day: line.day, line: line.number, there, here };
+  });
+  return { line, payout, shown };
 }
 
 async function payoutsOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Payout>> {
@@ -110,11 +131,15 @@ async function payoutsOf(reader: Reader, rail: string, keys: Iterable<Uuid>): Pr
  * What was settled here and no statement of any day has, though all were taken that may have it; and the days that are missing
  * where something waits for them. Of what the rail may still tell with the next statement nothing is said.
  */
-async function missingThere(reader: Reader, statement: PayoutStatement, delayMs: number): Promise<Difference[]> {
+async function missingThere(
+  reader: Reader,
+  statement: PayoutStatement,
+  near: readonly Payout[],
+  delayMs: number,
+): Promise<Difference[]> {
   const { rail, day } = statement;
   const told = new Told(await toldDays(reader, rail), delayMs);
   const withdrawn = new Set(await onceNamed(reader, statement));
-  const near = await endedAround(reader, rail, day, delayMs);
   const candidates = new Map(
     [...near, ...(await payoutsOf(reader, rail, withdrawn)).values()].map((one) => [one.id, one]),
   );
