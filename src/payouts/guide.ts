@@ -12,6 +12,7 @@ export const payoutGuide: Guide = {
       paragraphs: [
         'A payout passes each state at most once, and `status_transitions` lists those that it went through: what the events told can be rebuilt from `GET /v1/payouts/{id}` alone.',
         'It can be canceled while it is `pending_approval` or `approved`. From `in_progress` on the bank may have it. Its outcome is never guessed: while nobody knows what became of it, it stays `in_progress`.',
+        'Rarely a bank pays what it had refused. Such a payout goes from `failed` to `completed`: its amount and fee leave the account again, and `payout.completed` follows `payout.failed`.',
       ],
       table: {
         head: ['State', 'Money', 'Event'],

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** A thing that the sweeper does again and again. */
 export interface Sweep {
   readonly name: string;
@@ -28,6 +30,8 @@ export class Sweeper {
   constructor(sweeps: readonly Sweep[], observer: SweeperObserver) {
     this.sweeps = sweeps;
     this.observer = observer;
+    // Each loop waits with a listener of its own, however many there are: that is no leak.
+    setMaxListeners(0, this.stopping.signal);
   }
 
   start(): void {

@@ -223,9 +223,10 @@ describe('docker-compose.yml', () => {
       ['api', '127.0.0.1:8080:8080'],
     ]);
     assert.equal(compose.networks.inside?.internal, true);
-    // The worker delivers webhooks.
+    // The worker delivers webhooks and calls rails; operators ask rails.
+    const calls = ['worker', 'ops'];
     for (const [name, { networks, ports }] of services)
-      assert.deepEqual(networks, ports.length > 0 || name === 'worker' ? ['inside', 'edge'] : ['inside'], name);
+      assert.deepEqual(networks, ports.length > 0 || calls.includes(name) ? ['inside', 'edge'] : ['inside'], name);
   });
 
   it('gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {
@@ -234,6 +235,11 @@ describe('docker-compose.yml', () => {
       assert.ok(api !== undefined, variable);
       assert.equal(worker, api, variable);
     }
+  });
+
+  it('lets the API, the worker and operators reach the same gateways', () => {
+    for (const name of ['api', 'worker', 'ops'])
+      assert.equal(serviceOf(name).environment.PAYOUT_RAIL_URLS, '${PAYOUT_RAIL_URLS:-}', name);
   });
 
   it('says as defaults what config.ts has', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError, readConfig } from '../../src/config.js';
+import { ConfigError, readConfig, readOpsConfig, readWorkerConfig } from '../../src/config.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const REST = {
@@ -50,6 +50,26 @@ describe('the configuration of rails', () => {
     const without = refusalOf({ PAYOUT_RAILS: '*=http:bank-a' });
     assert.match(without, /bank-a has no address/);
     assert.match(without, /bank-a has no key/);
+  });
+
+  it('reads the times of each gateway: how long payouts may come back, how long it may still pay what it was handed', () => {
+    const days = 86_400_000;
+    const worker = readWorkerConfig({ ...REST, PAYOUT_RAIL_RETURN_WINDOW_S: 'bank-a=2592000,bank-b=3600' });
+    assert.deepEqual(
+      [...worker.PAYOUT_RAIL_RETURN_WINDOW_S],
+      [
+        ['http:bank-a', 30 * days],
+        ['http:bank-b', 3_600_000],
+      ],
+    );
+    const ops = readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: 'bank-a=60' });
+    assert.deepEqual([...ops.PAYOUT_RAIL_QUIET_S], [['http:bank-a', 60_000]]);
+    assert.deepEqual(
+      [...readOpsConfig(REST).PAYOUT_RAIL_QUIET_S, ...readWorkerConfig(REST).PAYOUT_RAIL_RETURN_WINDOW_S],
+      [],
+    );
+    for (const wrong of ['bank-a', 'bank-a=59', 'bank-a=1h', 'Bank A=3600', 'bank-a=99999999'])
+      assert.throws(() => readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: wrong }), /PAYOUT_RAIL_QUIET_S/);
   });
 
   it('never shows a key in a fault', () => {

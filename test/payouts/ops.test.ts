@@ -7,7 +7,7 @@ import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type Json, LEAST } from '../support/bank.js';
+import { idLiteral, type Json, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { hire } from '../support/temporal-world.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
@@ -105,6 +105,41 @@ describe('the operators of payouts', () => {
     assert.equal((await json('payouts', 'resolve', done, '--approve', '--operator', 'leo')).status, 'returned');
     for (const id of [failed, done]) await assertSameStory(own, id);
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
+  });
+
+  it('see what a rail said against what is known, ask it on, and settle that it was paid after all', async function () {
+    this.timeout(90_000);
+    const id = await own.pay('01');
+    const { submissions, callbacks } = railsOf(db);
+    await submissions.submit(id);
+    const said = { status: 'completed', reference: 'R-77', failureCode: null } as const;
+    assert.equal(await callbacks.tell('simulated', { key: id, ...said, callbackId: `late-${id}` }), 'conflict');
+    const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
+    const { why, contradicting } = stuck.find((one) => one.id === id)!;
+    assert.equal(why, 'the rail contradicts what it said before, or what we know');
+    assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
+    assert.equal((await json('payouts', 'retry', id, '--operator', 'leo')).status, 'failed');
+    await json('payouts', 'resolve', id, '--as', 'completed', '--reason', 'on the statement', '--operator', 'maria');
+    assert.equal((await json('payouts', 'resolve', id, '--approve', '--operator', 'leo')).status, 'completed');
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+    await assertSameStory(own, id);
+  });
+
+  it('are told until when nothing can be given back over a rail that cannot void', async function () {
+    this.timeout(60_000);
+    const id = await silent();
+    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
+    await json('payouts', 'resolve', id, '--as', 'failed', '--reason', 'never arrived', '--operator', 'maria');
+    const { attemptedAt } = await rowOf(db, id);
+    assert(attemptedAt !== null);
+    const until = (seconds: number) => new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
+    const approve = ['payouts', 'resolve', id, '--approve', '--operator', 'leo', '--yes'];
+    assert.match((await ops(approve)).stderr, until(86_400));
+    assert.match((await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' })).stderr, until(3_600));
+    await db.change(`UPDATE payouts SET attempted_at=attempted_at - INTERVAL 1 HOUR WHERE id=${idLiteral(id)}`);
+    const { code, stderr } = await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' });
+    assert.equal(code, 0, stderr);
+    assert.equal((await rowOf(db, id)).status, 'failed');
   });
 
   it('ask the rail at once, and decide what waits for approval', async function () {

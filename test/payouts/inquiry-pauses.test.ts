@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { payoutWorkflowId, type PayoutWorkflowInput, TASK_QUEUES } from '../../src/temporal/contracts.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { assertLedgerSound } from '../support/world.js';
+import { openPayoutBank } from './support.js';
+
+describe('the pauses between the questions of a workflow to a rail', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+    worker = await startTestWorker(db, temporal, { sweeps: false });
+    // It has no Temporal: the test starts the workflow, with pauses of its own.
+    api = await startTestApi(db);
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+    await worker.stop();
+  });
+
+  it('are the first, twice that, four times, and then the longest', async function () {
+    this.timeout(60_000);
+    const own = await openPayoutBank(api);
+    const id = await own.pay('03');
+    const tenantId = own.bank.tenant.tenant.id;
+    const input: PayoutWorkflowInput = { resourceId: id, tenantId, polling: { firstMs: 50, longestMs: 300 } };
+    const handle = await temporal.client.workflow.start('payout', {
+      workflowId: payoutWorkflowId(id),
+      taskQueue: TASK_QUEUES.approvals,
+      args: [input],
+    });
+    const pauses = async (): Promise<number[]> =>
+      ((await handle.fetchHistory()).events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => {
+        const { seconds, nanos } = timer?.startToFireTimeout ?? {};
+        return timer ? [Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000] : [];
+      });
+    const found = await until('it has asked six times', async () => {
+      const all = await pauses();
+      return all.length >= 6 ? all : null;
+    });
+    assert.deepEqual(found.slice(0, 6), [50, 100, 200, 300, 300, 300]);
+    await handle.terminate('of a test');
+  });
+});
