@@ -132,12 +132,14 @@ async function operate(stage: Stage, signal: AbortSignal): Promise<number> {
     if (outcome === null) continue;
     const acting = outcome === 'retry' ? retry(stage, payout) : settle(stage, payout, outcome);
     if (outcome !== 'retry') tried += 1;
-    await acting.catch((failure: unknown) => {
-      // Refused, or the ledger or the rail did not answer: they go on to the next.
-      if (!(failure instanceof ApiError)) throw failure;
-    });
+    await acting.catch(passOver);
   }
   return tried;
+}
+
+/** Refused, or the ledger or the rail did not answer: there is another time. */
+function passOver(failure: unknown): void {
+  if (!(failure instanceof ApiError)) throw failure;
 }
 
 /** As ops payouts retry does. */
@@ -188,7 +190,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
     'every payout has ended or is raised as contradictory',
     async () => {
       const open = await openOnes(stage);
-      await Promise.all(open.slice(0, AT_ONCE).map((payout) => retry(stage, payout)));
+      await Promise.all(open.slice(0, AT_ONCE).map((payout) => retry(stage, payout).catch(passOver)));
       await gateway.calm();
       return open.length === 0;
     },

@@ -64,6 +64,12 @@ describe('the configuration of rails', () => {
     );
     const ops = readOpsConfig({ ...REST, PAYOUT_RAIL_QUIET_S: 'bank-a=60' });
     assert.deepEqual([...ops.PAYOUT_RAIL_QUIET_S], [['http:bank-a', 60_000]]);
+    const late = readOpsConfig({ ...REST, PAYOUT_RAIL_STATEMENT_DELAY_S: 'bank-a=3600,simulated=0' });
+    const delays = [...late.PAYOUT_RAIL_STATEMENT_DELAY_S];
+    assert.deepEqual(delays, [
+      ['http:bank-a', 3_600_000],
+      ['simulated', 0],
+    ]);
     assert.deepEqual(
       [...readOpsConfig(REST).PAYOUT_RAIL_QUIET_S, ...readWorkerConfig(REST).PAYOUT_RAIL_RETURN_WINDOW_S],
       [],

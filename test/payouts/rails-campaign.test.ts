@@ -3,7 +3,7 @@ import { testDatabase } from '../support/database.js';
 import { testTemporal } from '../support/temporal.js';
 
 describe('a rail that loses, delays, repeats, reorders and contradicts', function () {
-  this.timeout(180_000);
+  this.timeout(240_000);
 
   it('agrees with the ledger but for what is raised, whatever operators decide and however the worker dies', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
@@ -13,7 +13,7 @@ describe('a rail that loses, delays, repeats, reorders and contradicts', functio
       payouts: 60,
       kills: 2,
       longestMs: 4_000,
-      settlingMs: 15_000,
+      settlingMs: 6_000,
       seed: 12,
     });
   });

@@ -12,7 +12,6 @@ import { addCommand } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { text } from '../inputs.js';
-import type { Fields } from '../output.js';
 
 const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['reference', 'at'] } as const;
 
@@ -61,7 +60,7 @@ export function addReconcile(own: Command): void {
       const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
       const parts = { database: ops.database, desk: ops.desk, delayMs };
       const found = await reconcile(parts, { rail, day: date, lines }, ops.actor(), clock());
-      const rows = found.differences.map(differenceFields);
+      const rows = found.differences.map(shown);
       if (csv) process.stdout.write(csvOf(rows));
       else output.list(rows, 'There are none: the statement and the payouts agree.');
       const { version } = found.statement;
@@ -103,14 +102,15 @@ function readAt({ at = '' }: CsvLine['values'], number: number): Instant | null 
   throw new OpsError(`line ${number} of the statement has no time in at: write it as 2026-11-21T09:30:00Z`);
 }
 
-function differenceFields({ difference, payoutId, day: of, line, there, here }: Difference): Fields {
+const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;
+type Shown = Readonly<Record<(typeof HEADER)[number], string | number | null>>;
+
+function shown({ difference, payoutId, day: of, line, there, here }: Difference): Shown {
   return { difference, payout_id: payoutId, day: shownDay(of), line, there, here };
 }
 
-const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;
-
 /** Ids, words and numbers without a comma, each beginning with a letter or digit: no cell can be a formula or needs quotation marks. */
-function csvOf(rows: readonly Fields[]): string {
+function csvOf(rows: readonly Shown[]): string {
   const lines = rows.map((one) => HEADER.map((name) => String(one[name] ?? '')).join(','));
   return `${[HEADER.join(','), ...lines].join('\n')}\n`;
 }
