@@ -30,7 +30,7 @@ import { openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, CALM, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
-import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rules.js';
+import { effectOf, nextInstant, payoutPosting, type RailStatement, transitionsOf } from './rules.js';
 
 /**
  * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
@@ -110,7 +110,9 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
   const { outcome, reason } = open;
   const isApplied = verdict === 'apply';
   if (isApplied && operator === open.proposedBy) return refuse(SAME_PERSON, false);
-  const refusal = isApplied ? applyRefusal(payout, outcome, command.release, view) : null;
+  const refusal = isApplied
+    ? (overtakenRefusal(payout, open) ?? applyRefusal(payout, outcome, command.release, view))
+    : null;
   if (refusal !== null) return refuse(refusal, false);
   const { settled, writes } = isApplied ? resolved(payout, outcome, view) : { settled: payout, writes: {} };
   const status = isApplied ? 'applied' : 'rejected';
@@ -177,6 +179,17 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
     };
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
   return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
+}
+
+/** What was proposed of a payout in one state says nothing of it in the next: the rail spoke meanwhile. */
+function overtakenRefusal(payout: Payout, { createdAt, outcome }: PayoutResolution): Refusal | null {
+  const { status } = payout;
+  if (transitionsOf(payout).every(({ at }) => at <= createdAt)) return null;
+  return {
+    code: 'invalid_state',
+    message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
+    details: { current: status, allowed: ['unchanged_since_proposed'] },
+  };
 }
 
 function applyRefusal(

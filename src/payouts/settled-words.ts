@@ -5,7 +5,8 @@ import { literal } from '../db/statements.js';
 
 /**
  * Whether operators have settled this very word of the rail: it was heard before they last decided what became of the payout.
- * It may then be repeated without being raised again; a new one is. May be asked before the account is locked, since what is
+ * It may then be repeated without being raised again; a new one is, and so is one that was no contradiction when they
+ * decided (`noted`): an order that was accepted, then voided, and is accepted again. May be asked before the account is locked, since what is
  * settled stays so.
  */
 export async function isSettledWord(
@@ -18,7 +19,7 @@ export async function isSettledWord(
     `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
       ON r.payout_id=e.payout_id AND r.status='applied' AND r.decided_at>=e.at
      WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
-       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect<>'replayed' LIMIT 1`,
+       AND e.rail_reference<=>${named} AND e.kind<>'resolution' AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
   );
   return rows.length > 0;
 }

@@ -126,6 +126,15 @@ describe('a rail that contradicts the end that we know', () => {
     await assertSameStory(own, id);
   });
 
+  it('is raised: accepted again after it was voided, though it was accepted before, too', async () => {
+    const id = await own.pay();
+    const rails = railsOf(db, { rail: new ScriptedRail(say('accepted'), say('voided')) });
+    await rails.submissions.submit(id);
+    await resolve(rails, db, id, 'failed');
+    assert.equal(await rails.callbacks.tell('simulated', callbackOf(id, 'accepted')), 'conflict');
+    assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
+  });
+
   it('is asked on, sooner than usual, by the sweeper', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('failed'), say('completed'), 'silent', say('failed'));

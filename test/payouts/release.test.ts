@@ -7,6 +7,7 @@ import { proposeResolution, rejectResolution } from '../../src/payouts/resolutio
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf } from './support.js';
@@ -62,6 +63,21 @@ describe('an outcome that gives money back', () => {
       acts.map(({ action, actor_claimed: actor }) => `${String(action)} ${String(actor)}`),
       ['payout.resolve_propose maria', 'payout.void leo', 'payout.resolve_approve leo'],
     );
+    await assertSameStory(own, id);
+  });
+
+  it('and any other is not applied once the rail has spoken: it was proposed of what nobody knew', async () => {
+    const { rails } = await silent();
+    const { desk, conversation } = rails;
+    const wanted = { outcome: 'completed', reason: 'the bank says so', operator: 'maria' } as const;
+    await proposeResolution(desk, await rowOf(db, id), wanted);
+    const proposedAt = systemClock();
+    await until('a later millisecond', () => systemClock() > proposedAt);
+    await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
+    const approve = approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), 'leo');
+    await assert.rejects(approve, /has become failed since it was proposed as completed/);
+    assert.deepEqual(await balance(), FREE);
+    await rejectResolution(desk, await rowOf(db, id), 'leo');
     await assertSameStory(own, id);
   });
 

@@ -34,6 +34,9 @@ const COUNTRIES = [
   'PY',
   'SV',
   'UY',
+  'VE',
+  'US',
+  'JM',
 ];
 const railOf = (country: string): string => `http:bank-${country.toLowerCase()}`;
 

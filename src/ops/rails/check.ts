@@ -3,7 +3,7 @@ import type { Clock } from '../../core/instant.js';
 import { Bench, type CheckedOrders } from './bench.js';
 import { CallbackListener } from './callbacks.js';
 import { Probe, Violation } from './probe.js';
-import { type Rule, RULES } from './rules.js';
+import { type Rule, RULES } from './promises.js';
 
 /** Whether a gateway does what docs/payout-rail.md asks. */
 
