@@ -25,7 +25,7 @@ export type KeyringName = (typeof KEYRINGS)[number];
 
 /**
  * Something was made under a key that this process does not have: another process has it already, while keys are being
- * rolled. Nothing is wrong with what was made, so it is tried again. (README, Rolling a key)
+ * rolled. Nothing is wrong with what was made, so it is tried again. (docs/operations.md, Keys)
  */
 export class UnknownKey extends Error {
   override name = 'UnknownKey';

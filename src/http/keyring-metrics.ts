@@ -3,7 +3,7 @@ import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js
 
 /**
  * Which keys the process has, by their ids: what an operator looks at before a new key is put first anywhere.
- * (README, Rolling a key)
+ * (docs/operations.md, Keys)
  */
 export function keyringMetrics(registry: Registry, rings: Partial<Readonly<Record<KeyringName, Keyring>>>): void {
   const gauge = new Gauge({
