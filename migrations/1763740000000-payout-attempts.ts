@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Orders to rails as numbered attempts, rails that void, payouts that were paid after they had failed, and when each payout is
- * asked about again. What old processes write in the meantime stays possible: the new columns have defaults.
+ * asked about again; the next migration fills them. What old processes write in the meantime stays possible: the new columns have defaults.
  */
 const STATEMENTS = [
   `ALTER TABLE payouts
@@ -19,23 +19,7 @@ const STATEMENTS = [
     MODIFY COLUMN asset ENUM('COPM','DUSD') NULL, MODIFY COLUMN raw BIGINT NULL, ADD COLUMN voided_at DATETIME(3) NULL,
     ADD CONSTRAINT simulated_rail_payments_order CHECK
       (voided_at IS NOT NULL OR (scenario IS NOT NULL AND asset IS NOT NULL AND raw IS NOT NULL))`,
-  // What was handed over before is counted by what was written of it.
-  `UPDATE payouts p JOIN (
-      SELECT payout_id, COUNT(*) AS attempts, MAX(at) AS attempted_at FROM payout_rail_events
-      WHERE effect='sent' AND payout_id IS NOT NULL GROUP BY payout_id) sent ON sent.payout_id=p.id
-    SET p.attempts=sent.attempts, p.attempted_at=sent.attempted_at`,
-  // What was completed within the usual window is asked about, spread over an hour.
-  `UPDATE payouts SET ask_at=UTC_TIMESTAMP(3) + INTERVAL FLOOR(RAND() * 3600) SECOND
-    WHERE status='completed' AND ended_at > UTC_TIMESTAMP(3) - INTERVAL 60 DAY`,
-  // Contradictions that were filed as duplicates until now.
-  `UPDATE payouts p JOIN (
-      SELECT DISTINCT e.payout_id FROM payout_rail_events e JOIN payouts own ON own.id=e.payout_id
-      WHERE e.effect IN ('noted','applied','duplicate')
-        AND ((own.status='failed' AND e.said='accepted' AND e.effect='duplicate') OR e.rail_reference<>own.rail_reference)
-        AND NOT EXISTS (SELECT 1 FROM payout_resolutions r
-          WHERE r.payout_id=e.payout_id AND r.status='applied' AND r.decided_at>=e.at)) said ON said.payout_id=p.id
-    SET p.stuck_since=UTC_TIMESTAMP(3), p.stuck_reason='contradiction' WHERE p.stuck_since IS NULL`,
-  `UPDATE payouts SET ask_at=UTC_TIMESTAMP(3) WHERE stuck_since IS NOT NULL AND ended_at IS NOT NULL`,
+  `ALTER TABLE payout_resolutions ADD COLUMN payout_status VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NULL`,
 ];
 
 export class PayoutAttempts1763740000000 implements MigrationInterface {

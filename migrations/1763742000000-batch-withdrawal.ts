@@ -8,8 +8,7 @@ const STATEMENTS = [
   `ALTER TABLE bonus_batches
     ADD COLUMN rejection_code VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin NULL,
     ADD COLUMN pause_reason VARCHAR(140) NULL,
-    ADD CONSTRAINT bonus_batches_rejection CHECK (rejection_code IS NULL OR status = 'rejected'),
-    ADD CONSTRAINT bonus_batches_pause CHECK (pause_reason IS NULL OR paused_at IS NOT NULL)`,
+    ADD CONSTRAINT bonus_batches_rejection CHECK (rejection_code IS NULL OR status = 'rejected')`,
   `UPDATE staff SET rights=CONCAT(rights, ',pause') WHERE FIND_IN_SET('pause', rights)=0`,
 ];
 

@@ -6,6 +6,7 @@ import { Bonuses1763720000000 } from './1763720000000-bonuses.js';
 import { BonusBatches1763720100000 } from './1763720100000-bonus-batches.js';
 import { Payouts1763730000000 } from './1763730000000-payouts.js';
 import { PayoutAttempts1763740000000 } from './1763740000000-payout-attempts.js';
+import { PayoutAttemptsOfBefore1763740100000 } from './1763740100000-payout-attempts-of-before.js';
 import { RailStatements1763741000000 } from './1763741000000-rail-statements.js';
 import { BatchWithdrawal1763742000000 } from './1763742000000-batch-withdrawal.js';
 import { Decisions1763743000000 } from './1763743000000-decisions.js';
@@ -24,6 +25,7 @@ export const migrations = [
   BonusBatches1763720100000,
   Payouts1763730000000,
   PayoutAttempts1763740000000,
+  PayoutAttemptsOfBefore1763740100000,
   RailStatements1763741000000,
   BatchWithdrawal1763742000000,
   Decisions1763743000000,

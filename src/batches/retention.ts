@@ -3,6 +3,7 @@ import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
+import { Deadline } from '../db/deadline.js';
 import { bonusBatchProblems, bonusBatchRows, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -58,12 +59,14 @@ async function deleteFiles(
 
 const BATCHES_AT_A_TIME = 20;
 const ROWS_A_DELETE = 5_000;
+/** The largest batch has 100,000 rows, or half a million problems. */
+const LONGEST_REMOVAL_MS = 120_000;
 
 /** Batches that are over, by what their end has left: problems, or rows with what became of each. */
 export type Ended = 'rejected' | 'executed';
 
 const ENDED: Readonly<Record<Ended, string>> = {
-  rejected: "b.status='rejected' AND b.validated_at",
+  rejected: "b.status='rejected' AND COALESCE(b.finished_at, b.validated_at)",
   executed: "b.status IN ('completed','partially_failed') AND b.finished_at",
 };
 
@@ -87,14 +90,14 @@ export async function removeOldRows(
   );
   const ids = found.map((row) => uuid.parse(row.batch_id));
   for (const batchId of ids)
-    await transact(database, async (transaction) => {
+    await database.withTransaction(async (transaction) => {
       const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
       if (storage?.rowsRemovedAt !== null || (ended === 'executed' && !(await isConfirmed(transaction, batchId))))
         return;
       for (const { name } of [bonusBatchRows, bonusBatchProblems]) await removeFrom(transaction, name, batchId);
       const removed = { problemRows: 0, rowsRemovedAt: clock() };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
-    });
+    }, Deadline.afterMs(LONGEST_REMOVAL_MS));
   return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);
 }
 

@@ -44,7 +44,14 @@ export async function makeOnce<Row extends { readonly id: Uuid; readonly created
       const resource = await writeKeyed(database, request, deadline, make);
       return { outcome: { done: true, resource }, replayed: false };
     } catch (failure) {
-      if (failure instanceof ApiError) return { outcome: { done: false, refusal: failure.refusal }, replayed: false };
+      if (failure instanceof ApiError)
+        // Another request of the same key may be why: it was first, and is found now.
+        return (
+          (await answerFromKey(database.lookup, request)) ?? {
+            outcome: { done: false, refusal: failure.refusal },
+            replayed: false,
+          }
+        );
       if (failure instanceof UnknownCommit) return resolveUnknown(database.lookup, request, failure, deadline);
       // Another request of the same key was first: it is found now.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;

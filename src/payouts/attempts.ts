@@ -30,6 +30,7 @@ export function decideAttempt(command: PayoutCommand, view: View): Decision<Payo
   if (payout === undefined) return refuse(NOT_FOUND, false);
   if (payout.status !== 'in_progress') return refuse(endedAlready(payout), false);
   if (openResolution(payout, view) !== undefined) return refuse(BEING_RESOLVED, false);
+  if (payout.railReference !== null) return refuse(TAKEN, false);
   return attempted(command, payout, view);
 }
 
@@ -51,6 +52,11 @@ function endedAlready({ status }: Payout): Refusal {
   return { code: 'invalid_state', message: `the payout is ${status}: it is not given to its rail`, details };
 }
 
+const TAKEN: Refusal = {
+  code: 'invalid_state',
+  message: 'the rail has taken it meanwhile: it is not given again',
+  details: { current: 'taken', allowed: ['never_heard_of'] },
+};
 const BEING_RESOLVED: Refusal = {
   code: 'invalid_state',
   message: 'a resolution is proposed: nothing is given to the rail before it is approved or rejected',

@@ -50,8 +50,7 @@ export class LateInquiries {
   }
 
   private async ask(before: Payout): Promise<void> {
-    const { payout, answer } = await this.conversation.inquire(before);
-    if (answer === 'silent') return;
+    const { payout } = await this.conversation.inquire(before);
     const { database, clock } = this.conversation.parts;
     const next = nextAsk(payout, clock(), this.windowMs(payout.rail));
     await transact(database, (transaction) => transaction.execute(scheduleSql(payout, before.askAt, next)));

@@ -30,7 +30,7 @@ import { openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
 import { type Applied, actOn, applied, CALM, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
-import { effectOf, nextInstant, payoutPosting, type RailStatement, transitionsOf } from './rules.js';
+import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rules.js';
 
 /**
  * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
@@ -92,6 +92,7 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
     outcome,
     reason,
     status: 'proposed',
+    payoutStatus: payout.status,
     proposedBy: operator,
     decidedBy: null,
     createdAt: view.at,
@@ -182,9 +183,8 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutRe
 }
 
 /** What was proposed of a payout in one state says nothing of it in the next: the rail spoke meanwhile. */
-function overtakenRefusal(payout: Payout, { createdAt, outcome }: PayoutResolution): Refusal | null {
-  const { status } = payout;
-  if (transitionsOf(payout).every(({ at }) => at <= createdAt)) return null;
+function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
+  if (status === payoutStatus) return null;
   return {
     code: 'invalid_state',
     message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,

@@ -135,6 +135,8 @@ export const payoutResolutions = defineTable('payout_resolutions', {
   outcome: column.oneOf(RESOLUTION_OUTCOMES),
   reason: column.string,
   status: column.oneOf(RESOLUTION_STATUSES),
+  /** The payout's status when it was proposed; null for what was decided before this was kept. */
+  payoutStatus: column.nullable(column.oneOf(PAYOUT_STATUSES)),
   proposedBy: column.string,
   decidedBy: column.nullable(column.string),
   createdAt: column.time,

@@ -5,7 +5,7 @@ import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payout
 import type { PostingDesk } from '../../ledger/desk/desk.js';
 import { changeRow, type CommandKind, type Decision, insertRow, refuse, type View } from '../../ledger/desk/types.js';
 import { beginPayout } from '../commands.js';
-import { type PayoutCommand, railEvent, raised } from '../outcome.js';
+import { type PayoutCommand, railEvent, raised, unchanged } from '../outcome.js';
 import type { Difference } from './compare.js';
 import { type DatedLine, shownDay } from './store.js';
 
@@ -32,6 +32,9 @@ const notingLine: CommandKind<NoteLine, Payout> = {
 function decideNote(command: NoteLine, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
+  // It has changed since the line was compared: the next comparison tells.
+  const { status, railReference } = command.facts;
+  if (payout.status !== status || payout.railReference !== railReference) return unchanged(payout);
   const { status: said, reference } = command.line;
   const isNews = payout.status === 'in_progress' && command.tellsOutcome;
   const isRaised = isNews && payout.stuckSince !== null;

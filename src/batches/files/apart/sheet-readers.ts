@@ -78,11 +78,14 @@ export class SheetReaders {
     signal: AbortSignal,
   ): AsyncGenerator<readonly SheetRow[]> {
     const leave = await this.whole.enter(tenantId, signal);
-    const thread = new ReadingThread(WHOLE_MEMORY);
     try {
-      assertWhole(yield* thread.read({ bytes: await bytesOfAll(source), isShort: false }, signal));
+      const thread = new ReadingThread(WHOLE_MEMORY);
+      try {
+        assertWhole(yield* thread.read({ bytes: await bytesOfAll(source), isShort: false }, signal));
+      } finally {
+        await thread.end();
+      }
     } finally {
-      await thread.end();
       leave();
     }
   }
