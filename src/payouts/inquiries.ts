@@ -50,11 +50,18 @@ export class LateInquiries {
   }
 
   private async ask(before: Payout): Promise<void> {
-    const { payout } = await this.conversation.inquire(before);
+    const { payout, answer } = await this.conversation.inquire(before);
     const { database, clock } = this.conversation.parts;
-    const next = nextAsk(payout, clock(), this.windowMs(payout.rail));
+    const now = clock();
+    const usual = nextAsk(payout, now, this.windowMs(payout.rail));
+    const next = answer === 'silent' && usual !== null ? sooner(usual, now) : usual;
     await transact(database, (transaction) => transaction.execute(scheduleSql(payout, before.askAt, next)));
   }
+}
+
+/** A rail that gave no answer is asked again before the usual time, but ever more rarely as well. */
+function sooner(usual: Instant, now: Instant): Instant {
+  return instant(now + Math.max(LEASE_MS, Math.trunc((usual - now) / 8)));
 }
 
 /** Unless somebody else has set it meanwhile: what becomes of a payout says when it is asked about. */

@@ -7,7 +7,6 @@ import { proposeResolution, rejectResolution } from '../../src/payouts/resolutio
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf } from './support.js';
@@ -66,19 +65,37 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('and any other is not applied once the rail has spoken: it was proposed of what nobody knew', async () => {
+  it('and any other is not applied once the rail has spoken, though whoever proposed it had a clock that was ahead', async () => {
     const { rails } = await silent();
     const { desk, conversation } = rails;
     const wanted = { outcome: 'completed', reason: 'the bank says so', operator: 'maria' } as const;
-    await proposeResolution(desk, await rowOf(db, id), wanted);
-    const proposedAt = systemClock();
-    await until('a later millisecond', () => systemClock() > proposedAt);
+    const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
+    await proposeResolution(ahead.desk, await rowOf(db, id), wanted);
     await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
     const approve = approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), 'leo');
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
     await rejectResolution(desk, await rowOf(db, id), 'leo');
     await assertSameStory(own, id);
+  });
+
+  it('is not needed for what the rail named while it was asked: that is not given again', async () => {
+    const rail = new ScriptedRail('silent');
+    const rails = railsOf(db, {
+      rail: {
+        submit: (order) => rail.submit(order),
+        void: (key) => rail.void(key),
+        status: async () => {
+          const accepted = { key: id, ...say('accepted'), callbackId: `meanwhile-${id}` };
+          await rails.callbacks.tell('simulated', accepted);
+          return null;
+        },
+      },
+    });
+    await rails.submissions.submit(id);
+    await rails.submissions.ask(id);
+    assert.equal(rail.given.length, 1);
+    assert.equal((await rowOf(db, id)).railReference, 'R-1');
   });
 
   it('is not applied where the rail gives no answer', async () => {
