@@ -162,7 +162,8 @@ describe('a token', () => {
   });
 
   it('that asks too often is 429 rate_limited with Retry-After, others are not, and its requests do nothing', async () => {
-    const slow = await startTestApi(db, { RATE_LIMIT_REQUESTS_PER_S: '1', RATE_LIMIT_BURST: '3' });
+    const limits = { RATE_LIMIT_REQUESTS_PER_S: '1', RATE_LIMIT_BURST: '3' };
+    const slow = await startTestApi(db, limits, { clock: () => now });
     const { text } = await issue();
     const before = await bank.available(target.account);
     const body = ENDPOINTS.find(({ route }) => route === 'POST /v1/transfers')!.ask(target).body;

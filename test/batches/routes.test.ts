@@ -61,6 +61,7 @@ describe('batches over HTTP', () => {
       total_debit: null,
       duplicates: null,
       files: { errors_url: null, result_url: null },
+      rejection: null,
       created_at: new Date(createdAt).toISOString(),
       executed_at: null,
       finished_at: null,
