@@ -176,7 +176,11 @@ describe('docker-compose.yml', () => {
     assert.doesNotMatch(text, /mysql:\/\/[^\s]*:[^\s]*@/);
     for (const [name, { environment }] of services)
       for (const variable of Object.keys(environment))
-        assert.doesNotMatch(variable, /(PASSWORD|PWD|SECRET|KEYS?|(?<!_OF_)TOKEN)$/, `${name} has ${variable} in plain`);
+        assert.doesNotMatch(
+          variable,
+          /(PASSWORD|PWD|SECRET|KEYS?|(?<!_OF_)TOKEN)$/,
+          `${name} has ${variable} in plain`,
+        );
   });
 
   it('pins every image, and has the tools of Temporal in the version of its server', () => {
