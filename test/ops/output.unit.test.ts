@@ -19,7 +19,7 @@ describe('the help of the operators', () => {
     assert.deepEqual(
       commands.map(({ path }) => path).sort(),
       [
-        ...['add', 'list', 'show', 'set-fee-account'].map((name) => `tenants ${name}`),
+        ...['add', 'list', 'show', 'set-fee-account', 'quotas'].map((name) => `tenants ${name}`),
         ...['add', 'grant', 'remove-role', 'list'].map((name) => `members ${name}`),
         ...['issue', 'list', 'revoke', 'rotate'].map((name) => `tokens ${name}`),
         ...['open', 'import', 'list', 'show', 'verify', 'set-alias', 'release-alias'].map((name) => `accounts ${name}`),
@@ -36,7 +36,7 @@ describe('the help of the operators', () => {
         ...['list', 'show', 'stuck', 'approve', 'reject', 'cancel', 'retry', 'resolve', 'reconcile'].map(
           (name) => `payouts ${name}`,
         ),
-        ...['simulate', 'statement'].map((name) => `rails ${name}`),
+        ...['simulate', 'statement', 'check'].map((name) => `rails ${name}`),
         ...['reserve', 'unreserve', 'list'].map((name) => `aliases ${name}`),
         ...['list', 'show', 'deliveries', 'recover', 'pause', 'resume', 'retry-now', 'enable', 'disable'].map(
           (name) => `webhooks ${name}`,

@@ -88,6 +88,7 @@ describe('a payout whose money was given back', () => {
       MYSQL_URL: db.url,
       ENCRYPTION_KEYS: TEST_KEYS,
       PAYOUT_RAIL_URLS: `bank-a=${gateway.url}`,
+      PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
       PAYOUT_RAIL_KEYS: KEYS,
     });
     await gate.arrived;
