@@ -179,12 +179,13 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const id = await own.pay('00');
     const blind = railsOf(db, { encryptionKeys: [OLD] });
     for (const _ of [1, 2]) await assert.rejects(blind.submissions.submit(id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
-    const { status, attempts } = await rowOf(db, id);
-    assert.deepEqual([status, attempts], ['approved', 0]);
+    const { status, stuckSince } = await rowOf(db, id);
+    assert.deepEqual([status, stuckSince], ['in_progress', null]);
     assert.deepEqual(await paidTimes(db, [id]), [0]);
 
     const seeing = railsOf(db, { encryptionKeys: [OLD, NEW] });
     await seeing.submissions.submit(id);
+    await seeing.submissions.ask(id);
     assert.equal((await rowOf(db, id)).status, 'completed');
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
