@@ -37,8 +37,6 @@ export class Submissions {
   /** Hands an approved payout to its rail. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
   async submit(id: Uuid): Promise<Payout> {
     const payout = await this.read(id);
-    // Before anything says that it was handed over: a process without the key cannot.
-    const order = await this.orderOf(payout);
     const beganAt = this.parts.monotonic();
     const { outcome, replayed } = await this.parts.conversation.parts.desk.submit(beginPayout, {
       tenantId: payout.tenantId,
@@ -51,7 +49,7 @@ export class Submissions {
     const begun = outcome.resource;
     if (begun.status !== 'in_progress') return begun;
     // Who finds it begun already does not know whether the rail has it: that is asked first.
-    return replayed ? this.ask(id) : this.give(begun, order, beganAt);
+    return replayed ? this.ask(id) : this.give(begun, beganAt);
   }
 
   /**
@@ -81,17 +79,17 @@ export class Submissions {
 
   /** One more attempt, unless the payout has come to an end or is about to. */
   private async giveAgain(facts: Payout): Promise<Payout> {
-    const order = await this.orderOf(facts);
     const beganAt = this.parts.monotonic();
     const { outcome } = await this.parts.conversation.parts.desk.submit(attemptPayout, railCommand(facts));
-    if (outcome.done) return this.give(outcome.resource, order, beganAt);
+    if (outcome.done) return this.give(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     return this.read(facts.id);
   }
 
   /** Gives what was allowed just now; what was held up since then asks again whether it may. */
-  private async give(payout: Payout, order: RailOrder, beganAt: number): Promise<Payout> {
+  private async give(payout: Payout, beganAt: number): Promise<Payout> {
     const { conversation, monotonic } = this.parts;
+    const order = await this.orderOf(payout);
     if (monotonic() - beganAt > LONGEST_HELD_UP_MS) return this.giveAgain(payout);
     const answer = await conversation.call(payout, 'submission', (rail) => rail.submit(order));
     return answer === 'silent' ? payout : conversation.report(payout, 'submission', answer);
