@@ -119,7 +119,7 @@ describe('webhook endpoints', function () {
       const replay = answered(await post(body, key.toUpperCase()), 200);
       assert.equal(replay.headers.get('svc-idempotent-replayed'), 'true');
       assert.deepEqual(replay.json, { ...first, status: 'disabled', disabled_reason: 'by_tenant' });
-      answered(await post({ ...body, events: ['payout.failed'] }, key), 400, 'invalid_field');
+      answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
       receiver.refused.delete(new URL(body.url).hostname);
       answered(await post({ ...body, events: ['payout.failed'] }, key), 409, 'idempotency_key_reused');
       answered(await bank.request('DELETE', path), 204);
