@@ -1,3 +1,4 @@
+import type { LogMetadata } from '@temporalio/common';
 import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { safeFailures } from './activity-failures.js';
 import { BUNDLE_FILE } from './bundle-file.js';
@@ -37,24 +38,30 @@ const LONGEST_PAUSE_MS = 5_000;
  * loopback port (0: none).
  */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
-  const write = (level: LogLevel, message: string): void => {
-    if (level === 'ERROR' || level === 'WARN') log.warn({ sdk: true }, message);
+  const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
+    if (level === 'ERROR' || level === 'WARN') log.warn({ sdk: true, ...named(about) }, message);
   };
   Runtime.install({
     shutdownSignals: [],
     logger: {
-      log: (level, message) => write(level, message),
+      log: write,
       trace: () => undefined,
       debug: () => undefined,
       info: () => undefined,
-      warn: (message) => write('WARN', message),
-      error: (message) => write('ERROR', message),
+      warn: (message, about) => write('WARN', message, about),
+      error: (message, about) => write('ERROR', message, about),
     },
     telemetryOptions: {
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       ...(metricsPort === 0 ? {} : { metrics: { prometheus: { bindAddress: `127.0.0.1:${metricsPort}` } } }),
     },
   });
+}
+
+/** What the SDK's line is about, and the failure's name: its message may quote what is nobody's business. */
+function named(about: LogMetadata = {}): object {
+  const { activityType, workflowId, attempt, error } = about;
+  return { activityType, workflowId, attempt, failure: error instanceof Error ? error.name : undefined };
 }
 
 /** The SDK's metrics, as its loopback port gives them; nothing where it has none, or does not answer. */

@@ -4,12 +4,12 @@ import { UnknownKey, type Keyring } from '../../src/core/fingerprint.js';
 import type { TestAnswer, TestApi } from '../support/api.js';
 import { startTestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, text, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
 import { assertLedgerSound } from '../support/world.js';
 import { csvOf, formOf } from '../batches/support.js';
 import { openPayoutBank, paidTimes, railsOf, rowOf } from '../payouts/support.js';
-import { deliveriesOf, drained, endpointOf, hooked, newUrl, partsOf } from '../webhooks/support.js';
+import { deliveriesOf, drained, endpointOf, hooked, newUrl, ownDatabase, partsOf } from '../webhooks/support.js';
 import type { Account } from '../../src/db/entities/parties.js';
 
 const OLD = { id: 'test', secret: Buffer.alloc(32, 7) };
@@ -34,7 +34,8 @@ describe('while a key is rolled, old and new processes side by side', () => {
   let payee: Account;
 
   before(async () => {
-    db = await testDatabase();
+    // What is sealed under the new key must not be met by tests that have only the old one.
+    db = await ownDatabase('rolling');
     const open = (...keys: Keyring): Promise<TestApi> => startTestApi(db, environment(...keys), { receiver });
     [behind, ahead, between] = [await open(OLD), await open(NEW, OLD), await open(OLD, NEW)];
     bank = await openBank(behind);
@@ -45,6 +46,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
   after(async () => {
     await assertLedgerSound(db.database);
     await Promise.all([behind.stop(), ahead.stop(), between.stop()]);
+    await db.remove();
   });
 
   type Ask = (api: TestApi, key: string) => Promise<TestAnswer>;

@@ -24,7 +24,10 @@ let isInstalled = false;
 export function installRuntimeOnce(): void {
   if (isInstalled) return;
   isInstalled = true;
-  installRuntime({ info: () => undefined, warn: (_, message) => void sdkWarnings.push(message) }, 0);
+  installRuntime(
+    { info: () => undefined, warn: (about, message) => void sdkWarnings.push(`${message} ${JSON.stringify(about)}`) },
+    0,
+  );
 }
 
 /** The worker of the service in this process. */
