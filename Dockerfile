@@ -1,5 +1,5 @@
 # One image for every process: the API, the worker, the migrations and the operators' command line.
-FROM node:20.19.5-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -12,7 +12,7 @@ RUN npx tsc --rootDir . --outDir dist --incremental false \
  && node dist/src/bundle-workflows.js \
  && npm prune --omit=dev --ignore-scripts
 
-FROM node:20.19.5-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 # Whom to trust where Temporal is reached by TLS; Node has a list of its own.
 # hadolint ignore=DL3008
 RUN apt-get update \

@@ -11,6 +11,7 @@ import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
+import { findNode24 } from './lib/node-24.mjs';
 import { RUN } from './lib/paths.mjs';
 import { say, UserError } from './lib/progress.mjs';
 import { findRealMysql } from './lib/real-mysql.mjs';
@@ -34,12 +35,13 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env] = await Promise.all([
+    const [env, node24] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
+      servers && findNode24(),
       prepareCode(),
     ]);
     if (!run.interrupted) {
-      run.mocha = startMocha({ ...selection, env });
+      run.mocha = startMocha({ ...selection, env: { ...env, ...(node24 && { TEST_NODE_24: node24 }) } });
       counts = await run.mocha.counted;
     }
   } catch (error) {

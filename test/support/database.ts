@@ -1,4 +1,4 @@
-import { type Connection, createConnection } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Database } from '../../src/db/database.js';
 import { migrate } from '../../src/db/migrate.js';
 
@@ -25,18 +25,68 @@ type Made = Pick<TestDatabase, 'name' | 'url' | 'adminUrl'>;
 let made: Promise<Made> | undefined;
 let opened: Promise<TestDatabase> | undefined;
 
-/** The database of this mocha worker: made and migrated at the first call, shared by all its tests. */
+/** The database of this mocha worker, made and migrated once: as the migrations leave it when a file's tests begin. */
 export function testDatabase(): Promise<TestDatabase> {
-  made ??= makeOwn();
-  opened ??= made.then(openTestDatabase);
+  opened ??= open();
   return opened;
 }
 
-/** Ends the connections of `testDatabase`; the next call opens them again, on the same data. */
+/** Ends what `testDatabase` opened. Its next call empties it: no file meets what another has left, nor audits it again. */
 export async function closeTestDatabase(): Promise<void> {
   const closing = opened;
   opened = undefined;
   await (await closing)?.close();
+}
+
+async function open(): Promise<TestDatabase> {
+  if (made === undefined) {
+    made = makeOwn();
+    await keepSeeds(await made);
+  } else {
+    await empty(await made);
+  }
+  return openTestDatabase(await made);
+}
+
+/** What the migrations themselves wrote, kept in a database beside. */
+async function keepSeeds(own: Made): Promise<void> {
+  await asAdmin(own, async (query) => {
+    const seeds = `${own.name}_seeds`;
+    await query(`DROP DATABASE IF EXISTS ${seeds}`);
+    await query(`CREATE DATABASE ${seeds}`);
+    for (const table of await filledTables(own.name, query))
+      await query(`CREATE TABLE ${seeds}.${table} AS SELECT * FROM ${own.name}.${table}`);
+  });
+}
+
+async function empty(own: Made): Promise<void> {
+  await asAdmin(own, async (query) => {
+    for (const table of await filledTables(own.name, query)) await query(`TRUNCATE TABLE ${own.name}.${table}`);
+    for (const table of await tablesOf(`${own.name}_seeds`, query))
+      await query(`INSERT INTO ${own.name}.${table} SELECT * FROM ${own.name}_seeds.${table}`);
+  });
+}
+
+type Query = (text: string) => Promise<RowDataPacket[]>;
+
+async function asAdmin(own: Made, work: (query: Query) => Promise<void>): Promise<void> {
+  const connection = await createConnection({ uri: own.adminUrl });
+  try {
+    await work(async (text) => (await connection.query<RowDataPacket[]>(text))[0]);
+  } finally {
+    await connection.end();
+  }
+}
+
+async function tablesOf(database: string, query: Query): Promise<string[]> {
+  const rows = await query(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`);
+  return rows.map(({ name }) => `\`${String(name)}\``);
+}
+
+async function filledTables(database: string, query: Query): Promise<string[]> {
+  const tables = await tablesOf(database, query);
+  const each = tables.map((table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${database}.${table})`);
+  return (await query(each.join(' UNION ALL '))).map(({ name }) => String(name));
 }
 
 async function makeOwn(): Promise<Made> {

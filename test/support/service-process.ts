@@ -29,7 +29,7 @@ export class ServiceProcess {
   private child: ChildProcess | undefined;
   private errors = '';
 
-  /** `program` is a file under dist/src. Nothing runs before `start`. */
+  /** `program` is a file under dist/src; `environment.NODE` is another Node to run it. Nothing runs before `start`. */
   constructor(program: string, environment: Readonly<Record<string, string>>, adminPort: number) {
     this.program = program;
     this.environment = { ...environment, ADMIN_PORT: adminPort.toString() };
@@ -45,7 +45,8 @@ export class ServiceProcess {
   /** Resolves when it is ready. `environment` holds for this start alone. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
-    const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/src', this.program)], {
+    const { NODE: node = process.execPath } = this.environment;
+    const child = spawn(node, ['--enable-source-maps', join(ROOT, 'dist/src', this.program)], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

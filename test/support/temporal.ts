@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { QUERIES, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
-import { testDatabase } from './database.js';
+import { type TestDatabase, testDatabase } from './database.js';
 
 /** Where a Temporal is, as the service is told. */
 export interface TemporalAddress {
@@ -19,15 +19,16 @@ export interface TestTemporal extends TemporalAddress {
 const LIMIT_MS = 60_000;
 const POLL_MS = 25;
 
-let own: Promise<TestTemporal> | undefined;
+let own: { readonly of: TestDatabase; readonly temporal: Promise<TestTemporal> } | undefined;
 
 /**
- * The namespace of this mocha worker on the shared server: two workers never meet, and neither do two runs on kept servers.
+ * The namespace of this file's tests on the shared server: what other files and runs left waiting is not met.
  * It is registered at the first call, without search attributes: those are the service's to make.
  */
-export function testTemporal(): Promise<TestTemporal> {
-  own ??= testDatabase().then(({ name }) => newNamespace(sharedAddress(), name));
-  return own;
+export async function testTemporal(): Promise<TestTemporal> {
+  const of = await testDatabase();
+  if (own?.of !== of) own = { of, temporal: newNamespace(sharedAddress(), of.name) };
+  return own.temporal;
 }
 
 /** Where the server of the test run is. */
