@@ -1,4 +1,4 @@
-import type { Asset } from '../core/amount.js';
+import { type Asset, LISTED_ASSETS } from '../core/amount.js';
 import { monthOf } from '../core/calendar.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
@@ -14,15 +14,11 @@ export interface Limits {
   readonly month: bigint;
 }
 
-const PERSON: Readonly<Record<Asset, Limits>> = {
-  COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
-  DUSD: { minimum: 100_000n, maximum: 3_000_000_000n, month: 12_000_000_000n },
-};
 const BUSINESS_FACTOR = 100n;
 
 /** The limits of an account: what was set for it, else its type's. (docs/contract.md, Limits and fees) */
 export function limitsOf(account: Pick<Account, 'type'>, asset: Asset, own: AccountLimits | undefined): Limits {
-  const { minimum, maximum, month } = PERSON[asset];
+  const { minimum, maximum, month } = LISTED_ASSETS[asset].limits;
   const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;
   return {
     minimum: own?.minimum ?? minimum,

@@ -3,11 +3,32 @@
  * (docs/contract.md, Amount)
  */
 
-export const ASSETS = ['COPM', 'DUSD'] as const;
-export type Asset = (typeof ASSETS)[number];
+interface ListedAsset {
+  /** Decimals of the unit that a person reads. */
+  readonly scale: number;
+  readonly smallestUnit: string;
+  /** What a person's account may send in one operation at least and at most, and in a month. In the smallest unit. */
+  readonly limits: { readonly minimum: bigint; readonly maximum: bigint; readonly month: bigint };
+}
 
-/** How many decimals the asset's unit has when shown to a person: COPM in cents, DUSD in millionths. */
-export const ASSET_SCALE: Readonly<Record<Asset, number>> = { COPM: 2, DUSD: 6 };
+/** A new asset is a line here and a migration. (CONTRIBUTING.md, An asset) */
+const LIST = {
+  COPM: listed(2, 'centavos of a Colombian peso', 100_000n, 1_200_000_000n, 5_000_000_000n),
+  DUSD: listed(6, 'millionths of a dollar', 100_000n, 3_000_000_000n, 12_000_000_000n),
+} as const;
+
+function listed(scale: number, smallestUnit: string, minimum: bigint, maximum: bigint, month: bigint): ListedAsset {
+  return { scale, smallestUnit, limits: { minimum, maximum, month } };
+}
+
+export type Asset = keyof typeof LIST;
+export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
+/** In the order in which they are shown. */
+export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
+
+/** For people: "COPM or DUSD", and what `raw` counts of each. */
+export const ASSET_NAMES = ASSETS.join(' or ');
+export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].smallestUnit}`).join(', ');
 
 /** The largest amount, total or sum that a signed 64-bit column holds. */
 export const MAX_RAW = 9_223_372_036_854_775_807n;
@@ -34,7 +55,7 @@ export function parseRaw(text: string): bigint | null {
 }
 
 export function isAsset(text: string): text is Asset {
-  return (ASSETS as readonly string[]).includes(text);
+  return Object.hasOwn(LIST, text);
 }
 
 export function amountJson(amount: Amount): AmountJson {
@@ -48,11 +69,13 @@ export function fitsColumn(value: bigint): boolean {
 
 /** The amount in whole units for a person's eye ("1,234.50 COPM"). For messages only, never for arithmetic. */
 export function formatAmount(amount: Amount): string {
-  const scale = ASSET_SCALE[amount.asset];
+  const { scale } = LIST[amount.asset];
   const digits = amount.raw
     .toString()
     .replace('-', '')
     .padStart(scale + 1, '0');
-  const whole = digits.slice(0, -scale).replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${amount.raw < 0n ? '-' : ''}${whole}.${digits.slice(-scale)} ${amount.asset}`;
+  const point = digits.length - scale;
+  const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',');
+  const decimals = scale === 0 ? '' : `.${digits.slice(point)}`;
+  return `${amount.raw < 0n ? '-' : ''}${whole}${decimals} ${amount.asset}`;
 }

@@ -1,4 +1,4 @@
-import { ASSETS, MAX_RAW } from '../core/amount.js';
+import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ERROR_CODES } from '../core/errors.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
@@ -19,7 +19,7 @@ export const uuidField = z
   .openapi({ format: 'uuid' });
 
 export const assetField = z.enum(ASSETS).openapi('Asset', {
-  description: 'COPM: Colombian peso in cents (scale 2). DUSD: dollar in millionths (scale 6).',
+  description: `What an amount is of: ${ASSET_UNITS}.`,
 });
 
 const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;

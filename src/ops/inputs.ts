@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ASSETS, parseRaw } from '../core/amount.js';
+import { ASSET_NAMES, ASSETS, formatAmount, parseRaw } from '../core/amount.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/approvals.js';
@@ -13,11 +13,14 @@ export const optionalText = z.string().optional();
 export const raw = z.string().transform((given, context) => {
   const parsed = parseRaw(given);
   if (parsed !== null) return parsed;
-  context.addIssue(`${given} is no amount: give an integer in the smallest unit, such as 150000 for COPM 1,500.00`);
+  context.addIssue(
+    `${given} is no amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: ASSETS[0] })}`,
+  );
   return z.NEVER;
 });
 
-export const asset = z.enum(ASSETS, { error: `must be ${ASSETS.join(' or ')}` });
+export const asset = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
+export const ASSET_OPTION = ['--asset <asset>', ASSET_NAMES] as const;
 export const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` });
 
 /** An amount, or the word `default`: null. */

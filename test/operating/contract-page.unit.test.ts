@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { ASSET_SCALE, ASSETS } from '../../src/core/amount.js';
+import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
@@ -61,7 +61,7 @@ describe('docs/contract.md', () => {
   it('lists every asset with its scale', () => {
     for (const asset of ASSETS)
       assert.ok(
-        rows.some(([name, , scale]) => name === asset && scale === String(ASSET_SCALE[asset])),
+        rows.some(([name, , scale]) => name === asset && scale === String(LISTED_ASSETS[asset].scale)),
         asset,
       );
   });

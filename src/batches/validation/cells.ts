@@ -1,4 +1,4 @@
-import { ASSETS, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
+import { ASSET_NAMES, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import type { FilledCell } from '../files/sheet.js';
@@ -77,7 +77,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   if ('problem' in found) return found;
   const text = found.cell.text.trim();
   if (found.cell.kind === 'text' && isAsset(text)) return { value: text };
-  const message = `${quoted(text)} is no asset: ${ASSETS.join(' or ')}`;
+  const message = `${quoted(text)} is no asset: ${ASSET_NAMES}`;
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 

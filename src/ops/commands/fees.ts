@@ -5,12 +5,11 @@ import { FEE_OPERATIONS } from '../../db/entities/parties.js';
 import { addCommand, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { asset, raw, text } from '../inputs.js';
+import { ASSET_OPTION, asset, raw, text } from '../inputs.js';
 import { feeFields } from '../presenting.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const OPERATION = ['--operation <operation>', FEE_OPERATIONS.join(', ')] as const;
-const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
 
 const operation = z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` });
 
@@ -23,7 +22,7 @@ export function addFeeCommands(program: Command): void {
     options: [
       TENANT,
       OPERATION,
-      ASSET,
+      ASSET_OPTION,
       ['--flat <raw>', "a fixed part, in the asset's smallest unit (default: 0)"],
       ['--basis-points <points>', 'a share of the amount, in hundredths of a percent (default: 0)'],
       ['--floor <raw>', 'never less than this (default: 0)'],
@@ -63,7 +62,7 @@ export function addFeeCommands(program: Command): void {
   addCommand(own, {
     usage: 'remove',
     summary: 'an operation in an asset is free from now on',
-    options: [TENANT, OPERATION, ASSET],
+    options: [TENANT, OPERATION, ASSET_OPTION],
     examples: ['fees remove --tenant acme --operation payout --asset COPM'],
     input: z.object({ tenant: text, operation, asset }),
     run: async ({ database, clock, actor, output }, { tenant, ...of }) => {

@@ -6,14 +6,13 @@ import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { addCommand, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import { asset, direction, limit, optionalText, raw, text } from '../inputs.js';
+import { ASSET_OPTION, asset, direction, limit, optionalText, raw, text } from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
 
 const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const AMOUNT = ['--amount <raw>', "an integer in the asset's smallest unit: 150000 is COPM 1,500.00"] as const;
-const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
 const REFERENCE = [
   '--reference <reference>',
   'your own name for it, once in the tenant; repeating the command with it moves nothing again',
@@ -26,7 +25,14 @@ export function addPayInCommands(program: Command): void {
   addCommand(own, {
     usage: 'record',
     summary: 'put money that has come in into an account',
-    options: [ACCOUNT, WITHIN, AMOUNT, ASSET, REFERENCE, ['--description <text>', "what the account's owner reads"]],
+    options: [
+      ACCOUNT,
+      WITHIN,
+      AMOUNT,
+      ASSET_OPTION,
+      REFERENCE,
+      ['--description <text>', "what the account's owner reads"],
+    ],
     examples: [
       "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
     ],
@@ -92,7 +98,7 @@ function addProposal(own: Command): void {
       ACCOUNT,
       WITHIN,
       AMOUNT,
-      ASSET,
+      ASSET_OPTION,
       REFERENCE,
       ['--reason <text>', "why; the account's owner reads it with the movement"],
     ],

@@ -6,11 +6,10 @@ import type { Account } from '../../db/entities/parties.js';
 import { addCommand, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { asset, optionalText, rawOrDefault, text } from '../inputs.js';
+import { ASSET_OPTION, asset, optionalText, rawOrDefault, text } from '../inputs.js';
 import { limitFields } from '../presenting.js';
 
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
-const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
 export function addLimitCommands(program: Command): void {
@@ -28,7 +27,7 @@ export function addLimitCommands(program: Command): void {
     summary: "set an account's own limits; what is not named stays as it is",
     options: [
       WITHIN,
-      ASSET,
+      ASSET_OPTION,
       ['--minimum <raw>', `least of one operation, at least 1, ${OR_DEFAULT}`],
       ['--maximum <raw>', `most of one operation, ${OR_DEFAULT}`],
       ['--month <raw>', `most of one month, 0 for nothing, ${OR_DEFAULT}`],
@@ -57,7 +56,7 @@ export function addLimitCommands(program: Command): void {
   addCommand(own, {
     usage: 'clear <account>',
     summary: 'the account has the limits of its type again',
-    options: [WITHIN, ASSET],
+    options: [WITHIN, ASSET_OPTION],
     examples: ["limits clear '$ana' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),
     run: async (ops, { account: named, tenant, asset: of }) => {

@@ -11,11 +11,10 @@ import {
 } from '../../approvals/policies.js';
 import { addCommand, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
+import { ASSET_OPTION, asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
 import { policyFields } from '../presenting.js';
 
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
-const ASSET = ['--asset <asset>', 'COPM or DUSD'] as const;
 const NONE = 'Nothing of it needs approval.';
 
 export function addPolicyCommands(program: Command): void {
@@ -25,7 +24,7 @@ export function addPolicyCommands(program: Command): void {
     summary: 'ask for approvals from an amount on; what is pending keeps what it was created with',
     options: [
       WITHIN,
-      ASSET,
+      ASSET_OPTION,
       ['--threshold <raw>', "in the asset's smallest unit; an amount that reaches it needs approval"],
       ['--approvals <count>', `how many, by different people: 1 to ${MOST_APPROVALS} (default: 1)`],
       ['--expires-in <time>', 'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)'],
@@ -63,7 +62,7 @@ export function addPolicyCommands(program: Command): void {
   addCommand(own, {
     usage: 'remove <account>',
     summary: 'nothing new needs approval; what is pending goes on waiting',
-    options: [WITHIN, ASSET],
+    options: [WITHIN, ASSET_OPTION],
     examples: ["policies remove '$acme' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),
     run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {
