@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { tieToThisProcess } from '../support/service-process.js';
+import type { AskedRun } from './resident-ops.js';
 
 export interface Ran {
   readonly code: number | null;
@@ -10,12 +13,56 @@ export interface Ran {
 /** ENCRYPTION_KEYS of every test. */
 export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Runs one of our programs as its users do, with nobody at the keyboard; `input` is what standard input holds. */
+const COMMAND_LINE = 'src/ops/main.js';
+let resident: { readonly child: ChildProcess; isBusy: boolean } | undefined;
+
+/**
+ * Runs one of our programs as its users do, with nobody at the keyboard; `input` is what standard input holds. The command
+ * line runs in a process that stays, unless that is busy.
+ */
 export async function run(
   program: string,
   args: readonly string[],
   env: Record<string, string>,
   input = '',
+): Promise<Ran> {
+  if (program !== COMMAND_LINE || resident?.isBusy === true) return runAnew(program, args, env, input);
+  const own = (resident ??= { child: startResident(), isBusy: false });
+  own.isBusy = true;
+  const asked: AskedRun = { args, env: { PATH: process.env.PATH ?? '', ...env }, input };
+  const ended = new AbortController();
+  try {
+    const { signal } = ended;
+    const gone = once(own.child, 'exit', { signal }).then(() => {
+      throw new Error('the command line has ended');
+    });
+    const answer = once(own.child, 'message', { signal });
+    own.child.send(asked);
+    const [ran] = (await Promise.race([answer, gone])) as [Ran];
+    return ran;
+  } finally {
+    ended.abort();
+    own.isBusy = false;
+  }
+}
+
+/** It keeps nobody from ending: it goes with this process. */
+function startResident(): ChildProcess {
+  const child = fork(fileURLToPath(new URL('resident-ops.js', import.meta.url)), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  tieToThisProcess(child);
+  child.once('exit', () => (resident = undefined));
+  child.unref();
+  child.channel?.unref();
+  return child;
+}
+
+async function runAnew(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  input: string,
 ): Promise<Ran> {
   const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
