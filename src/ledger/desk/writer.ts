@@ -56,7 +56,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
     ...statement([...writes.balances.values()], (rows) => upsertSql(balances, rows, ['available', 'held'])),
     ...statement([...writes.accounts.values()], moveHeads),
     ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
-    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining'])),
+    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining', 'expiresAt'])),
   ];
 }
 
