@@ -12,7 +12,11 @@ export interface OrderedRows<Row> {
 }
 
 /** SQL of created_at and id of the newest of them, so many behind the first `offset`. Looks at as many in each part, and at no more. */
-export function newestSql<Row>({ table, index, within, oneOf = [] }: OrderedRows<Row>, count: number, offset = 0): string {
+export function newestSql<Row>(
+  { table, index, within, oneOf = [] }: OrderedRows<Row>,
+  count: number,
+  offset = 0,
+): string {
   const part = (conditions: readonly string[], most: string): string =>
     `SELECT t.created_at, t.id FROM ${table.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
      ORDER BY t.created_at DESC, t.id DESC LIMIT ${most}`;

@@ -40,9 +40,7 @@ export async function readEvents(
   const rowsOf = eventsOf(tenantId);
   const [firstSequence, range] = await Promise.all([
     readFirst(reader, rowsOf.owner),
-    filter.from === undefined && filter.to === undefined
-      ? null
-      : numbersWithin(reader, rowsOf, filter.from, filter.to),
+    filter.from === undefined && filter.to === undefined ? null : numbersWithin(reader, rowsOf, filter.from, filter.to),
   ]);
   if (firstSequence === null) return { bodies: [], lastShown: null, hasMore: false, firstSequence };
   const conditions: string[] = [rowsOf.owner];

@@ -102,6 +102,8 @@ class Counter {
     const head = JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1);
     const data = JSON.stringify({ data: { object } }).slice(1);
     const [before, behind] = [`${head},"created_at":"`, `,${data}`].map(column.string.literal);
-    return `CONCAT(${before},REPLACE(${this.at},' ','T'),'Z","sequence":',${sequence},${behind})`;
+    // The collation is named, for a variable has one that may not be mixed with that of the text around it.
+    const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
+    return `CONCAT(${before},${at},'Z","sequence":',${sequence},${behind})`;
   }
 }

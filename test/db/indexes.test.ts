@@ -63,10 +63,13 @@ describe('a transfer', () => {
       entries: (rows - (before.get(name)?.rows ?? 0)) * trees,
     })).filter(({ entries }) => entries !== 0);
     const sum = inserted.reduce((total, { entries }) => total + entries, 0);
-    assert.deepEqual(
-      inserted.map(({ name }) => name).sort(),
-      ['entries', 'events', 'idempotency_keys', 'ledger_transactions', 'transfers'],
-    );
+    assert.deepEqual(inserted.map(({ name }) => name).sort(), [
+      'entries',
+      'events',
+      'idempotency_keys',
+      'ledger_transactions',
+      'transfers',
+    ]);
     assert(sum <= MOST_INSERTS, `${sum}: ${JSON.stringify(inserted)}`);
   });
 });
@@ -194,7 +197,10 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
             readMovements(reader, accountId, { ...filter, ...bounds }, before, PAGE),
           );
           const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
-          const last = Math.min(bounds.to === undefined ? ROWS : bounds.to - BEGAN, before === null ? ROWS : Number(before) - 1);
+          const last = Math.min(
+            bounds.to === undefined ? ROWS : bounds.to - BEGAN,
+            before === null ? ROWS : Number(before) - 1,
+          );
           assert.equal(page.items.length, countOf(first, last, keep));
         }
       });
@@ -223,16 +229,12 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
 
   it('what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
-      await within(MOST_READ, () =>
-        listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE),
-      );
+      await within(MOST_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
   });
 
   it('a list of which the caller may see nothing ends a page after two thousand rows, and goes on', async () => {
     const stranger = { ...caller, memberId: newId() };
-    const page = await within(4 * 2_000 + 30_000, () =>
-      listOperations(transferList, reader, stranger, {}, null, PAGE),
-    );
+    const page = await within(4 * 2_000 + 30_000, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
     assert.deepEqual(page.items, []);
     assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
   });

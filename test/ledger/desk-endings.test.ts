@@ -5,14 +5,7 @@ import { answered, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
-import {
-  assertLedgerSound,
-  balanceOf,
-  makeAccount,
-  makeTenant,
-  openDesk,
-  type TestTenant,
-} from '../support/world.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
 
 /** The statements of a group in their order; the last three go with COMMIT in one text. */
 const PLACES = [
@@ -110,7 +103,8 @@ describe('a group of which a statement fails', () => {
         const { id } = await guarded.pend();
         const path = `/v1/transfers/${text(id)}/approve`;
         const key = text(id);
-        const approve = (): ReturnType<TestRequest> => api.request('POST', path, { token: guarded.tokens.approver, key });
+        const approve = (): ReturnType<TestRequest> =>
+          api.request('POST', path, { token: guarded.tokens.approver, key });
         answered(await failing(table, event, errno, approve), 503, 'ledger_unavailable');
         await assertLedgerSound(db.database);
         assert.equal(answered(await approve(), 200).json.status, 'completed');

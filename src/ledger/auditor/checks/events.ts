@@ -3,7 +3,13 @@ import { timeOfId, type Uuid } from '../../../core/ids.js';
 import { toRfc3339 } from '../../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type EventRemoval, eventRemovals, type EventRow, events, type EventType } from '../../../db/entities/events.js';
+import {
+  type EventRemoval,
+  eventRemovals,
+  type EventRow,
+  events,
+  type EventType,
+} from '../../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
@@ -66,10 +72,7 @@ export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, EventRemoval>> {
-  const rows = await reader.select(
-    eventRemovals,
-    tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] },
-  );
+  const rows = await reader.select(eventRemovals, tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] });
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
