@@ -1,11 +1,19 @@
+import { parseArgs } from 'node:util';
 import { ConfigError, readMigrationConfig } from './config.js';
 import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
 
-/** The migration step of a deployment: brings the schema up to date and applies the list of grants. */
+/**
+ * The migration step of a deployment: brings the schema up to date and applies the list of grants. `--until NUMBER` leaves the
+ * migrations behind that one for later. (docs/operations.md, Upgrade)
+ */
 try {
   const { MYSQL_ADMIN_URL, MYSQL_URL } = readMigrationConfig();
-  const done = await migrate({ adminUrl: MYSQL_ADMIN_URL, url: MYSQL_URL });
+  const { values } = parseArgs({ options: { until: { type: 'string' } } });
+  if (values.until !== undefined && !/^[0-9]{13}$/.test(values.until))
+    throw new ConfigError('--until takes the number of a migration: 13 digits');
+  const until = values.until === undefined ? undefined : Number.parseInt(values.until, 10);
+  const done = await migrate({ adminUrl: MYSQL_ADMIN_URL, url: MYSQL_URL, until });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
   const isPlain = error instanceof ConfigError || error instanceof ExcessiveRights;

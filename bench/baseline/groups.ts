@@ -20,7 +20,7 @@ export interface RecordedGroup {
   readonly commands: number;
   /** Sent at the same time, before the transaction. */
   readonly reads: readonly string[];
-  /** The round trips of the transaction, without its COMMIT. */
+  /** The round trips of the transaction; COMMIT goes with the last. */
   readonly steps: readonly string[];
 }
 

@@ -36,12 +36,13 @@ export class RecordingDatabase extends Database {
     this.reader = recordingReader(connection, this.lookUps);
   }
 
-  override withTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  override async withTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const send = async (sql: string): Promise<unknown> => {
       this.steps.push(sql);
       return (await this.connection.query(sql))[0];
     };
-    return work({
+    const ending: string[] = [];
+    const done = await work({
       ...recordingReader(this.connection, this.steps),
       execute: async (sql) => {
         await send(sql);
@@ -56,6 +57,9 @@ export class RecordingDatabase extends Database {
       atEnd: () => {
         throw new Error('what is recorded for the baseline has no acts');
       },
+      withCommit: (statements) => ending.push(...statements),
     });
+    await send(ending.join(';'));
+    return done;
   }
 }

@@ -98,10 +98,9 @@ class Replay {
     await before;
     try {
       for (const [place, sql] of steps.entries()) {
-        await writer.query(sql);
+        await writer.query(place === steps.length - 1 ? `${sql};COMMIT` : sql);
         if (place === 0) release();
       }
-      if (steps.length > 0) await writer.query('COMMIT');
     } finally {
       release();
     }

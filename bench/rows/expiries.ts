@@ -130,16 +130,16 @@ function soonDue(): string {
   return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
 }
 
-/** A policy cannot have them due within seconds or at one moment. Answers when the last ones are. */
 /** No policy makes them due within seconds, or many at one moment. Answers when that moment is. */
 async function bringForward(database: Database): Promise<Instant> {
   const aloneAt = instant(systemClock() + ALONE_IN_MS);
   const togetherAt = instant(aloneAt + APART_MS);
   const [first] = await database.reader.query(`SELECT id FROM transfers WHERE ${soonDue()} LIMIT 1`);
   const id = column.uuid.literal(column.uuid.parse(first?.id));
+  const dueAt = `IF(t.id=${id}, ${column.time.literal(aloneAt)}, ${column.time.literal(togetherAt)})`;
   await transact(database, (transaction) =>
     transaction.execute(
-      `UPDATE transfers SET approval_expires_at=IF(id=${id}, ${column.time.literal(aloneAt)}, ${column.time.literal(togetherAt)})
+      `UPDATE transfers t JOIN holds h ON h.resource_id=t.id SET t.approval_expires_at=${dueAt}, h.expires_at=${dueAt}
        WHERE ${soonDue()}`,
     ),
   );

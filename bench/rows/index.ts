@@ -1,6 +1,7 @@
 import type { Row } from '../row.js';
 import { approvalsRow } from './approvals.js';
 import { batchRows } from './batch.js';
+import { bytesRow } from './bytes.js';
 import { expiriesRow } from './expiries.js';
 import { growthRow } from './growth.js';
 import { movementsRow } from './movements.js';
@@ -13,6 +14,7 @@ import { webhookRows } from './webhooks.js';
 /** Every row, in the order in which they are run and shown. */
 export const ROWS: readonly Row[] = [
   ...transferRows,
+  bytesRow,
   replaysRow,
   ...readRows,
   movementsRow,

@@ -6,8 +6,7 @@ import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { appendTo } from '../ledger/appending.js';
-import { appendingActs } from '../ledger/audit-chain.js';
+import { appendActs } from '../ledger/audit-chain.js';
 
 /** Who acts, and through what. */
 export interface Actor {
@@ -56,7 +55,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   }
   const acts = [...rows];
   gathered.set(transaction, acts);
-  transaction.atEnd(() => appendTo(transaction, [appendingActs(acts)]));
+  transaction.atEnd(() => appendActs(transaction, acts));
 }
 
 /** The act as a row, for those who write it themselves: the posting desk. */

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { CLOCK_RESET } from '../ledger/auditor/clock-resets.js';
+import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 

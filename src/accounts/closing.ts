@@ -63,9 +63,10 @@ async function batchObstacle(transaction: Transaction, { id, tenantId }: Account
   return inTheWay('fee_account', `the fees of the batch ${charged.id} go into it, which is ${charged.status}`);
 }
 
-/** Nobody knows more: what may still charge its fee, by an index over the status. */
+/** Nobody knows more: what may still charge its fee, by an index of what is not settled. */
 const AWAITING = [
-  `SELECT 1 FROM transfers FORCE INDEX (expiring) WHERE status='pending_approval'`,
+  `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
+   WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 

@@ -1,13 +1,15 @@
-import { amountJson, type Asset } from '../core/amount.js';
+import { amountJson, type Asset, ASSETS } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
-import { entries, ledgerTransactions, type MovementKind } from '../db/entities/ledger.js';
+import { entries, ENTRY_KINDS, ledgerTransactions, type MovementKind } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
+import { numbersWithin } from '../db/numbered.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { readClockResets } from '../ledger/clock-resets.js';
 import { displayName } from './display-name.js';
 
 export interface MovementFilter {
@@ -26,8 +28,8 @@ export interface MovementPage {
 
 /**
  * A page of an account's entries, newest first, beginning before `before` (null: at the newest). The cost is the page's,
- * at any depth: a time bound becomes a bound on `seq` by one index look-up, since `created_at` never runs backwards
- * within an account. (docs/contract.md, Movements)
+ * at any depth: a time bound becomes a bound on `seq`, since `created_at` never runs backwards within an account but where
+ * an operator said so. (docs/contract.md, Movements)
  */
 export async function readMovements(
   reader: Reader,
@@ -36,13 +38,12 @@ export async function readMovements(
   before: bigint | null,
   limit: number,
 ): Promise<MovementPage> {
-  const [first, last] = await Promise.all([
-    filter.from === undefined ? 1n : firstSeqFrom(reader, accountId, filter.from),
-    filter.to === undefined ? null : lastSeqTo(reader, accountId, filter.to),
-  ]);
-  if (first === null || (filter.to !== undefined && last === null)) return { items: [], nextBefore: null };
-  const newest = before === null ? last : last === null || before - 1n < last ? before - 1n : last;
-  const rows = await reader.query(pageSql(accountId, filter, first, newest, limit + 1));
+  const ranges = (await rangesWithin(reader, accountId, filter)).flatMap(({ first, last }): SeqRange[] => {
+    const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
+    return newest !== null && newest < first ? [] : [{ first, last: newest }];
+  });
+  if (ranges.length === 0) return { items: [], nextBefore: null };
+  const rows = await reader.query(pageSql(accountId, filter, ranges, limit + 1));
   const shown = rows.slice(0, limit);
   const oldest = shown.at(-1);
   const holders = await readHolders(reader, shown);
@@ -52,43 +53,63 @@ export async function readMovements(
   };
 }
 
-async function firstSeqFrom(reader: Reader, accountId: Uuid, from: Instant): Promise<bigint | null> {
-  return seqOf(reader, accountId, `created_at>=${column.time.literal(from)}`, 'ASC');
+interface SeqRange {
+  readonly first: bigint;
+  /** Null: to the newest. */
+  readonly last: bigint | null;
 }
 
-async function lastSeqTo(reader: Reader, accountId: Uuid, to: Instant): Promise<bigint | null> {
-  return seqOf(reader, accountId, `created_at<=${column.time.literal(to)}`, 'DESC');
-}
-
-async function seqOf(reader: Reader, accountId: Uuid, bound: string, order: 'ASC' | 'DESC'): Promise<bigint | null> {
-  const [row] = await reader.query(
-    `SELECT seq FROM entries FORCE INDEX (created) WHERE account_id=${literal(entries, 'accountId', accountId)} AND ${bound}
-     ORDER BY created_at ${order}, seq ${order} LIMIT 1`,
+/** Where the account's entries within the bounds are: one range, but for an account whose clock an operator has reset. */
+async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }: MovementFilter): Promise<SeqRange[]> {
+  if (from === undefined && to === undefined) return [{ first: 1n, last: null }];
+  const rows = { table: entries.name, owner: `account_id=${literal(entries, 'accountId', accountId)}`, number: 'seq' };
+  const [resets, whole] = await Promise.all([
+    readClockResets(reader, accountId),
+    numbersWithin(reader, rows, from, to, { first: 1n }),
+  ]);
+  if (resets.length === 0) return [whole];
+  return Promise.all(
+    [0n, ...resets].map((before, index) => {
+      const last = resets[index];
+      return numbersWithin(reader, rows, from, to, { first: before + 1n, ...(last === undefined ? {} : { last }) });
+    }),
   );
-  return row === undefined ? null : column.bigint.parse(row.seq);
 }
 
-/** Each filter has an index that ends in `seq`; naming it keeps the optimizer from reading and sorting the whole account. */
-function pageSql(accountId: Uuid, filter: MovementFilter, first: bigint, newest: bigint | null, count: number): string {
-  const conditions = [`account_id=${literal(entries, 'accountId', accountId)}`, `seq>=${first}`];
-  if (newest !== null) conditions.push(`seq<=${newest}`);
-  if (filter.asset !== undefined) conditions.push(`asset=${literal(entries, 'asset', filter.asset)}`);
-  if (filter.kind !== undefined) conditions.push(`kind=${literal(entries, 'kind', filter.kind)}`);
-  const index =
-    filter.asset === undefined
-      ? filter.kind === undefined
-        ? 'PRIMARY'
-        : 'kind'
-      : filter.kind === undefined
-        ? 'asset'
-        : 'asset_kind';
+/**
+ * Every entry of the ranges, by the primary key; those of an asset or kind as a merge of the ranges that one index has of each
+ * asset and kind. Naming the index keeps the optimizer from reading and sorting the whole account.
+ */
+function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRange[], count: number): string {
+  const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
+  const isFiltered = filter.asset !== undefined || filter.kind !== undefined;
+  const newest = (condition: string, columns: string): string[] =>
+    ranges.map(({ first, last }) => {
+      const until = last === null ? '' : ` AND seq<=${last}`;
+      return `SELECT ${columns} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
+        WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq DESC LIMIT ${count}`;
+    });
+  const conditions = isFiltered ? filteredBy(filter) : [''];
+  const isOne = ranges.length * conditions.length === 1;
+  const parts = conditions.flatMap((condition) => newest(condition, isOne ? columnList(entries) : 'seq'));
+  const page = isOne
+    ? parts.join('')
+    : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
+        ORDER BY seq DESC LIMIT ${count}) n STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=n.seq`;
   return `SELECT ${columnList(entries, 'e')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
-    FROM (SELECT ${columnList(entries)} FROM entries FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
-      ORDER BY seq DESC LIMIT ${count}) e
+    FROM (${page}) e
     JOIN ledger_transactions x ON x.id=e.transaction_id
     LEFT JOIN accounts c ON c.id=e.counterparty_account_id
     ORDER BY e.seq DESC`;
+}
+
+function filteredBy({ asset, kind }: MovementFilter): string[] {
+  return (asset === undefined ? ASSETS : [asset]).flatMap((one) =>
+    (kind === undefined ? ENTRY_KINDS : [kind]).map(
+      (other) => ` AND asset=${literal(entries, 'asset', one)} AND kind=${literal(entries, 'kind', other)}`,
+    ),
+  );
 }
 
 type Holders = ReadonlyMap<Uuid, string>;

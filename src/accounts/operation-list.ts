@@ -7,6 +7,7 @@ import { integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
+import { newestSql, type OrderedRows } from '../db/ordered-rows.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
@@ -31,8 +32,10 @@ export interface OperationFilter {
 
 /** How members read one kind of operation. */
 export interface OperationList<Row extends Operation> {
-  /** With the indexes `tenant` and `source`, each with created_at and id behind, and `status` where it has statuses. */
+  /** With the indexes `source`, and `status` or, where it has no statuses, `tenant`; each with created_at and id behind. */
   readonly table: Table<Row>;
+  /** Every word of the column `status`; none where there is no such column. */
+  readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
   /** The columns of the accounts in which any role lets a member see it. */
   readonly seenFrom: readonly ('source_account_id' | 'destination_account_id' | 'recipient_account_id')[];
@@ -73,24 +76,53 @@ export async function listOperations<Row extends Operation>(
   limit: number,
 ): Promise<Page<Row>> {
   const { tenantId } = caller;
-  const { status, sourceAccountId, idempotencyKey, from, to } = filter;
+  const { status, sourceAccountId, idempotencyKey } = filter;
   if (idempotencyKey !== undefined) return madeBy(list, reader, caller, filter, idempotencyKey);
   // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
-  const within: string[] = [];
+  const rows = operationRows(list, filter, tenantId);
   const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`];
-  if (sourceAccountId === undefined) within.push(`t.tenant_id=${uuid.literal(tenantId)}`);
-  else within.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
-  const hasStatusIndex = status !== undefined && sourceAccountId === undefined;
-  if (hasStatusIndex) within.push(`t.status=${string.literal(status)}`);
-  else if (status !== undefined) shown.push(`l.status=${string.literal(status)}`);
+  if (rows.index === 'source' && status !== undefined) shown.push(`l.status=${string.literal(status)}`);
+  return readVisible(reader, { ...rows, shown }, before, limit);
+}
+
+/** The tenant's operations within these filters, but for the status of those of one account. */
+function operationRows<Row extends Operation>(
+  { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
+  { status, sourceAccountId, from, to }: OperationFilter,
+  tenantId: Uuid,
+): OrderedRows<Row> {
+  const within: string[] = [];
   if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
-  const index = sourceAccountId !== undefined ? 'source' : hasStatusIndex ? 'status' : 'tenant';
-  return readVisible(reader, { table: list.table, index, within, shown }, before, limit);
+  if (sourceAccountId !== undefined)
+    return { table, index: 'source', within: [`t.source_account_id=${uuid.literal(sourceAccountId)}`, ...within] };
+  const own = `t.tenant_id=${uuid.literal(tenantId)}`;
+  if (statuses.length === 0) return { table, index: 'tenant', within: [own, ...within] };
+  const oneOf = (status === undefined ? statuses : [status]).map((one) => `t.status=${string.literal(one)}`);
+  return { table, index: 'status', within: [own, ...within], oneOf };
+}
+
+/** For operators, whatever a member may see: the newest `limit` of the tenant's, of a status or an account or both. */
+export async function listNewest<Row extends Operation>(
+  list: OperationList<Row>,
+  reader: Reader,
+  { tenantId, ...filter }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
+  limit: number,
+): Promise<readonly Row[]> {
+  const { table } = list;
+  const { status, sourceAccountId } = filter;
+  const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
+  const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
+  if (sourceAccountId !== undefined) own.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
+  const found = await reader.query(
+    `SELECT ${columnList(table, 'l')} FROM (${newestSql({ ...rows, within: [...rows.within, ...own] }, limit)}) p
+     JOIN ${table.name} l ON l.id=p.id ORDER BY l.created_at DESC, l.id DESC`,
+  );
+  return found.map((row) => parseRow(table, row));
 }
 
 /** At most one: what the key made, if the other filters and the member's roles let it be seen. */

@@ -57,11 +57,18 @@ export interface Ending<Row> {
   readonly writes: Writes;
 }
 
+/** SQL over the resource `t`, by an index that ends in `expiresAt`; `from` ends within its WHERE. */
+export interface ExpiringRows {
+  readonly from: string;
+  readonly expiresAt: string;
+}
+
 /** All in which features differ. */
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: 'transfer' | 'payout';
-  /** With an index `expiring` over status and approval_expires_at. */
   readonly table: Table<Row>;
+  /** Where those that wait are found by when their time is over, without going through the others. */
+  readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
   /** Every account that an end may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];

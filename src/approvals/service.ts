@@ -133,11 +133,10 @@ export class Approvals<Row extends Approvable> {
    * is not known of all of them: try again a little later.
    */
   async expireDue(limit: number): Promise<number> {
-    const { table } = this.feature;
+    const { table, expiring } = this.feature;
     const due = await this.reader.query(
-      `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (expiring)
-       WHERE status=${string.literal(PENDING_APPROVAL)} AND approval_expires_at<=${time.literal(this.clock())}
-       ORDER BY approval_expires_at LIMIT ${Math.trunc(limit)}`,
+      `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}
+       AND ${expiring.expiresAt}<=${time.literal(this.clock())} ORDER BY ${expiring.expiresAt} LIMIT ${Math.trunc(limit)}`,
     );
     const outcomes = await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));
     for (const outcome of outcomes) if (!outcome.done) throw new ApiError(outcome.refusal);

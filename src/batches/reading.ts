@@ -1,6 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import {
+  BATCH_STATUSES,
   type BatchRowStatus,
   type BonusBatch,
   bonusBatches,
@@ -19,6 +20,7 @@ import { isAccepted } from './rules.js';
 /** How members read batches: any role in the source shows them. (docs/contract.md, Roles and scopes) */
 export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
+  statuses: BATCH_STATUSES,
   resourceType: 'bonus_batch',
   seenFrom: ['source_account_id'],
 };

@@ -7,6 +7,7 @@ import { type Bonus, bonuses } from '../db/entities/bonuses.js';
  */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
+  statuses: [],
   resourceType: 'bonus',
   seenFrom: ['source_account_id', 'recipient_account_id'],
 };

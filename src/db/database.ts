@@ -1,6 +1,13 @@
 import { createPool, type Pool, type PoolConnection } from 'mysql2';
 import { Deadline } from './deadline.js';
-import { CommitUnknown, DatabaseUnavailable, isRetryable, isUnavailable, TransactionRetryable } from './failures.js';
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  isDataFault,
+  isRetryable,
+  isUnavailable,
+  TransactionRetryable,
+} from './failures.js';
 import { parseRow, type Table } from './table.js';
 import { selectSql, type SelectOptions, type Where } from './statements.js';
 
@@ -25,6 +32,8 @@ export interface Transaction extends Reader {
   all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
   /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
   atEnd(last: () => Promise<void>): void;
+  /** Has these sent in one text with COMMIT, which the server does not reach when one of them fails. */
+  withCommit(statements: readonly string[]): void;
 }
 
 export interface DatabaseOptions {
@@ -100,7 +109,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction and commits it. Every statement of `work` must have been awaited when it returns.
+   * Runs `work` in a transaction and commits it. Every statement of `work` must have been awaited when it returns, and COMMIT is
+   * sent only when all of them were answered; those that go with it are told apart from it by what they can fail of.
    * Throws TransactionRetryable (nothing happened, another try may succeed), DatabaseUnavailable (nothing happened),
    * CommitUnknown (it happened or not), or what `work` threw after the rollback.
    */
@@ -110,19 +120,21 @@ export class Database {
     beforeCommit: () => void = () => undefined,
   ): Promise<T> {
     const connection = await acquire(this.transactions, deadline);
+    const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      const lasts: (() => Promise<void>)[] = [];
-      result = await work(transactionOver((sql) => send(connection, sql, deadline), lasts));
-      for (const last of lasts) await last();
+      result = await work(transactionOver((sql) => send(connection, sql, deadline), ending));
+      for (const last of ending.lasts) await last();
       beforeCommit();
     } catch (error) {
       return this.rollBack(connection, error);
     }
     try {
-      await send(connection, 'COMMIT', deadline);
+      await send(connection, [...ending.statements, 'COMMIT'].join(';'), deadline);
     } catch (error) {
-      if (isRetryable(error)) return this.rollBack(connection, error);
+      // COMMIT itself never fails of what a statement holds. Any other error may be its own.
+      const isBeforeIt = ending.statements.length > 0 && isDataFault(error);
+      if (isRetryable(error) || isBeforeIt) return this.rollBack(connection, error);
       connection.destroy();
       throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
     }
@@ -247,6 +259,12 @@ function giveUp(connection: PoolConnection, error: unknown): never {
 
 type Send = (sql: string) => Promise<unknown>;
 
+/** What a transaction ends with, in this order. */
+interface Ending {
+  readonly lasts: (() => Promise<void>)[];
+  readonly statements: string[];
+}
+
 function readerOver(sendSql: Send): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
     const answer = await sendSql(sql);
@@ -258,7 +276,7 @@ function readerOver(sendSql: Send): Reader {
   return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
 }
 
-function transactionOver(sendSql: Send, lasts: (() => Promise<void>)[]): Transaction {
+function transactionOver(sendSql: Send, ending: Ending): Transaction {
   return {
     ...readerOver(sendSql),
     execute: async (sql) => {
@@ -273,6 +291,7 @@ function transactionOver(sendSql: Send, lasts: (() => Promise<void>)[]): Transac
       const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
-    atEnd: (last) => lasts.push(last),
+    atEnd: (last) => ending.lasts.push(last),
+    withCommit: (statements) => ending.statements.push(...statements),
   };
 }

@@ -10,13 +10,15 @@ export interface MigrateOptions {
   readonly adminUrl: string;
   /** The application's user. */
   readonly url: string;
+  /** The number of the last migration that is run; left out: all are. */
+  readonly until?: number | undefined;
 }
 
 /**
  * Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs.
  * Throws ExcessiveRights where that user may do more than it was given.
  */
-export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readonly string[]> {
+export async function migrate({ adminUrl, url, until = Infinity }: MigrateOptions): Promise<readonly string[]> {
   const database = databaseName(url);
   const admin = new URL(adminUrl);
   admin.pathname = `/${database}`;
@@ -25,7 +27,7 @@ export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readon
     url: admin.href,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
-    migrations,
+    migrations: migrations.filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until),
     migrationsTableName: 'schema_migrations',
     // MySQL commits at every change of the schema by itself.
     migrationsTransactionMode: 'none',
@@ -42,6 +44,9 @@ export async function migrate({ adminUrl, url }: MigrateOptions): Promise<readon
     await source.destroy();
   }
 }
+
+/** A migration's name ends in its number. */
+const NUMBER_DIGITS = 13;
 
 function databaseName(url: string): string {
   const name = new URL(url).pathname.slice(1);

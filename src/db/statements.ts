@@ -23,8 +23,21 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
 
 /** Inserts, or on a present primary key sets the named columns to the row's values. */
 export function upsertSql<Row>(table: Table<Row>, rows: readonly Row[], set: readonly (keyof Row & string)[]): string {
+  return `${insertSql(table, rows)} ${orSet(table, set)}`;
+}
+
+/** The same of rows that are SQL already, each in brackets with every column in the table's order. */
+export function upsertValuesSql<Row>(
+  table: Table<Row>,
+  values: readonly string[],
+  set: readonly (keyof Row & string)[],
+): string {
+  return `INSERT INTO ${table.name} (${columnList(table)}) VALUES ${values.join(',')} ${orSet(table, set)}`;
+}
+
+function orSet<Row>(table: Table<Row>, set: readonly (keyof Row & string)[]): string {
   const assignments = set.map((property) => table.column(property).name).map((name) => `${name}=VALUES(${name})`);
-  return `${insertSql(table, rows)} ON DUPLICATE KEY UPDATE ${assignments.join(',')}`;
+  return `ON DUPLICATE KEY UPDATE ${assignments.join(',')}`;
 }
 
 export function updateSql<Row>(table: Table<Row>, set: Partial<Row>, where: Where<Row>): string {

@@ -1,18 +1,14 @@
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
+import { newestSql, type OrderedRows } from './ordered-rows.js';
 import { behindSql, columnList } from './statements.js';
-import { parseRow, type Table } from './table.js';
+import { parseRow } from './table.js';
 
 /** The most rows that one page looks at, whatever it shows. */
 const MOST_EXAMINED = 2_000;
 
-export interface VisibleList<Row> {
-  readonly table: Table<Row>;
-  /** The index that has the order (…, created_at, id) behind what `within` fixes. */
-  readonly index: string;
-  /** SQL over the columns that the index begins with, and bounds on created_at. */
-  readonly within: readonly string[];
+export interface VisibleList<Row> extends OrderedRows<Row> {
   /** SQL over the row `l` that says which of them are shown: other filters, and what the member may see. */
   readonly shown: readonly string[];
 }
@@ -28,21 +24,25 @@ export async function readVisible<Row extends TimePosition>(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Row>> {
-  const { table, index } = list;
-  const within = [...list.within, ...(before === null ? [] : [behindSql('t', before)])];
-  const examined = (columns: string): string =>
-    `SELECT ${columns} FROM ${table.name} t FORCE INDEX (${index}) WHERE ${within.join(' AND ')}
-     ORDER BY t.created_at DESC, t.id DESC`;
-  const rows = await reader.query(
-    `SELECT ${columnList(table, 'l')} FROM (${examined(columnList(table, 't'))} LIMIT ${MOST_EXAMINED}) l
-     WHERE ${['TRUE', ...list.shown].join(' AND ')} ORDER BY l.created_at DESC, l.id DESC LIMIT ${limit + 1}`,
-  );
-  const page = pageOf(
-    rows.map((row) => parseRow(table, row)),
-    limit,
-  );
+  const { table } = list;
+  const rows = before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
+  const read = async (examined: number): Promise<Page<Row>> => {
+    const found = await reader.query(
+      `SELECT ${columnList(table, 'l')} FROM (${newestSql(rows, examined)}) p
+       STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON l.id=p.id
+       WHERE ${['TRUE', ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
+    );
+    return pageOf(
+      found.map((row) => parseRow(table, row)),
+      limit,
+    );
+  };
+  // Mostly all are shown, and then these are enough.
+  const first = await read(limit + 1);
+  if (first.next !== null) return first;
+  const page = await read(MOST_EXAMINED);
   if (page.next !== null) return page;
-  const [last] = await reader.query(`${examined('t.created_at, t.id')} LIMIT 1 OFFSET ${MOST_EXAMINED - 1}`);
+  const [last] = await reader.query(newestSql(rows, 1, MOST_EXAMINED - 1));
   if (last === undefined) return page;
   return { ...page, next: { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) } };
 }

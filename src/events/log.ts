@@ -3,6 +3,7 @@ import type { Instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
+import { type NumberedRows, numbersWithin } from '../db/numbered.js';
 import { literal } from '../db/statements.js';
 
 export interface EventFilter {
@@ -36,21 +37,14 @@ export async function readEvents(
   after: bigint | null,
   limit: number,
 ): Promise<EventPage> {
-  const tenant = `tenant_id=${literal(events, 'tenantId', tenantId)}`;
-  const bound = (sql: string, direction: EventOrder): Promise<bigint | null> =>
-    sequenceWhere(
-      reader,
-      `FORCE INDEX (created) WHERE ${tenant} AND ${sql} ORDER BY created_at ${direction}, sequence ${direction}`,
-    );
-  const [firstSequence, from, to] = await Promise.all([
-    sequenceWhere(reader, `WHERE ${tenant} ORDER BY sequence`),
-    filter.from === undefined ? 1n : bound(`created_at>=${column.time.literal(filter.from)}`, 'asc'),
-    filter.to === undefined ? undefined : bound(`created_at<=${column.time.literal(filter.to)}`, 'desc'),
+  const rowsOf = eventsOf(tenantId);
+  const [firstSequence, range] = await Promise.all([
+    readFirst(reader, rowsOf.owner),
+    filter.from === undefined && filter.to === undefined ? null : numbersWithin(reader, rowsOf, filter.from, filter.to),
   ]);
-  if (firstSequence === null || from === null || to === null)
-    return { bodies: [], lastShown: null, hasMore: false, firstSequence };
-  const conditions = [tenant, `sequence>=${from}`];
-  if (to !== undefined) conditions.push(`sequence<=${to}`);
+  if (firstSequence === null) return { bodies: [], lastShown: null, hasMore: false, firstSequence };
+  const conditions: string[] = [rowsOf.owner];
+  if (range !== null) conditions.push(`sequence>=${range.first} AND sequence<=${range.last}`);
   if (after !== null) conditions.push(order === 'desc' ? `sequence<${after}` : `sequence>${after}`);
   if (filter.type !== undefined) conditions.push(`type=${literal(events, 'type', filter.type)}`);
   const index = filter.type === undefined ? 'PRIMARY' : 'type';
@@ -68,8 +62,13 @@ export async function readEvents(
   };
 }
 
-async function sequenceWhere(reader: Reader, sql: string): Promise<bigint | null> {
-  const [row] = await reader.query(`SELECT sequence FROM events ${sql} LIMIT 1`);
+/** The tenant's log, for bounds in time. */
+export function eventsOf(tenantId: Uuid): NumberedRows {
+  return { table: events.name, owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`, number: 'sequence' };
+}
+
+async function readFirst(reader: Reader, owner: string): Promise<bigint | null> {
+  const [row] = await reader.query(`SELECT sequence FROM events WHERE ${owner} ORDER BY sequence LIMIT 1`);
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 

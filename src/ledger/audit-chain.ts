@@ -1,34 +1,35 @@
 import { compareText } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { actHash, chainOf, GENESIS } from '../db/audit-hash.js';
+import type { StoredRow, Transaction } from '../db/database.js';
 import { type AuditChain, auditChains, type AuditRow, type ChainedAct, chainedActs } from '../db/entities/identity.js';
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import type { Appending } from './appending.js';
 
 /**
  * How acts get into the audit log: each chained to the one before it, under the lock of its chain's head. A chain begins with
- * the first act that it gets.
+ * the first act that it gets. Heads are the last that a transaction locks. (docs/architecture.md, Locks)
  */
-export function appendingActs(acts: readonly AuditRow[]): Appending {
-  if (acts.length === 0) return { locks: [], writes: () => [] };
-  const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
-  const unborn = chainIds.map((chainId): AuditChain => ({ chainId, lastSequence: 0n, lastHash: GENESIS }));
-  return {
-    locks: [
-      upsertSql(auditChains, unborn, ['chainId']),
-      selectSql(auditChains, { chainId: chainIds }, { orderBy: ['chainId'], forUpdate: true }),
-    ],
-    writes: (heads) =>
-      chained(
-        heads.map((head) => parseRow(auditChains, head)),
-        acts,
-      ),
-  };
+export async function appendActs(transaction: Transaction, acts: readonly AuditRow[]): Promise<void> {
+  const answers = await transaction.all(lockChains(acts));
+  await transaction.all(chained(answers.at(-1) ?? [], acts));
 }
 
-function chained(heads: readonly AuditChain[], acts: readonly AuditRow[]): string[] {
-  const chains = new Map<Uuid, AuditChain>(heads.map((head) => [head.chainId, head]));
+/** Statements that lock the heads of these acts' chains; the last answers them. */
+export function lockChains(acts: readonly AuditRow[]): string[] {
+  const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
+  const unborn = chainIds.map((chainId): AuditChain => ({ chainId, lastSequence: 0n, lastHash: GENESIS }));
+  return [
+    upsertSql(auditChains, unborn, ['chainId']),
+    selectSql(auditChains, { chainId: chainIds }, { orderBy: ['chainId'], forUpdate: true }),
+  ];
+}
+
+/** The statements that append them, given the heads. */
+export function chained(heads: readonly StoredRow[], acts: readonly AuditRow[]): string[] {
+  const chains = new Map<Uuid, AuditChain>(
+    heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),
+  );
   const rows = acts.map((act): ChainedAct => {
     const chainId = chainOf(act);
     const head = chains.get(chainId);

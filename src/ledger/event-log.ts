@@ -1,19 +1,11 @@
+import { compareText, groupBy } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
-import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
 import { CURRENT_VERSION } from '../core/versions.js';
+import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import {
-  type EventCounter,
-  eventCounters,
-  type EventHead,
-  eventHeads,
-  type EventRow,
-  events,
-  type EventType,
-} from '../db/entities/events.js';
-import { insertSql, selectSql, upsertSql } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
-import { type Appending, appendTo } from './appending.js';
+import { eventCounters, eventHeads, events, type EventType } from '../db/entities/events.js';
+import { literal, upsertValuesSql } from '../db/statements.js';
 
 /** How events get into the log: in the transaction of the change, under the lock of the tenant's counter. */
 
@@ -25,66 +17,93 @@ export interface EventDraft {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Appends the events after these statements, which share its first round trip. Nothing may be locked after. */
-export function appendEvents(
+/** Appends the events after these statements, in the same round trip. Nothing but the audit log's chains may be locked after. */
+export async function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],
   now: Instant,
   after: readonly string[] = [],
 ): Promise<void> {
-  return appendTo(transaction, [appendingEvents(drafts, now)], after);
+  await transaction.all([...after, ...eventStatements(drafts, now)]);
 }
 
-export function appendingEvents(drafts: readonly EventDraft[], now: Instant): Appending {
-  if (drafts.length === 0) return { locks: [], writes: () => [] };
-  const tenantId = [...new Set(drafts.map((draft) => draft.tenantId))];
-  return {
-    locks: [selectSql(eventCounters, { tenantId }, { orderBy: ['tenantId'], forUpdate: true })],
-    writes: (counters) =>
-      numbered(
-        counters.map((row) => parseRow(eventCounters, row)),
-        drafts,
-        now,
-      ),
-  };
-}
-
-/** Numbers, dates and serialises under the counters' locks, so that sequence and time follow the commits. */
-function numbered(counters: readonly EventCounter[], drafts: readonly EventDraft[], now: Instant): string[] {
-  const heads = new Map<Uuid, EventCounter>(counters.map((counter) => [counter.tenantId, counter]));
-  const rows = drafts.map((draft): EventRow => {
-    const head = heads.get(draft.tenantId);
-    if (head === undefined) throw new Error('a tenant has no event counter');
-    const sequence = head.lastSequence + 1n;
-    const createdAt = maxInstant(now, head.lastAt);
-    heads.set(draft.tenantId, { ...head, lastSequence: sequence, lastAt: createdAt });
-    const id = newId();
-    const { tenantId, type, resourceId } = draft;
-    return { tenantId, sequence, id, type, resourceId, body: eventBody(id, draft, sequence, createdAt), createdAt };
-  });
+/**
+ * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow the
+ * commits, and insert them. The server itself counts: sent with COMMIT in one text, they hold the locks for no round trip.
+ * A tenant without a counter fails by its NULL.
+ */
+export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
+  if (drafts.length === 0) return [];
+  const tenants = [...groupBy(drafts, ({ tenantId }) => tenantId)].sort(([a], [b]) => compareText(a, b));
+  const counters = tenants.map(([tenantId, own], index) => new Counter(tenantId, own, index));
   return [
-    insertSql(events, rows),
-    upsertSql(eventCounters, [...heads.values()], ['lastSequence', 'lastAt']),
-    upsertSql(eventHeads, typeHeads(rows), ['lastSequence']),
+    `SET ${counters.map(({ last, at }) => `${last}=NULL,${at}=NULL`).join(',')}`,
+    ...counters.map((counter) => counter.lockSql(now)),
+    `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at) VALUES ${counters
+      .flatMap((counter) => counter.rows())
+      .join(',')}`,
+    upsertValuesSql(
+      eventCounters,
+      counters.map((counter) => counter.values()),
+      ['lastSequence', 'lastAt'],
+    ),
+    upsertValuesSql(
+      eventHeads,
+      counters.flatMap((counter) => counter.heads()),
+      ['lastSequence'],
+    ),
   ];
 }
 
-/** The last of each type. The counters' locks guard these rows. */
-function typeHeads(rows: readonly EventRow[]): EventHead[] {
-  const heads = new Map<string, EventHead>();
-  for (const { tenantId, type, sequence } of rows)
-    heads.set(`${tenantId}|${type}`, { tenantId, type, lastSequence: sequence });
-  return [...heads.values()];
-}
+/** A tenant's events to be, in variables of the connection: what the counter stands at, and when they happen. */
+class Counter {
+  readonly last: string;
+  readonly at: string;
+  private readonly tenant: string;
+  private readonly drafts: readonly EventDraft[];
 
-function eventBody(id: Uuid, draft: EventDraft, sequence: bigint, createdAt: Instant): string {
-  return JSON.stringify({
-    id,
-    type: draft.type,
-    api_version: CURRENT_VERSION,
-    created_at: toRfc3339(createdAt),
-    // eslint-disable-next-line no-restricted-syntax -- no money: exact up to 2^53 events of a tenant
-    sequence: Number(sequence),
-    data: { object: draft.object },
-  });
+  constructor(tenantId: Uuid, drafts: readonly EventDraft[], index: number) {
+    this.last = `@last${index}`;
+    this.at = `@at${index}`;
+    this.tenant = column.uuid.literal(tenantId);
+    this.drafts = drafts;
+  }
+
+  lockSql(now: Instant): string {
+    return `SELECT last_sequence, GREATEST(last_at, CAST(${column.time.literal(now)} AS DATETIME(3)))
+      INTO ${this.last}, ${this.at} FROM event_counters WHERE tenant_id=${this.tenant} FOR UPDATE`;
+  }
+
+  rows(): string[] {
+    return this.drafts.map(({ type, resourceId, object }, index) => {
+      const id = newId();
+      const sequence = `${this.last}+${index + 1}`;
+      const named = `${literal(events, 'id', id)},${literal(events, 'type', type)}`;
+      const about = `${column.uuid.literal(resourceId)},${this.bodySql(id, type, sequence, object)}`;
+      return `(${this.tenant},${sequence},${named},${about},${this.at})`;
+    });
+  }
+
+  values(): string {
+    return `(${this.tenant},${this.last}+${this.drafts.length},${this.at})`;
+  }
+
+  /** The last of each type. The counter's lock guards these rows. */
+  heads(): string[] {
+    const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
+    return Array.from(
+      heads,
+      ([type, place]) => `(${this.tenant},${literal(eventHeads, 'type', type)},${this.last}+${place})`,
+    );
+  }
+
+  /** The Event as JSON, with what only the server knows put in as text: the time, and the number. */
+  private bodySql(id: Uuid, type: EventType, sequence: string, object: EventDraft['object']): string {
+    const head = JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1);
+    const data = JSON.stringify({ data: { object } }).slice(1);
+    const [before, behind] = [`${head},"created_at":"`, `,${data}`].map(column.string.literal);
+    // The collation is named, for a variable has one that may not be mixed with that of the text around it.
+    const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
+    return `CONCAT(${before},${at},'Z","sequence":',${sequence},${behind})`;
+  }
 }

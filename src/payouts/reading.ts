@@ -1,9 +1,10 @@
 import type { OperationList } from '../accounts/operation-list.js';
-import { type Payout, payouts } from '../db/entities/payouts.js';
+import { type Payout, PAYOUT_STATUSES, payouts } from '../db/entities/payouts.js';
 
 /** How members read payouts: any role in the source shows them. (docs/contract.md, Roles and scopes) */
 export const payoutList: OperationList<Payout> = {
   table: payouts,
+  statuses: PAYOUT_STATUSES,
   resourceType: 'payout',
   seenFrom: ['source_account_id'],
 };

@@ -12,6 +12,10 @@ import { nextInstant } from './rules.js';
 export const payoutApproval: ApprovalFeature<Payout> = {
   resourceType: 'payout',
   table: payouts,
+  expiring: {
+    from: `payouts t FORCE INDEX (expiring) WHERE t.status='pending_approval'`,
+    expiresAt: 't.approval_expires_at',
+  },
   operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
   // An end posts nothing: what is held goes back to where it was.
   accountsOf: ({ sourceAccountId }) => [sourceAccountId],

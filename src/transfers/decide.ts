@@ -76,7 +76,7 @@ export function completion(transfer: Transfer): Writes {
 
 /** The money is set aside, and a workflow will wait. */
 function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
-  const { id, tenantId, sourceAccountId, asset, raw, feeRaw } = transfer;
+  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, approvalExpiresAt: expiresAt } = transfer;
   return {
     holds: [
       {
@@ -86,6 +86,7 @@ function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant):
         accountId: sourceAccountId,
         asset,
         raw: raw + feeRaw,
+        expiresAt,
       },
     ],
     rows: [outboxWrite({ outboxId, tenantId, resourceType: 'transfer', resourceId: id }, at)],

@@ -1,5 +1,5 @@
 import type { OperationList } from '../accounts/operation-list.js';
-import { type Transfer, transfers } from '../db/entities/operations.js';
+import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 
 /**
  * How members read transfers: any role in the source, or a destination of the same tenant, shows them.
@@ -7,6 +7,7 @@ import { type Transfer, transfers } from '../db/entities/operations.js';
  */
 export const transferList: OperationList<Transfer> = {
   table: transfers,
+  statuses: TRANSFER_STATUSES,
   resourceType: 'transfer',
   seenFrom: ['source_account_id', 'destination_account_id'],
 };

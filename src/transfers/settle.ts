@@ -6,6 +6,7 @@ import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { View } from '../ledger/desk/types.js';
 import { completion, creditRefusal } from './decide.js';
 import { presentTransfer } from './presenter.js';
+import { WAITING_TRANSFERS } from './waiting.js';
 
 /**
  * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, its month is given back where
@@ -14,6 +15,7 @@ import { presentTransfer } from './presenter.js';
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
   table: transfers,
+  expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
   operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
   accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
     sourceAccountId,

@@ -1,10 +1,13 @@
 import { formatAmount } from '../core/amount.js';
 import { uuid } from '../db/columns.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
-import { literal } from '../db/statements.js';
 import { time } from '../db/columns.js';
 import { type ApprovalWorkflowInput, transferWorkflowId } from '../temporal/contracts.js';
 import type { WaitingSource, WantedWorkflow } from '../temporal/waiting.js';
+
+/** By their holds, of which there are few: the table itself may hold many millions. */
+export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
+  WHERE h.resource_type='transfer'`;
 
 /** How the bridge to Temporal sees transfers that wait for approval. */
 export const transferWaiting: WaitingSource = {
@@ -17,12 +20,10 @@ export const transferWaiting: WaitingSource = {
     return new Map(rows.map((row) => [row.id, wanted(row)]));
   },
   async longWaiting(reader, madeBefore, after, limit) {
-    const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
-    // All that are pending, by the index of what expires: the table itself may hold many millions.
+    const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
     const rows = await reader.query(
-      `SELECT id, tenant_id FROM transfers FORCE INDEX (expiring)
-       WHERE status=${literal(transfers, 'status', 'pending_approval')} AND created_at<${time.literal(madeBefore)}${behind}
-       ORDER BY id LIMIT ${Math.trunc(limit)}`,
+      `SELECT t.id, t.tenant_id FROM ${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'
+       AND t.created_at<${time.literal(madeBefore)}${behind} ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
     );
     return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   },

@@ -120,6 +120,11 @@ const DAMAGES: readonly Damage[] = [
     found: ['held_total', 'operation_hold'],
   },
   {
+    name: 'a hold of a pending one that expires at another time, which the sweeper would go by',
+    sql: ({ pending }) => [`UPDATE holds SET expires_at='2099-01-01' WHERE resource_id=${id(pending)}`],
+    found: ['operation_hold'],
+  },
+  {
     name: 'a hold that holds on after its end, with the money',
     sql: ({ expired, accountId }) => [
       `UPDATE holds SET remaining=5 WHERE resource_id=${id(expired)}`,

@@ -165,14 +165,14 @@ const DAMAGES: readonly Damage[] = [
   {
     name: 'an open hold of a settled transfer',
     sql: ({ completed, payer }) => [
-      `INSERT INTO holds VALUES (${id(completed.id)}, 'transfer', ${id(payer.id)}, 'COPM', 5, 5, NOW(3))`,
+      `INSERT INTO holds VALUES (${id(completed.id)}, 'transfer', ${id(payer.id)}, 'COPM', 5, 5, NOW(3), NULL)`,
     ],
     found: ['held_total', 'operation_hold'],
   },
   {
     name: 'a hold of nothing',
     sql: ({ payer }) => [
-      `INSERT INTO holds VALUES (${id(newId())}, 'transfer', ${id(payer.id)}, 'COPM', 5, 0, NOW(3))`,
+      `INSERT INTO holds VALUES (${id(newId())}, 'transfer', ${id(payer.id)}, 'COPM', 5, 0, NOW(3), NULL)`,
     ],
     found: ['hold_resource'],
   },

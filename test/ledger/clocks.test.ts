@@ -4,6 +4,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { resetClock } from '../../src/accounts/clock.js';
+import { type MovementFilter, type MovementPage, readMovements } from '../../src/accounts/movements.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { startTestApi } from '../support/api.js';
@@ -191,6 +192,45 @@ describe("a process's clock, beside the database's", () => {
       await db.change(`UPDATE audit_log SET action='account.reset_clock' WHERE id=X'${String(act)}'`);
       assert.deepEqual(found, ['entry_time', 'audit_chain']);
     });
+
+    it('shows its movements within bounds in time, of before it was reset and after', async () => {
+      const ahead = 2 * HOUR_MS;
+      const unbounded = openDesk(db.database, {}, () => instant(systemClock() + ahead));
+      for (let posted = 0; posted < 3; posted += 1) assert((await pay(unbounded)).outcome.done);
+      for (const account of [payer, receiver]) assert(await reset(account));
+      for (let posted = 0; posted < 3; posted += 1) assert((await pay(safe)).outcome.done);
+      const all = (await db.database.reader.select(entries, { accountId: payer.id }, { orderBy: ['seq'] })).reverse();
+      const dates = all.map(({ createdAt }) => createdAt);
+      const bounds = [undefined, ...dates, instant(Math.min(...dates) - 1), instant(Math.max(...dates) + 1)];
+      for (const from of bounds)
+        for (const to of bounds) {
+          const shown = await walkMovements(payer.id, { from, to });
+          const wanted = all.filter(
+            ({ createdAt }) => (from === undefined || createdAt >= from) && (to === undefined || createdAt <= to),
+          );
+          assert.deepEqual(
+            shown,
+            wanted.map(({ id }) => id),
+          );
+        }
+    });
+
+    /** Ids, newest first, by pages of two. */
+    async function walkMovements(accountId: Uuid, filter: MovementFilter): Promise<unknown[]> {
+      const seen: unknown[] = [];
+      for (let before: bigint | null = null; ;) {
+        const { items, nextBefore }: MovementPage = await readMovements(
+          db.database.reader,
+          accountId,
+          filter,
+          before,
+          2,
+        );
+        seen.push(...items.map(({ id }) => id));
+        if (nextBefore === null) return seen;
+        before = nextBefore;
+      }
+    }
 
     it('is measured by the database: a clock a little behind refuses nothing that one a little ahead has dated', async () => {
       assert((await pay(deskOff(refuseMs * 0.8))).outcome.done);

@@ -92,7 +92,17 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
       return {
         outcome: { done: true, resource: transfer },
         writes: {
-          holds: [{ change: 'place', resourceId: id, resourceType: 'transfer', accountId: from.id, asset, raw }],
+          holds: [
+            {
+              change: 'place',
+              resourceId: id,
+              resourceType: 'transfer',
+              accountId: from.id,
+              asset,
+              raw,
+              expiresAt: transfer.approvalExpiresAt,
+            },
+          ],
           months: [{ accountId: from.id, asset, month: MONTH, raw }],
           rows: [insertRow(transfers, transfer)],
         },

@@ -9,8 +9,6 @@ import { once } from 'node:events';
 export type Fate = 'pass' | 'cut_before' | 'cut_after' | 'cut_racing' | 'stall';
 
 const COMMIT = Buffer.from('COMMIT');
-/** A packet with COMMIT and nothing else is short. */
-const COMMIT_PACKET_BYTES = 32;
 
 interface Link {
   readonly service: Socket;
@@ -149,7 +147,7 @@ export class Proxy {
   }
 }
 
-/** Whether the data is a COMMIT. */
+/** Whether the data is a COMMIT, alone or behind the statements that go with it. */
 export function isCommit(data: Buffer): boolean {
-  return data.length <= COMMIT_PACKET_BYTES && data.includes(COMMIT);
+  return data.subarray(-COMMIT.length).equals(COMMIT);
 }

@@ -112,6 +112,9 @@ export function moveExpiry({ database }: Pick<TestDatabase, 'database'>, id: Uui
   return database.withTransaction(async (transaction) => {
     const pending = { id, status: 'pending_approval' } as const;
     await transaction.execute(updateSql(transfers, { approvalExpiresAt: instant(at) }, pending));
+    await transaction.execute(
+      `${updateSql(holds, { expiresAt: instant(at) }, { resourceId: id })} AND expires_at IS NOT NULL`,
+    );
   });
 }
 

@@ -71,6 +71,8 @@ export const holds = defineTable('holds', {
   raw: column.bigint,
   remaining: column.bigint,
   createdAt: column.time,
+  /** Of a transfer that waits for approval, when its time is over; null when it has ended, and for everything else. */
+  expiresAt: column.nullable(column.time),
 });
 export type Hold = RowOf<typeof holds>;
 

@@ -5,7 +5,8 @@ import { approvalChecks } from './checks/approvals.js';
 import { auditLogChecks } from './checks/audit-log.js';
 import { batchChecks } from './checks/batches.js';
 import { entryChecks } from './checks/entries.js';
-import { eventChecks, eventCounterChecks } from './checks/events.js';
+import { crossingChecks } from './checks/crossing.js';
+import { eventChecks, eventCounterChecks, verifiedChecks } from './checks/events.js';
 import { monthChecks } from './checks/months.js';
 import { holdChecks, operationChecks } from './checks/operations.js';
 import { railWordChecks } from './checks/rail-words.js';
@@ -19,15 +20,18 @@ export type { AuditOptions, AuditReport, Finding } from './types.js';
 /** All checks. What is true of a feature's operations follows from its source (sources/index.ts). */
 const CHECKS: readonly Check[] = [
   accountChecks,
-  entryChecks,
-  transactionChecks,
+  // These four tell the tally what there is; the fifth says where they differ.
   operationChecks,
+  transactionChecks,
+  entryChecks,
+  eventChecks,
+  crossingChecks,
+  verifiedChecks,
   holdChecks,
   approvalChecks,
   batchChecks,
   railWordChecks,
   monthChecks,
-  eventChecks,
   eventCounterChecks,
   keyChecks,
   accountReferenceChecks,

@@ -1,6 +1,7 @@
 import { ASSETS, type Asset } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
+import { timeOfId, type Uuid } from '../../core/ids.js';
 import type { Database, Reader } from '../../db/database.js';
+import { Tally } from './tally.js';
 import type { AuditOptions, AuditReport, Finding } from './types.js';
 
 /** A slice reads at most some thousand rows; only one account with millions of operations takes longer. */
@@ -11,6 +12,9 @@ const MOST_FINDINGS_OF_A_CHECK = 1_000;
 /** One run of the auditor: where checks get their snapshots and leave what they find. */
 export class AuditRun {
   readonly tenantId: Uuid | undefined;
+  /** What operations ask for against what is there, by operation. (checks/crossing.ts) */
+  readonly tally = new Tally();
+  private readonly beganAt = Date.now();
   private readonly database: Database;
   private readonly onProgress: AuditOptions['onProgress'];
   private readonly total: number;
@@ -31,10 +35,20 @@ export class AuditRun {
     return this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
   }
 
+  /** What began later is left to the next run: the walks would see different parts of it. */
+  isInTime(operationId: Uuid): boolean {
+    return timeOfId(operationId) <= this.beganAt;
+  }
+
   report(check: string, subject: string, message: string): void {
     const found = (this.found.get(check) ?? 0) + 1;
     this.found.set(check, found);
     if (found <= MOST_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
+  }
+
+  /** True when nothing more of it would be reported. */
+  hasEnoughOf(check: string): boolean {
+    return (this.found.get(check) ?? 0) > MOST_FINDINGS_OF_A_CHECK;
   }
 
   /** Tells that so many rows of a kind were looked at. */

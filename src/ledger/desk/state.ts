@@ -211,7 +211,7 @@ class DecisionDraft {
 
   changeHold(change: HoldChange): void {
     if (change.change === 'place') {
-      const { resourceId, resourceType, accountId, asset, raw } = change;
+      const { resourceId, resourceType, accountId, asset, raw, expiresAt = null } = change;
       if (raw <= 0n) throw new UnsoundDecision('a hold of nothing is placed');
       if (this.findHold(resourceId) !== undefined) throw new UnsoundDecision('a second hold is placed for a resource');
       this.move(accountId, asset, -raw, raw);
@@ -223,13 +223,15 @@ class DecisionDraft {
         raw,
         remaining: raw,
         createdAt: this.at,
+        expiresAt,
       });
       return;
     }
     const hold = this.findHold(change.resourceId);
     if (hold === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
     this.move(hold.accountId, hold.asset, change.raw, -change.raw);
-    this.holds.set(hold.resourceId, { ...hold, remaining: hold.remaining - change.raw });
+    const remaining = hold.remaining - change.raw;
+    this.holds.set(hold.resourceId, { ...hold, remaining, expiresAt: remaining === 0n ? null : hold.expiresAt });
   }
 
   private findHold(resourceId: Uuid): Hold | undefined {

@@ -97,6 +97,8 @@ export type HoldChange =
       readonly accountId: Uuid;
       readonly asset: Asset;
       readonly raw: bigint;
+      /** By when something has to be decided about it; left out: by nothing that is found by its hold. */
+      readonly expiresAt?: Instant | null;
     }
   /** Gives back a part or all. What is spent is released and posted in one decision. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };

@@ -14,15 +14,15 @@ import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { insertSql, literal, literals, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
-import { appendTo } from '../appending.js';
-import { appendingActs } from '../audit-chain.js';
-import { appendingEvents } from '../event-log.js';
+import { chained, lockChains } from '../audit-chain.js';
+import { eventStatements } from '../event-log.js';
 import type { GroupWrites } from './state.js';
 import type { RowWrite } from './types.js';
 
 /**
- * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources,
- * event counters, audit chains. They share two round trips: events and acts can be numbered only under their heads' locks.
+ * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources, event
+ * counters, audit chains. The tenants' counters, which all of their groups wait for, are locked in the text that commits;
+ * only acts, whose hashes are made here, need a round trip under them.
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -31,7 +31,15 @@ export async function writeGroup(
   now: Instant,
 ): Promise<void> {
   const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
-  await appendTo(transaction, [appendingEvents(writes.events, now), appendingActs(actsOf(writes.rows))], statements);
+  const events = eventStatements(writes.events, now);
+  const acts = actsOf(writes.rows);
+  if (acts.length === 0) {
+    await transaction.all(statements);
+    transaction.withCommit(events);
+    return;
+  }
+  const answers = await transaction.all([...statements, ...events, ...lockChains(acts)]);
+  transaction.withCommit(chained(answers.at(-1) ?? [], acts));
 }
 
 /** In the order in which they were decided. */
@@ -56,7 +64,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
     ...statement([...writes.balances.values()], (rows) => upsertSql(balances, rows, ['available', 'held'])),
     ...statement([...writes.accounts.values()], moveHeads),
     ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
-    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining'])),
+    ...statement([...writes.holds.values()], (rows) => upsertSql(holds, rows, ['remaining', 'expiresAt'])),
   ];
 }
 

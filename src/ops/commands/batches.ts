@@ -5,7 +5,8 @@ import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
 import { actOnBatch, NEEDED_RIGHT } from '../../batches/acting.js';
-import { listTenantBatches } from '../../batches/directory.js';
+import { listNewest } from '../../accounts/operation-list.js';
+import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytesAs } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
 import { MAX_REASON } from '../../batches/steering.js';
@@ -54,7 +55,7 @@ function addReading(own: Command): void {
     }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
-      const found = await listTenantBatches(database.reader, id, status ?? null, most);
+      const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
       output.list(found.map(batchLine), 'There are none.');
       if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },

@@ -23,7 +23,9 @@ import { addCommand, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findAccount, findPayout, findTenant } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
-import { listPayouts, listStuck, payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
+import { listNewest } from '../../accounts/operation-list.js';
+import { payoutList } from '../../payouts/reading.js';
+import { listStuck, payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { addReconcile } from './reconcile.js';
 
 const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';
@@ -64,7 +66,7 @@ function addReading(own: Command): void {
     run: async ({ database: { reader }, output }, { tenant, status, account, limit: most }) => {
       const { id: tenantId } = await findTenant(reader, tenant);
       const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
-      const found = await listPayouts(reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      const found = await listNewest(payoutList, reader, { tenantId, status, sourceAccountId: source?.id }, most);
       output.list(found.map(payoutFields), 'There are none.');
       if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },

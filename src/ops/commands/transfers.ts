@@ -13,7 +13,9 @@ import { OpsError, staffFailure } from '../failures.js';
 import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
-import { listTransfers, readNames, readTransferDetails } from '../support/transfers.js';
+import { listNewest } from '../../accounts/operation-list.js';
+import { transferList } from '../../transfers/reading.js';
+import { readNames, readTransferDetails } from '../support/transfers.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
@@ -46,7 +48,7 @@ function addReading(own: Command): void {
     run: async ({ database: { reader }, output }, { tenant, status, account, limit: most }) => {
       const { id: tenantId } = await findTenant(reader, tenant);
       const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
-      const found = await listTransfers(reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      const found = await listNewest(transferList, reader, { tenantId, status, sourceAccountId: source?.id }, most);
       const names = await readNames(
         reader,
         found.flatMap((transfer) => [transfer.sourceAccountId, transfer.destinationAccountId]),

@@ -1,4 +1,3 @@
-import type { Uuid } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
@@ -8,10 +7,9 @@ import {
   payoutRailEvents,
   type PayoutResolution,
   payouts,
-  type PayoutStatus,
 } from '../../db/entities/payouts.js';
 import { members, tenants } from '../../db/entities/parties.js';
-import { columnList, literal } from '../../db/statements.js';
+import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { listResolutions } from '../../payouts/resolutions.js';
@@ -21,30 +19,6 @@ import type { Fields } from '../output.js';
 import { readNames } from './transfers.js';
 
 /** The operators' view of payouts: any tenant's, without roles; of the account number its end alone. */
-
-export interface PayoutFilter {
-  readonly tenantId: Uuid;
-  readonly status?: PayoutStatus | undefined;
-  readonly sourceAccountId?: Uuid | undefined;
-}
-
-/** The newest `limit` of them. */
-export async function listPayouts(
-  reader: Reader,
-  { tenantId, status, sourceAccountId }: PayoutFilter,
-  limit: number,
-): Promise<readonly Payout[]> {
-  const conditions = [`tenant_id=${literal(payouts, 'tenantId', tenantId)}`];
-  if (status !== undefined) conditions.push(`status=${literal(payouts, 'status', status)}`);
-  if (sourceAccountId !== undefined)
-    conditions.push(`source_account_id=${literal(payouts, 'sourceAccountId', sourceAccountId)}`);
-  const index = status !== undefined ? 'status' : sourceAccountId !== undefined ? 'source' : 'tenant';
-  const rows = await reader.query(
-    `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
-     ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
-  );
-  return rows.map((row) => parseRow(payouts, row));
-}
 
 /** What was raised, the longest first, of every tenant. */
 export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {

@@ -2,40 +2,14 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
-import { type Transfer, transfers, type TransferStatus } from '../../db/entities/operations.js';
+import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
 import { displayName } from '../../accounts/display-name.js';
 import { approverOf, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
 /** The operators' view of transfers: any tenant's, without roles, the parties by the names that others see. */
-
-export interface TransferFilter {
-  readonly tenantId: Uuid;
-  readonly status?: TransferStatus | undefined;
-  readonly sourceAccountId?: Uuid | undefined;
-}
-
-/** The newest `limit` of them. */
-export async function listTransfers(
-  reader: Reader,
-  { tenantId, status, sourceAccountId }: TransferFilter,
-  limit: number,
-): Promise<readonly Transfer[]> {
-  const conditions = [`tenant_id=${literal(transfers, 'tenantId', tenantId)}`];
-  if (status !== undefined) conditions.push(`status=${literal(transfers, 'status', status)}`);
-  if (sourceAccountId !== undefined)
-    conditions.push(`source_account_id=${literal(transfers, 'sourceAccountId', sourceAccountId)}`);
-  const index = status !== undefined ? 'status' : sourceAccountId !== undefined ? 'source' : 'tenant';
-  const rows = await reader.query(
-    `SELECT ${columnList(transfers)} FROM transfers FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
-     ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
-  );
-  return rows.map((row) => parseRow(transfers, row));
-}
 
 /** More in one statement would be a long text. */
 const AT_ONCE = 900;

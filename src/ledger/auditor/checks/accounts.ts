@@ -3,10 +3,10 @@ import { groupBy } from '../../../core/collections.js';
 import type { Uuid } from '../../../core/ids.js';
 import { asset as assetColumn, bigint, nullable, time, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type Balance, balances } from '../../../db/entities/ledger.js';
+import { type Balance, balances, ENTRY_KINDS } from '../../../db/entities/ledger.js';
 import { type Account, accounts } from '../../../db/entities/parties.js';
 import { type AuditRun, type Check, eachAsset } from '../run.js';
-import { wasReset } from '../clock-resets.js';
+import { wasReset } from '../../clock-resets.js';
 import { idList, walkById } from '../walk.js';
 
 const ACCOUNTS_A_SLICE = 500;
@@ -18,18 +18,16 @@ export const accountChecks: Check = {
     walkById(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
-      const [own, heads, held, verified] = await Promise.all([
+      const [own, heads, held] = await Promise.all([
         reader.select(balances, { accountId: ids }),
         readHeads(reader, ids),
         readHeld(reader, ids),
-        readVerified(reader, ids),
       ]);
       audit.counted('balances', own.length);
       const byAccount = groupBy(own, (balance) => balance.accountId);
       for (const account of slice) {
         const head = heads.get(account.id);
         await checkHead(audit, reader, account, head);
-        checkVerified(audit, account, verified.get(account.id) ?? 0n);
         for (const asset of ASSET_NAMES) {
           const balance = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
           const subject = `account ${account.id} ${asset}`;
@@ -53,15 +51,20 @@ interface Head {
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/** One look at the end of an index for each, however long the account's history is. */
+/** A look at the end of a range of the index for each, however long the account's history is: of an asset at one for each kind. */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
-  const last = (column: string, index: string, condition: string): string =>
-    `(SELECT e.${column} FROM entries e FORCE INDEX (${index}) WHERE e.account_id=a.id${condition} ORDER BY e.seq DESC LIMIT 1)`;
-  const totals = ASSET_NAMES.map(
-    (asset) => `${last('total_after', 'asset', ` AND e.asset=${assetColumn.literal(asset)}`)} AS ${TOTALS[asset]}`,
-  );
+  const last = (column: string): string =>
+    `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id ORDER BY e.seq DESC LIMIT 1)`;
+  const totals = ASSET_NAMES.map((asset) => {
+    const ends = ENTRY_KINDS.map(
+      (kind) => `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind) WHERE k.account_id=a.id
+        AND k.asset=${assetColumn.literal(asset)} AND k.kind='${kind}'), 0)`,
+    );
+    return `(SELECT e.total_after FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
+      AND e.seq=GREATEST(${ends.join(',')})) AS ${TOTALS[asset]}`;
+  });
   const rows = await reader.query(
-    `SELECT a.id, ${last('seq', 'PRIMARY', '')} AS last_seq, ${last('created_at', 'PRIMARY', '')} AS last_at,
+    `SELECT a.id, ${last('seq')} AS last_seq, ${last('created_at')} AS last_at,
      ${totals.join(',')} FROM accounts a WHERE a.id IN (${idList(ids) ?? 'NULL'})`,
   );
   const number = nullable(bigint);
@@ -85,25 +88,6 @@ async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<strin
   return new Map(
     rows.map((row) => [`${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`, bigint.parse(row.held)]),
   );
-}
-
-/** How many events tell that the account was verified. */
-async function readVerified(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, bigint>> {
-  const rows = await reader.query(
-    `SELECT resource_id, CAST(COUNT(*) AS CHAR) AS events FROM events FORCE INDEX (resource)
-     WHERE resource_id IN (${idList(ids) ?? 'NULL'}) AND type='account.verified' GROUP BY resource_id`,
-  );
-  return new Map(rows.map((row) => [uuid.parse(row.resource_id), bigint.parse(row.events)]));
-}
-
-/** An operator may verify without a declaration, so there need not be an event; but only the first declaration makes one. */
-function checkVerified(audit: AuditRun, account: Account, events: bigint): void {
-  if (events > 1n || (events === 1n && account.verifiedAt === null))
-    audit.report(
-      'account_verified',
-      `account ${account.id}`,
-      `it is ${account.verifiedAt === null ? 'not ' : ''}verified, but has ${events} event(s) account.verified`,
-    );
 }
 
 async function checkHead(audit: AuditRun, reader: Reader, account: Account, head: Head | undefined): Promise<void> {

@@ -1,13 +1,20 @@
 import { groupBy } from '../../../core/collections.js';
-import type { Uuid } from '../../../core/ids.js';
+import { timeOfId, type Uuid } from '../../../core/ids.js';
 import { toRfc3339 } from '../../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type EventRemoval, eventRemovals, type EventRow, events } from '../../../db/entities/events.js';
+import {
+  type EventRemoval,
+  eventRemovals,
+  type EventRow,
+  events,
+  type EventType,
+} from '../../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
+import { eventFact } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
@@ -31,9 +38,11 @@ export const eventChecks: Check = {
           const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
           checkPlace(audit, event, before?.tenantId === event.tenantId ? before : undefined, removedThrough);
           checkBody(audit, event);
+          if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isOfRemoved(event, removals))
+            audit.tally.add(event.resourceId, eventFact(event.type), -1);
           before = event;
         }
-        await checkResources(audit, reader, slice);
+        await checkResources(audit, reader, slice, removals);
       },
     );
   },
@@ -58,14 +67,26 @@ async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | und
   return rows.map((row) => parseRow(events, row));
 }
 
-/** What retention has removed of these tenants' logs. */
+/** What retention has removed of these tenants' logs; left out: of all. */
 export async function readRemovals(
   reader: Reader,
-  tenantIds: Iterable<Uuid>,
+  tenantIds?: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, EventRemoval>> {
-  const tenantId = [...new Set(tenantIds)];
-  const rows = tenantId.length === 0 ? [] : await reader.select(eventRemovals, { tenantId });
+  const rows = await reader.select(eventRemovals, tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] });
   return new Map(rows.map((row) => [row.tenantId, row]));
+}
+
+/** An event is never older than its operation, whose id begins with its time: of a younger one nothing can be removed. */
+export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
+  return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
+}
+
+function isOfRemoved({ tenantId, resourceId }: EventRow, removals: ReadonlyMap<Uuid, EventRemoval>): boolean {
+  return mayBeRemoved(resourceId, removals.get(tenantId));
+}
+
+function isOfOperation({ type }: Pick<EventRow, 'type'>): boolean {
+  return !type.startsWith('account.');
 }
 
 /** The first that is kept follows the last that was removed. */
@@ -109,7 +130,13 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
 }
 
-async function checkResources(audit: AuditRun, reader: Reader, slice: readonly EventRow[]): Promise<void> {
+/** Of an operation whose other events may be removed it is also told here that its state has no such event. */
+async function checkResources(
+  audit: AuditRun,
+  reader: Reader,
+  slice: readonly EventRow[],
+  removals: ReadonlyMap<Uuid, EventRemoval>,
+): Promise<void> {
   for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
     const known = await resources(
       reader,
@@ -117,9 +144,11 @@ async function checkResources(audit: AuditRun, reader: Reader, slice: readonly E
       own.map((event) => event.resourceId),
     );
     for (const event of own) {
-      const tenantId = known.get(event.resourceId)?.tenantId;
-      if (tenantId !== event.tenantId)
+      const resource = known.get(event.resourceId);
+      if (resource?.tenantId !== event.tenantId)
         audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
+      else if (isOfRemoved(event, removals) && resource.events?.includes(event.type) === false)
+        audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
     }
   }
 }
@@ -128,7 +157,7 @@ async function resources(
   reader: Reader,
   word: string,
   ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid }>> {
+): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid; readonly events?: readonly EventType[] }>> {
   if (word === 'account') return byId(reader, accounts, ids);
   const type = RESOURCE_TYPES.find((one) => one === word);
   return (type === undefined ? undefined : await sourceOf(type)?.expectations(reader, ids)) ?? new Map();
@@ -136,6 +165,35 @@ async function resources(
 
 function nameOf(event: EventRow): string {
   return `event ${event.id}`;
+}
+
+/** The events that tell of verified accounts, tenant by tenant: only the first declaration of an account makes one. */
+export const verifiedChecks: Check = {
+  tables: [],
+  run: async (audit) => {
+    const tenantIds = audit.tenantId === undefined ? await readTenantIds(audit) : [audit.tenantId];
+    for (const tenantId of tenantIds) {
+      const rows = await audit.slice((reader) =>
+        reader.query(
+          `SELECT e.resource_id, CAST(COUNT(*) AS CHAR) AS events, MAX(a.verified_at) AS verified_at
+           FROM events e FORCE INDEX (type) STRAIGHT_JOIN accounts a ON a.id=e.resource_id
+           WHERE e.tenant_id=${uuid.literal(tenantId)} AND e.type='account.verified'
+           GROUP BY e.resource_id HAVING COUNT(*)>1 OR MAX(a.verified_at) IS NULL`,
+        ),
+      );
+      for (const { resource_id: id, events: count, verified_at: verifiedAt } of rows)
+        audit.report(
+          'account_verified',
+          `account ${uuid.parse(id)}`,
+          `it is ${verifiedAt === null ? 'not ' : ''}verified, but has ${bigint.parse(count)} event(s) account.verified`,
+        );
+    }
+  },
+};
+
+async function readTenantIds(audit: AuditRun): Promise<readonly Uuid[]> {
+  const rows = await audit.slice((reader) => reader.query('SELECT id FROM tenants ORDER BY id'));
+  return rows.map((row) => uuid.parse(row.id));
 }
 
 /** Each tenant's counter stands at its last event. */

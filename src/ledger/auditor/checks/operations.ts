@@ -1,91 +1,80 @@
 import { groupBy } from '../../../core/collections.js';
-import { timeOfId, type Uuid } from '../../../core/ids.js';
-import type { Instant } from '../../../core/instant.js';
-import { bigint, oneOf, string, uuid } from '../../../db/columns.js';
+import type { Uuid } from '../../../core/ids.js';
+import { uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
 import { type Approval, approvals } from '../../../db/entities/approvals.js';
-import { EVENT_TYPES } from '../../../db/entities/events.js';
-import { type Hold, holds, RESOURCE_TYPES } from '../../../db/entities/ledger.js';
+import type { EventRemoval } from '../../../db/entities/events.js';
+import { type Hold, holds } from '../../../db/entities/ledger.js';
 import { accounts } from '../../../db/entities/parties.js';
+import { factsOf } from '../facts.js';
 import type { AuditRun, Check } from '../run.js';
 import { SOURCES, sourceOf } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
-import { readRemovals } from './events.js';
-import { byId, idList, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+import { mayBeRemoved, readRemovals } from './events.js';
 
-/** Every operation: its accounts, ledger transactions, hold and events are exactly those that its state asks for. */
+/**
+ * Every operation: its accounts, hold and approvals are exactly those that its state asks for. Its ledger transactions and
+ * events are compared when these have been walked through (crossing.ts).
+ */
 export const operationChecks: Check = {
   tables: SOURCES.map((source) => source.tableName),
   run: async (audit) => {
+    const removals = await audit.slice((reader) => readRemovals(reader));
     for (const source of SOURCES)
       await source.walk(audit, ROWS_A_SLICE, async (reader, operations) => {
         audit.counted(source.tableName, operations.length);
-        const facts = await readFacts(reader, source, operations);
-        for (const operation of operations) checkOperation(audit, source, operation, facts);
+        const facts = await readFacts(reader, operations);
+        for (const operation of operations) {
+          checkOperation(audit, source, operation, facts);
+          tally(audit, source, operation, removals);
+        }
       });
   },
 };
 
 interface Facts {
   readonly accounts: ReadonlyMap<Uuid, unknown>;
-  readonly postings: ReadonlyMap<Uuid, bigint>;
-  readonly events: ReadonlyMap<Uuid, readonly string[]>;
   readonly holds: ReadonlyMap<Uuid, Hold>;
   readonly approvals: ReadonlyMap<Uuid, readonly Approval[]>;
-  /** By tenant: until when retention has removed events. */
-  readonly removedUntil: ReadonlyMap<Uuid, Instant>;
 }
 
-async function readFacts(
-  reader: Reader,
-  { resourceType }: OperationSource,
-  operations: readonly Expectation[],
-): Promise<Facts> {
+async function readFacts(reader: Reader, operations: readonly Expectation[]): Promise<Facts> {
   const ids = operations.map((operation) => operation.id);
-  const list = idList(ids) ?? 'NULL';
-  const [known, posted, events, held, approved, removals] = await Promise.all([
+  const [known, held, approved] = await Promise.all([
     byId(
       reader,
       accounts,
       operations.flatMap((operation) => operation.accounts),
     ),
-    reader.query(
-      `SELECT related_id, CAST(COUNT(*) AS CHAR) AS postings FROM ledger_transactions
-       WHERE related_id IN (${list}) AND related_type=${oneOf(RESOURCE_TYPES).literal(resourceType)} GROUP BY related_id`,
-    ),
-    reader.query(`SELECT resource_id, type FROM events WHERE resource_id IN (${list})`),
     reader.select(holds, { resourceId: ids }),
     reader.select(approvals, { resourceId: ids }),
-    readRemovals(
-      reader,
-      operations.map((operation) => operation.tenantId),
-    ),
   ]);
-  const types = groupBy(events, (row) => uuid.parse(row.resource_id));
   return {
     accounts: known,
-    postings: new Map(posted.map((row) => [uuid.parse(row.related_id), bigint.parse(row.postings)])),
-    events: new Map(Array.from(types, ([id, rows]) => [id, rows.map((row) => string.parse(row.type))])),
     holds: new Map(held.map((hold) => [hold.resourceId, hold])),
     approvals: groupBy(approved, (approval) => approval.resourceId),
-    removedUntil: new Map(Array.from(removals, ([tenantId, removal]) => [tenantId, removal.removedUntil])),
   };
 }
 
+function tally(
+  audit: AuditRun,
+  { resourceType }: OperationSource,
+  operation: Expectation,
+  removals: ReadonlyMap<Uuid, EventRemoval>,
+): void {
+  if (!audit.isInTime(operation.id)) return;
+  const { money, events } = factsOf(resourceType, operation);
+  const told = mayBeRemoved(operation.id, removals.get(operation.tenantId)) ? [] : events;
+  for (const fact of [...money, ...told]) audit.tally.add(operation.id, fact, 1);
+}
+
 function checkOperation(audit: AuditRun, source: OperationSource, operation: Expectation, facts: Facts): void {
-  const { id, state } = operation;
+  const { id } = operation;
   const subject = `${source.resourceType} ${id}`;
   for (const accountId of operation.accounts)
     if (!facts.accounts.has(accountId))
       audit.report('operation_account', subject, `it names account ${accountId}, which does not exist`);
-  const postings = facts.postings.get(id) ?? 0n;
-  if (postings !== BigInt(operation.postings.length))
-    audit.report(
-      'operation_posting',
-      subject,
-      `it is ${state}, so it has ${operation.postings.length} ledger transaction(s), but ${postings} are there`,
-    );
-  checkEvents(audit, subject, operation, facts);
   checkHold(audit, subject, operation, facts.holds.get(id));
   checkApproval(audit, subject, operation, facts.approvals.get(id) ?? []);
 }
@@ -108,23 +97,6 @@ function checkApproval(
     audit.report('operation_approval', subject, 'it was approved by whoever created it');
 }
 
-function checkEvents(audit: AuditRun, subject: string, operation: Expectation, facts: Facts): void {
-  const found = facts.events.get(operation.id) ?? [];
-  // An event is never older than its operation, whose id begins with its time: of a younger one nothing can be removed.
-  const removedUntil = facts.removedUntil.get(operation.tenantId);
-  const mayBeRemoved = removedUntil !== undefined && timeOfId(operation.id) <= removedUntil;
-  for (const type of EVENT_TYPES) {
-    const wanted = operation.events.filter((one) => one === type).length;
-    const there = found.filter((one) => one === type).length;
-    if (there > wanted || (there < wanted && !mayBeRemoved))
-      audit.report(
-        'operation_event',
-        subject,
-        `it is ${operation.state}, but has ${there} event(s) ${type}, not ${wanted}`,
-      );
-  }
-}
-
 function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectation, found: Hold | undefined): void {
   const remaining = found?.remaining ?? 0n;
   const wanted = hold?.remaining ?? 0n;
@@ -132,6 +104,8 @@ function checkHold(audit: AuditRun, subject: string, { hold, state }: Expectatio
     audit.report('operation_hold', subject, `it is ${state}, so ${wanted} are held, but its hold has ${remaining}`);
   else if (hold !== null && (found?.accountId !== hold.accountId || found.asset !== hold.asset))
     audit.report('operation_hold', subject, 'its hold is on another account or asset');
+  else if ((found?.expiresAt ?? null) !== (hold?.expiresAt ?? null))
+    audit.report('operation_hold', subject, 'its hold expires at another time');
 }
 
 /** Every hold is of an operation that exists; whether it is the right one is told above. */

@@ -68,7 +68,7 @@ export const batchSource = operationSource({
       events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
         isHeld && asset !== null
-          ? { accountId: sourceAccountId, asset, remaining: totalRaw + feesRaw - settledRaw }
+          ? { accountId: sourceAccountId, asset, remaining: totalRaw + feesRaw - settledRaw, expiresAt: null }
           : null,
       approval: null,
     };

@@ -35,7 +35,9 @@ export const payoutSource = operationSource({
       accounts: [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
       postings: postingsOf(payout),
       events: eventsOf(payout),
-      hold: isHeld ? { accountId: sourceAccountId, asset, remaining: payout.raw + payout.feeRaw } : null,
+      hold: isHeld
+        ? { accountId: sourceAccountId, asset, remaining: payout.raw + payout.feeRaw, expiresAt: null }
+        : null,
       approval: approvalOf(payout),
     };
   },

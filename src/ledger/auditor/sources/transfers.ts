@@ -27,7 +27,14 @@ export const transferSource = operationSource({
       accounts: [sourceAccountId, destinationAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
       postings: status === 'completed' ? [entriesOf(transfer)] : [],
       events: EVENTS[status],
-      hold: isPending ? { accountId: sourceAccountId, asset, remaining: transfer.raw + transfer.feeRaw } : null,
+      hold: isPending
+        ? {
+            accountId: sourceAccountId,
+            asset,
+            remaining: transfer.raw + transfer.feeRaw,
+            expiresAt: transfer.approvalExpiresAt,
+          }
+        : null,
       approval: approvalOf(transfer),
     };
   },

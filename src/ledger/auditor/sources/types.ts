@@ -1,5 +1,6 @@
 import type { Asset } from '../../../core/amount.js';
 import type { Uuid } from '../../../core/ids.js';
+import type { Instant } from '../../../core/instant.js';
 import type { Reader } from '../../../db/database.js';
 import type { EventType } from '../../../db/entities/events.js';
 import type { EntryKind, ResourceType } from '../../../db/entities/ledger.js';
@@ -31,9 +32,17 @@ export interface Expectation {
   /** The events of the transitions that it went through. */
   readonly events: readonly EventType[];
   /** What is set aside for it; null when nothing is. */
-  readonly hold: { readonly accountId: Uuid; readonly asset: Asset; readonly remaining: bigint } | null;
+  readonly hold: ExpectedHold | null;
   /** The approvals that it has; null when it needs none. */
   readonly approval: ExpectedApproval | null;
+}
+
+export interface ExpectedHold {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  readonly remaining: bigint;
+  /** Of what the hold is found by: null for all but transfers that wait. */
+  readonly expiresAt: Instant | null;
 }
 
 export interface ExpectedApproval {

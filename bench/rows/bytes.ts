@@ -1,0 +1,65 @@
+import { type Connection, createConnection } from 'mysql2/promise';
+import type { Ledger } from '../ledgers/ledger.js';
+import { settle } from '../ledgers/settle.js';
+import { evenLedger } from '../ledgers/shape.js';
+import { atMost, type Row } from '../row.js';
+import { randomParties, runTransfers } from './transfers.js';
+
+const CLIENTS = 64;
+const ENTRIES = 100_000;
+const MOST_BYTES = 1_300;
+/** Written by every transfer. */
+const TABLES = ['entries', 'events', 'transfers', 'idempotency_keys', 'ledger_transactions'] as const;
+
+/** What a transfer leaves on the disk, rows and indexes, in tables that grew by transfers and not in the order of their keys. */
+export const bytesRow: Row = {
+  name: 'bytes',
+  title: 'Bytes on disk for each transfer, tables and indexes',
+  async run(bench) {
+    const ledger = await bench.newLedger(evenLedger('bytes', ENTRIES));
+    const before = await sizes(ledger);
+    const run = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
+    await settle(ledger.adminUrl);
+    const after = await sizes(ledger);
+    const transfers = after.rows - before.rows;
+    const each = Object.fromEntries(
+      TABLES.map((name) => [name, ((after.bytes.get(name) ?? 0) - (before.bytes.get(name) ?? 0)) / transfers]),
+    );
+    const sum = Object.values(each).reduce((total, bytes) => total + bytes, 0);
+    const loaded = [...before.bytes.values()].reduce((total, bytes) => total + bytes, 0) / before.rows;
+    const words = Object.entries(each).map(([name, bytes]) => `${name} ${bytes.toFixed(0)}`);
+    return {
+      figures: `${sum.toFixed(0)} bytes over ${transfers.toLocaleString('en')} transfers: ${words.join(', ')}`,
+      baseline: `the same rows, loaded in the order of their keys: ${loaded.toFixed(0)} bytes`,
+      ratio: loaded / sum,
+      targets: [atMost('bytes', sum, MOST_BYTES)],
+      details: { each, transfers, loaded, ...run.details },
+    };
+  },
+};
+
+interface Sizes {
+  readonly bytes: ReadonlyMap<string, number>;
+  /** Transfers. */
+  readonly rows: number;
+}
+
+async function sizes({ adminUrl }: Ledger): Promise<Sizes> {
+  const admin = await createConnection({ uri: adminUrl });
+  try {
+    await admin.query(`ANALYZE TABLE ${TABLES.join(',')}`);
+    const bytes = new Map<string, number>();
+    for (const name of TABLES) bytes.set(name, await number(admin, SIZE, [name]));
+    return { bytes, rows: await number(admin, 'SELECT COUNT(*) AS number FROM transfers', []) };
+  } finally {
+    await admin.end();
+  }
+}
+
+const SIZE = `SELECT SUM(data_length+index_length) AS number FROM information_schema.tables
+  WHERE table_schema=DATABASE() AND table_name=?`;
+
+async function number(admin: Connection, sql: string, values: readonly string[]): Promise<number> {
+  const [rows] = await admin.query(sql, [...values]);
+  return Number((rows as { number: string | number }[])[0]?.number ?? 0);
+}

@@ -1,0 +1,74 @@
+import type { Instant } from '../core/instant.js';
+import { instant } from '../core/instant.js';
+import * as column from './columns.js';
+import type { Reader } from './database.js';
+
+/** Rows that are numbered without gaps, and never dated backwards along their numbers: no index over their dates is needed. */
+export interface NumberedRows {
+  readonly table: string;
+  /** SQL that names one owner: the primary key is the owner's columns, then the number. */
+  readonly owner: string;
+  readonly number: string;
+}
+
+/** Numbers, both inclusive; empty where `last` is less than `first`. */
+export interface NumberRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/**
+ * The rows dated within these bounds, both inclusive, of those within `of` (null: of all that there are). It looks at one row
+ * for each halving of their count, in one statement for each bound.
+ */
+export async function numbersWithin(
+  reader: Reader,
+  rows: NumberedRows,
+  from: Instant | undefined,
+  to: Instant | undefined,
+  of: Partial<NumberRange> = {},
+): Promise<NumberRange> {
+  const [first, next] = await Promise.all([
+    from === undefined ? endOf(reader, rows, of, 'first') : firstSince(reader, rows, from, of),
+    to === undefined ? endOf(reader, rows, of, 'next') : firstSince(reader, rows, instant(to + 1), of),
+  ]);
+  return { first, last: next - 1n };
+}
+
+/** The number of the first row dated then or later; the one behind the last row where there is none. */
+async function firstSince(reader: Reader, rows: NumberedRows, at: Instant, of: Partial<NumberRange>): Promise<bigint> {
+  const { table, owner, number } = rows;
+  const middle = '(h.low+h.high) DIV 2';
+  const isEarlier = `r.created_at<${column.time.literal(at)}`;
+  // A row that is missing counts as later, so the search ends whatever there is.
+  const [row] = await reader.query(
+    `WITH RECURSIVE halves (low, high) AS (
+       SELECT ${endSql(rows, of, 'first')}, ${endSql(rows, of, 'next')}
+       UNION ALL
+       SELECT IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
+       FROM halves h LEFT JOIN ${table} r FORCE INDEX (PRIMARY) ON r.${owner} AND r.${number}=${middle} WHERE h.low<h.high)
+     SELECT MAX(low) AS number FROM halves`,
+  );
+  return column.bigint.parse(row?.number);
+}
+
+async function endOf(
+  reader: Reader,
+  rows: NumberedRows,
+  of: Partial<NumberRange>,
+  end: 'first' | 'next',
+): Promise<bigint> {
+  const given = end === 'first' ? of.first : of.last;
+  if (given !== undefined) return end === 'first' ? given : given + 1n;
+  const [row] = await reader.query(`SELECT ${endSql(rows, of, end)} AS number`);
+  return column.bigint.parse(row?.number);
+}
+
+/** The least number, or the one behind the greatest. MariaDB takes the width of a column of halves from here. */
+function endSql({ table, owner, number }: NumberedRows, of: Partial<NumberRange>, end: 'first' | 'next'): string {
+  const found = (which: 'MIN' | 'MAX'): string =>
+    `(SELECT ${which}(r.${number}) FROM ${table} r FORCE INDEX (PRIMARY) WHERE r.${owner})`;
+  return end === 'first'
+    ? `CAST(${of.first ?? `COALESCE(${found('MIN')}, 1)`} AS SIGNED)`
+    : `CAST(${of.last ?? `COALESCE(${found('MAX')}, 0)`} AS SIGNED)+1`;
+}

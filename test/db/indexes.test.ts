@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { type Connection, createConnection } from 'mysql2/promise';
+import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
+import { listNewest, listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { type Instant, instant } from '../../src/core/instant.js';
+import type { TimePosition } from '../../src/core/pages.js';
+import type { Caller } from '../../src/core/permissions.js';
+import { uuid } from '../../src/db/columns.js';
+import type { Reader, StoredRow } from '../../src/db/database.js';
+import { selectSql } from '../../src/db/statements.js';
+import { parseRow } from '../../src/db/table.js';
+import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
+import { transferList } from '../../src/transfers/reading.js';
+import { transferWaiting } from '../../src/transfers/waiting.js';
+import { firstSince } from '../../src/webhooks/log-positions.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type Bank, LEAST, openBank } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+
+const MOST_INSERTS = 12;
+
+describe('a transfer', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+
+  before(async () => {
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_indexes_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    api = await startTestApi(db);
+    bank = await openBank(api);
+  });
+
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  /** Every table, its rows, and how many B-trees a row of it is inserted into. */
+  async function tables(): Promise<Map<string, { rows: number; trees: number }>> {
+    const indexes = await db.sql(
+      `SELECT table_name AS name, COUNT(DISTINCT index_name) AS trees FROM information_schema.statistics
+       WHERE table_schema='${db.name}' GROUP BY table_name`,
+    );
+    const found = new Map<string, { rows: number; trees: number }>();
+    for (const { name, trees } of indexes) {
+      const [row] = await db.sql(`SELECT COUNT(*) AS n FROM ${String(name)}`);
+      found.set(String(name), { rows: Number(row?.n), trees: Number(trees) });
+    }
+    return found;
+  }
+
+  it(`writes into at most ${MOST_INSERTS} B-trees, the primary keys included`, async () => {
+    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
+    // The first of a month makes rows that the others change.
+    await bank.sent({ from, to, raw: LEAST });
+    const before = await tables();
+    await bank.sent({ from, to, raw: LEAST });
+    const after = await tables();
+    const inserted = Array.from(after, ([name, { rows, trees }]) => ({
+      name,
+      entries: (rows - (before.get(name)?.rows ?? 0)) * trees,
+    })).filter(({ entries }) => entries !== 0);
+    const sum = inserted.reduce((total, { entries }) => total + entries, 0);
+    assert.deepEqual(inserted.map(({ name }) => name).sort(), [
+      'entries',
+      'events',
+      'idempotency_keys',
+      'ledger_transactions',
+      'transfers',
+    ]);
+    assert(sum <= MOST_INSERTS, `${sum}: ${JSON.stringify(inserted)}`);
+  });
+});
+
+/** Rows of one account and one tenant: far more than any read may look at. */
+const ROWS = 40_000;
+/** What is rare, at the old end of everything. */
+const RARE = 60;
+const PAGE = 100;
+const BEGAN = Date.parse('2031-01-01T00:00:00.000Z');
+/** A page, its places in a few ordered ranges, temporary tables and halvings. */
+const MOST_READ = 3_000;
+
+describe('over forty thousand rows, what is read looks at a bounded number of them:', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let connection: Connection;
+  let reader: Reader;
+  let caller: Caller;
+  const accountId = newId();
+  const otherId = newId();
+  const at = (row: number): Instant => instant(BEGAN + row);
+
+  before(async () => {
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_reads_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+    caller = { tenantId: newId(), memberId: newId(), tokenKeyId: 'a', scopes: ['read'] };
+    await fill();
+    connection = await createConnection({
+      uri: db.url,
+      timezone: 'Z',
+      dateStrings: true,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+    });
+    const query = async (sql: string): Promise<readonly StoredRow[]> => (await connection.query(sql))[0] as StoredRow[];
+    const select: Reader['select'] = async (table, where, options) =>
+      (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
+    reader = { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+  });
+
+  after(async () => {
+    await connection.end();
+    await db.remove();
+  });
+
+  async function fill(): Promise<void> {
+    const [tenant, account, other] = [caller.tenantId, accountId, otherId].map(uuid.literal);
+    const numbers = `(WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n+1 FROM s WHERE n<199)
+      SELECT a.n*200+b.n+1 AS n FROM s a CROSS JOIN s b) x`;
+    const time = `TIMESTAMPADD(MICROSECOND, n*1000, '2031-01-01')`;
+    const id = (salt: string): string => `UNHEX(MD5(CONCAT('${salt}', n)))`;
+    await db.sql(`INSERT INTO member_roles VALUES (${account}, ${uuid.literal(caller.memberId)}, 'owner')`);
+    await db.sql(
+      `INSERT INTO accounts (id, tenant_id, type, status, name, seq, last_posted_at, created_at)
+       VALUES (${account}, ${tenant}, 'business', 'active', 'A', ${ROWS}, NOW(3), NOW(3))`,
+    );
+    await db.sql(`INSERT INTO tenants (id, name, time_zone, created_at) VALUES (${tenant}, 'T', 'UTC', NOW(3))`);
+    await db.sql(
+      `INSERT INTO ledger_transactions (id, tenant_id, related_type, related_id, created_at)
+       SELECT ${id('t')}, ${tenant}, 'transfer', ${id('o')}, ${time} FROM ${numbers}`,
+    );
+    await db.sql(
+      `INSERT INTO entries (account_id, seq, id, transaction_id, asset, kind, raw, total_after, created_at)
+       SELECT ${account}, n, ${id('e')}, ${id('t')}, IF(n<=${RARE}, 'DUSD', 'COPM'),
+         IF(n<=${RARE}, 'payin_in', IF(n MOD 2, 'transfer_in', 'transfer_out')), 1, 1, ${time} FROM ${numbers} ORDER BY n`,
+    );
+    await db.sql(
+      `INSERT INTO transfers (id, tenant_id, source_account_id, destination_account_id, asset, raw, fee_raw, status,
+         created_by, limit_month, created_at, approval_expires_at)
+       SELECT ${id('o')}, ${tenant}, IF(n<=${RARE}, ${other}, ${account}), IF(n<=${RARE}, ${account}, ${other}), 'COPM', 1, 0,
+         IF(n<=${RARE}, 'expired', IF(n=${RARE + 1}, 'pending_approval', 'completed')), ${tenant}, '2031-01', ${time},
+         IF(n<=${RARE + 1}, ${time}, NULL) FROM ${numbers}`,
+    );
+    await db.sql(
+      `INSERT INTO holds SELECT ${id('o')}, 'transfer', ${account}, 'COPM', 1, IF(n=${RARE + 1}, 1, 0), ${time},
+         IF(n=${RARE + 1}, ${time}, NULL) FROM ${numbers} WHERE n<=${RARE + 1}`,
+    );
+    await db.sql(
+      `INSERT INTO events SELECT ${tenant}, n, ${id('v')}, IF(n<=${RARE}, 'payout.completed', 'transfer.completed'),
+         ${id('o')}, '{}', ${time} FROM ${numbers} ORDER BY n`,
+    );
+    await db.sql('ANALYZE TABLE entries, ledger_transactions, transfers, holds, events');
+  }
+
+  async function rowsRead(): Promise<number> {
+    const [rows] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
+    return (rows as { Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
+  }
+
+  /** What `work` answers, which looked at no more than that many rows. */
+  async function within<T>(most: number, work: () => Promise<T>): Promise<T> {
+    const before = await rowsRead();
+    const answer = await work();
+    const read = (await rowsRead()) - before;
+    assert(read <= most, `${read} rows were looked at, of at most ${most}`);
+    return answer;
+  }
+
+  const BOUNDS: readonly (readonly [name: string, bounds: { from?: Instant; to?: Instant }])[] = [
+    ['', {}],
+    [', from', { from: at(ROWS * 0.3) }],
+    [', to', { to: at(ROWS * 0.7) }],
+    [', from and to', { from: at(ROWS * 0.3), to: at(ROWS * 0.7) }],
+    [', from after all', { from: at(ROWS + 10) }],
+    [', to before all', { to: at(0) }],
+  ];
+  const countOf = (from: number, to: number, keep: (row: number) => boolean): number =>
+    Math.min(PAGE, Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(keep).length);
+
+  const MOVEMENTS: readonly (readonly [string, MovementFilter, (row: number) => boolean])[] = [
+    ['every movement', {}, () => true],
+    ['movements of an asset', { asset: 'COPM' }, (row) => row > RARE],
+    ['movements of a rare asset', { asset: 'DUSD' }, (row) => row <= RARE],
+    ['movements of a kind', { kind: 'transfer_in' }, (row) => row > RARE && row % 2 === 1],
+    ['movements of a rare kind', { kind: 'payin_in' }, (row) => row <= RARE],
+    ['movements of a kind that there is not', { kind: 'bonus_in' }, () => false],
+    ['movements of an asset and kind', { asset: 'COPM', kind: 'transfer_out' }, (row) => row > RARE && row % 2 === 0],
+  ];
+  for (const [name, filter, keep] of MOVEMENTS)
+    for (const [bounded, bounds] of BOUNDS)
+      it(`${name}${bounded}, at any depth`, async () => {
+        for (const before of [null, BigInt(ROWS / 2), 30n]) {
+          const page = await within(MOST_READ, () =>
+            readMovements(reader, accountId, { ...filter, ...bounds }, before, PAGE),
+          );
+          const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
+          const last = Math.min(
+            bounds.to === undefined ? ROWS : bounds.to - BEGAN,
+            before === null ? ROWS : Number(before) - 1,
+          );
+          assert.equal(page.items.length, countOf(first, last, keep));
+        }
+      });
+
+  const LISTS: readonly (readonly [string, OperationFilter, (row: number) => boolean])[] = [
+    ['transfers', {}, () => true],
+    ['transfers of a status', { status: 'completed' }, (row) => row > RARE + 1],
+    ['transfers of a rare status', { status: 'expired' }, (row) => row <= RARE],
+    ['transfers of a status that there is not', { status: 'rejected' }, () => false],
+    ['transfers of an account', { sourceAccountId: accountId }, (row) => row > RARE],
+  ];
+  for (const [name, filter, keep] of LISTS)
+    for (const [bounded, bounds] of BOUNDS)
+      it(`${name}${bounded}, at any depth`, async () => {
+        const positions: readonly (TimePosition | null)[] = [null, { createdAt: at(ROWS / 2), id: LEAST_ID }];
+        for (const before of positions) {
+          const page = await within(MOST_READ, () =>
+            listOperations(transferList, reader, caller, { ...filter, ...bounds }, before, PAGE),
+          );
+          const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
+          const newest = bounds.to === undefined ? ROWS : bounds.to - BEGAN;
+          const last = before === null ? newest : Math.min(newest, before.createdAt - BEGAN - 1);
+          assert.equal(page.items.length, countOf(first, last, keep));
+        }
+      });
+
+  it('what operators list, by status, by account and by both', async () => {
+    for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
+      await within(MOST_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
+  });
+
+  it('a list of which the caller may see nothing ends a page after two thousand rows, and goes on', async () => {
+    const stranger = { ...caller, memberId: newId() };
+    const page = await within(4 * 2_000 + 30_000, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
+    assert.deepEqual(page.items, []);
+    assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
+  });
+
+  const EVENTS: readonly (readonly [string, EventFilter, (row: number) => boolean])[] = [
+    ['events', {}, () => true],
+    ['events of a type', { type: 'transfer.completed' }, (row) => row > RARE],
+    ['events of a rare type', { type: 'payout.completed' }, (row) => row <= RARE],
+  ];
+  for (const [name, filter, keep] of EVENTS)
+    for (const [bounded, bounds] of BOUNDS)
+      it(`${name}${bounded}, in both orders`, async () => {
+        for (const order of ['asc', 'desc'] as readonly EventOrder[]) {
+          const page = await within(MOST_READ, () =>
+            readEvents(reader, caller.tenantId, { ...filter, ...bounds }, order, null, PAGE),
+          );
+          const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
+          const last = bounds.to === undefined ? ROWS : bounds.to - BEGAN;
+          assert.equal(page.bodies.length, countOf(first, last, keep));
+        }
+      });
+
+  it('the first event since a time, and what waits for approval', async () => {
+    const { tenantId } = caller;
+    assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS / 4))), BigInt(ROWS / 4));
+    assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS + 1))), null);
+    assert.equal(await within(200, () => firstSince(reader, newId(), at(1))), null);
+    const waiting = await within(200, () => transferWaiting.longWaiting(reader, at(ROWS * 2), null, PAGE));
+    assert.equal(waiting.length, 1);
+  });
+});
+
+const LEAST_ID = '00000000-0000-0000-0000-000000000000' as Uuid;

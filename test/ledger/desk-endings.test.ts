@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi } from '../support/api.js';
+import { answered, text } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
+import { move, testKind } from '../support/kinds.js';
+import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+
+/** The statements of a group in their order; the last three go with COMMIT in one text. */
+const PLACES = [
+  ['idempotency_keys', 'INSERT'],
+  ['ledger_transactions', 'INSERT'],
+  ['entries', 'INSERT'],
+  ['balances', 'INSERT'],
+  ['accounts', 'UPDATE'],
+  ['month_totals', 'INSERT'],
+  ['transfers', 'INSERT'],
+  ['events', 'INSERT'],
+  ['event_counters', 'INSERT'],
+  ['event_heads', 'INSERT'],
+] as const;
+/** What it fails of: what a row holds, and what nobody has thought of. */
+const ERRORS = [1062, 1644] as const;
+const COMMANDS = 3;
+
+describe('a group of which a statement fails', () => {
+  let db: TestDatabase;
+  let tenant: TestTenant;
+  let payer: Account;
+  let receiver: Account;
+
+  before(async () => {
+    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
+    db = await freshDatabase(admin, `money_endings_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+  });
+
+  after(() => db.remove());
+
+  beforeEach(async () => {
+    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    tenant = await makeTenant(db.database);
+    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(parts, tenant);
+    await parts.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  const failing = async <T>(table: string, event: string, errno: number, work: () => Promise<T>): Promise<T> => {
+    await db.sql(
+      `CREATE TRIGGER fails BEFORE ${event} ON ${table} FOR EACH ROW
+       SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO=${errno}, MESSAGE_TEXT='a test'`,
+    );
+    try {
+      return await work();
+    } finally {
+      await db.sql('DROP TRIGGER fails');
+    }
+  };
+
+  for (const [table, event] of PLACES)
+    for (const errno of ERRORS)
+      it(`at ${table}, of ${errno}: nothing of it is there, nobody is told that it is, and the keys are free`, async () => {
+        const { desk } = openDesk(db.database, { commandTimeoutMs: 400 });
+        const commands = Array.from({ length: COMMANDS }, () => move({ from: payer, to: receiver, raw: 1n }));
+        const submit = (): ReturnType<typeof desk.submitTogether> => desk.submitTogether(testKind, commands);
+        const answers = await failing(table, event, errno, async () => {
+          const all = await submit();
+          await desk.drained();
+          return all;
+        });
+        for (const { outcome } of answers) assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+        await assertLedgerSound(db.database);
+        assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
+        for (const { outcome, replayed } of await submit()) assert(outcome.done && !replayed);
+        assert.equal((await balanceOf(db.database, receiver.id)).available, 1n + BigInt(COMMANDS));
+      });
+
+  it('for a tenant without an event counter: the same, though a counter of before stands in the connection', async () => {
+    const { desk, retries } = openDesk(db.database, { commandTimeoutMs: 400 });
+    const command = move({ from: payer, to: receiver, raw: 1n });
+    const own = `tenant_id=X'${tenant.tenant.id.replaceAll('-', '')}'`;
+    await db.sql(`CREATE TABLE kept_counter AS SELECT * FROM event_counters WHERE ${own}`);
+    await db.sql(`DELETE FROM event_counters WHERE ${own}`);
+    const { outcome } = await desk.submit(testKind, command);
+    await db.sql('INSERT INTO event_counters SELECT * FROM kept_counter');
+    await db.sql('DROP TABLE kept_counter');
+    assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
+    assert.equal(retries.data_fault, 1);
+    assert((await desk.submit(testKind, command)).outcome.done);
+  });
+
+  for (const [table, event] of [
+    ['events', 'INSERT'],
+    ['audit_log', 'INSERT'],
+    ['audit_chains', 'UPDATE'],
+  ] as const)
+    for (const errno of ERRORS)
+      it(`at ${table}, of ${errno}, with an act for the audit log: an approval is 503, and its key is free`, async () => {
+        const api = await startTestApi(db);
+        const guarded = await openGuarded(api);
+        const { id } = await guarded.pend();
+        const path = `/v1/transfers/${text(id)}/approve`;
+        const key = text(id);
+        const approve = (): ReturnType<TestRequest> =>
+          api.request('POST', path, { token: guarded.tokens.approver, key });
+        answered(await failing(table, event, errno, approve), 503, 'ledger_unavailable');
+        await assertLedgerSound(db.database);
+        assert.equal(answered(await approve(), 200).json.status, 'completed');
+        await api.stop();
+      }).timeout(20_000);
+});
+
+type TestRequest = Awaited<ReturnType<typeof startTestApi>>['request'];
