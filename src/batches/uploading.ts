@@ -95,7 +95,7 @@ async function storeBytes(
   tenantId: Uuid,
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
-  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null };
+  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
   await transaction.execute(insertSql(bonusBatchStorage, [stored]));
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));

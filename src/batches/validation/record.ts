@@ -72,7 +72,7 @@ export class ValidationRecord {
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       // An API of before may have written none.
       const { tenantId, fileBytes } = found;
-      const storage = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null };
+      const storage = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
       await transaction.execute(upsertSql(bonusBatchStorage, [storage], ['problemRows']));
       return { ...found, ...again };
     });
