@@ -33,19 +33,21 @@ export async function hostileCampaign(db: TestDatabase, attacks: readonly Attack
   try {
     for (const attack of attacks) {
       process.stdout.write(`  ${attack.name} …\n`);
-      results.push(await fought(field, attack));
+      const result = await fought(field, attack);
+      process.stdout.write(`  ${lineOf(result)}\n`);
+      results.push(result);
     }
   } finally {
     await field.close();
   }
   await assertLedgerSound(db.database);
-  const lines = results.map(({ name, outcome, figures, faults }) =>
-    [name, faults.length === 0 ? 'fails' : `WORKS: ${faults.join('; ')}`, figures, outcome].join(' | '),
-  );
   const succeeded = results.filter(({ faults }) => faults.length > 0);
-  if (succeeded.length > 0) process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
   assert.equal(succeeded.length, 0, `${succeeded.length} of ${results.length} attacks work`);
-  return lines;
+  return results.map(lineOf);
+}
+
+function lineOf({ name, outcome, figures, faults }: Result): string {
+  return [name, faults.length === 0 ? 'fails' : `WORKS: ${faults.join('; ')}`, figures, outcome].join(' | ');
 }
 
 async function fought(field: Battlefield, attack: Attack): Promise<Result> {
