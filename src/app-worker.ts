@@ -102,6 +102,7 @@ function buildWork(
     desk,
     clock,
     baseUrl: config.BASE_URL,
+    nudge,
     sheets,
     shares,
   });

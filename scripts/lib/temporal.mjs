@@ -103,6 +103,9 @@ export function temporalPart(program, { ports, log, database }) {
     // One process serves everything: more partitions only make tasks wait for one another.
     'matching.numTaskqueueReadPartitions': 1,
     'matching.numTaskqueueWritePartitions': 1,
+    // Tasks that wait are given out in turn by their fairness keys, which are tenants.
+    'matching.useNewMatcher': true,
+    'matching.enableFairness': true,
   };
   return {
     name: 'temporal',

@@ -1,11 +1,11 @@
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
+import type { Clock, Instant } from '../core/instant.js';
 import { bigint } from '../db/columns.js';
-import type { Database, Reader } from '../db/database.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
 import { type TenantQuotas, tenantQuotas } from '../db/entities/identity.js';
-import { tenants } from '../db/entities/parties.js';
-import { literal, upsertSql } from '../db/statements.js';
+import { recipientBudgets, tenants, tokens } from '../db/entities/parties.js';
+import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
@@ -74,7 +74,7 @@ function exceeded(quota: string, used: bigint, limit: bigint): ApiError {
 }
 
 /** Null: as much as others. Undefined: as it is. */
-export type QuotaChange = Readonly<Partial<Record<keyof Quotas, bigint | null | undefined>>>;
+export type QuotaChange = Readonly<Partial<Record<keyof Omit<TenantQuotas, 'tenantId'>, bigint | null | undefined>>>;
 
 /** Throws ApiError invalid_field. What is stored beyond a smaller quota stays. */
 export async function setQuotas(
@@ -85,26 +85,38 @@ export async function setQuotas(
   actor: Actor,
 ): Promise<void> {
   for (const [name, limit] of Object.entries(change))
-    if (typeof limit === 'bigint' && (limit < 0n || limit > MOST))
+    if (typeof limit === 'bigint' && (limit < (name === 'newRecipients' ? 1n : 0n) || limit > MOST))
       throw new ApiError(invalidField(name, 'out_of_range'));
   await transact(database, async (transaction) => {
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     const before = await transaction.find(tenantQuotas, { tenantId });
-    const changed = (name: keyof Quotas): bigint | null =>
+    const changed = (name: keyof QuotaChange): bigint | null =>
       change[name] === undefined ? (before?.[name] ?? null) : (change[name] ?? null);
     const own: TenantQuotas = {
       tenantId,
       openBatches: changed('openBatches'),
       problemRows: changed('problemRows'),
       storedBytes: changed('storedBytes'),
+      newRecipients: changed('newRecipients'),
     };
-    await transaction.execute(upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes']));
+    await transaction.execute(
+      upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes', 'newRecipients']),
+    );
+    if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
     const details = {
       open_batches: own.openBatches?.toString() ?? null,
       problem_rows: own.problemRows?.toString() ?? null,
       stored_bytes: own.storedBytes?.toString() ?? null,
+      new_recipients: own.newRecipients?.toString() ?? null,
     };
     const act = { tenantId, action: 'tenant.set_quotas', subjectType: 'tenant', subjectId: tenantId, details };
     await recordAct(transaction, actor, clock(), act);
   });
+}
+
+/** What a budget has left is kept as a time, which means little under another size. */
+async function fillBudgets(transaction: Transaction, tenantId: Uuid, fullAt: Instant): Promise<void> {
+  const own = await transaction.select(tokens, { tenantId });
+  const name = [`tenant/${tenantId}`, ...own.map(({ keyId }) => `token/${keyId}`)];
+  await transaction.execute(updateSql(recipientBudgets, { fullAt }, { name }));
 }

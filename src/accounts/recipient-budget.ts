@@ -1,7 +1,9 @@
 import { ApiError } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, instant } from '../core/instant.js';
+import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
+import { bonusBatchStorage } from '../db/entities/bonuses.js';
+import { tenantQuotas } from '../db/entities/identity.js';
 import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -11,6 +13,12 @@ import type { Recipient } from './recipients.js';
 export interface Asking {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
+}
+
+/** A file whose names are paid for up to a row: what reads it anew does not pay again for those that are nobody's. */
+export interface FilePiece {
+  readonly batchId: Uuid;
+  readonly row: number;
 }
 
 export interface BudgetSize {
@@ -24,6 +32,8 @@ export interface BudgetSize {
 /** Known recipients that a process remembers: none is ever unknown again. */
 const MOST_REMEMBERED = 100_000;
 const MOST_REFUSALS = 10_000;
+/** For so long a refusal needs no look at the budget; an operator may have raised it since. */
+const REFUSED_MS = 5_000;
 
 /**
  * How many people may be looked for by alias or phone: every answer, also that there is nobody, tells who is a customer. One budget,
@@ -37,7 +47,10 @@ export class RecipientBudget {
   private readonly remembered = new Set<string>();
   private readonly turns = new Map<Uuid, Promise<void>>();
   /** By budget: how much was last refused, and until when. */
-  private readonly refusals = new Map<string, { readonly count: number; readonly until: number }>();
+  private readonly refusals = new Map<
+    string,
+    { readonly count: number; readonly until: number; readonly lookAgainAt: number }
+  >();
 
   constructor(database: Database, clock: Clock, size: BudgetSize) {
     this.database = database;
@@ -46,19 +59,37 @@ export class RecipientBudget {
   }
 
   /**
-   * Pays for what each of some names came to, before anybody is told. All or nothing. Throws ApiError rate_limited, with Retry-After;
-   * DatabaseUnavailable.
+   * Pays for what each of some names came to, before anybody is told. Where the budget has too little for all it pays for as
+   * many as it can, which makes these known, and throws all the same: of a file that is uploaded again when the budget has
+   * filled fewer are new each time. Throws ApiError rate_limited, with Retry-After; DatabaseUnavailable.
    */
-  async charge(asking: Asking, found: readonly Recipient[]): Promise<void> {
+  async charge(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = asking;
     if (found.every((id) => id !== null && this.remembered.has(`${tenantId} ${id}`))) return;
     const { count } = await newOnes(this.database.reader, tenantId, found);
     if (count > 0)
       await this.inTurn(tenantId, async () => {
-        this.assertNotRefused(asking, count);
-        await transact(this.database, (transaction) => this.pay(transaction, asking, found));
+        if (piece === undefined) this.assertNotRefused(asking, count);
+        await this.payAsCan(asking, found, piece);
       });
     this.remember(tenantId, found);
+  }
+
+  /** For all, else for as many as there is budget for, by halves. */
+  private async payAsCan(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
+    try {
+      await transact(this.database, (transaction) => this.pay(transaction, asking, found, piece));
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError) || found.length === 1) throw refusal;
+      const middle = Math.ceil(found.length / 2);
+      try {
+        await this.payAsCan(asking, found.slice(0, middle));
+        await this.payAsCan(asking, found.slice(middle));
+      } catch (failure) {
+        if (!(failure instanceof ApiError)) throw failure;
+      }
+      throw refusal;
+    }
   }
 
   /** One at a time for each tenant: who floods us waits for itself, and not with a connection that others need. */
@@ -75,39 +106,43 @@ export class RecipientBudget {
 
   /** A budget fills with time alone: as much as was refused is refused until its time. */
   private assertNotRefused(asking: Asking, count: number): void {
-    for (const name of this.sizesOf(asking).keys()) {
+    for (const name of namesOf(asking)) {
       const refused = this.refusals.get(name);
       if (refused === undefined || count < refused.count) continue;
-      const waitMs = refused.until - this.clock();
-      if (waitMs > 0) throw exhausted(waitMs);
+      const now = this.clock();
+      if (now < refused.lookAgainAt) throw exhausted(refused.until - now);
     }
   }
 
-  private async pay(transaction: Transaction, asking: Asking, found: readonly Recipient[]): Promise<void> {
+  private async pay(
+    transaction: Transaction,
+    asking: Asking,
+    found: readonly Recipient[],
+    piece: FilePiece | undefined,
+  ): Promise<void> {
     const { tenantId } = asking;
     // Under its lock nobody else of the tenant makes anybody known.
     const budgets = await this.lock(transaction, asking);
     const { ids, count } = await newOnes(transaction, tenantId, found);
-    for (const one of budgets) await this.take(transaction, one, count);
+    const isPaid = piece !== undefined && (await isPaidFor(transaction, piece));
+    for (const one of budgets) await this.take(transaction, one, isPaid ? ids.length : count);
     if (ids.length === 0) return;
     const rows = ids.map((accountId) => ({ tenantId, accountId }));
     await transaction.execute(insertSql(knownRecipients, rows));
   }
 
-  /** By the names of the budgets, the tenant's first. */
-  private sizesOf({ tenantId, tokenKeyId }: Asking): ReadonlyMap<string, number> {
-    const { ofTenant, ofToken } = this.size;
-    const token = tokenKeyId === null ? [] : ([[`token/${tokenKeyId}`, ofToken]] as const);
-    return new Map([[`tenant/${tenantId}`, ofTenant], ...token]);
-  }
-
   /** One that is not there yet is full. */
   private async lock(transaction: Transaction, asking: Asking): Promise<readonly Budget[]> {
-    const sizes = this.sizesOf(asking);
-    const rows = Array.from(sizes.keys(), (name) => ({ name, fullAt: this.clock() }));
-    for (const row of rows) await transaction.execute(upsertSql(recipientBudgets, [row], ['name']));
-    const found = await transaction.select(recipientBudgets, { name: [...sizes.keys()] });
-    return found.map((row) => ({ ...row, size: sizes.get(row.name) ?? 0 }));
+    const names = namesOf(asking);
+    for (const name of names)
+      await transaction.execute(upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']));
+    const found = await transaction.select(recipientBudgets, { name: names });
+    const own = (await transaction.find(tenantQuotas, { tenantId: asking.tenantId }))?.newRecipients ?? null;
+    const { ofTenant, ofToken } = this.size;
+    return found.map((row) => {
+      const usual = row.name === tenantBudget(asking.tenantId) ? ofTenant : ofToken;
+      return { ...row, size: own === null ? usual : Number(own) };
+    });
   }
 
   /** Kept as the time at which it is full again. */
@@ -118,7 +153,7 @@ export class RecipientBudget {
     const waitMs = after - now - fullAfterMs;
     if (waitMs > 0) {
       if (this.refusals.size >= MOST_REFUSALS) this.refusals.clear();
-      this.refusals.set(name, { count, until: now + waitMs });
+      this.refusals.set(name, { count, until: now + waitMs, lookAgainAt: now + Math.min(waitMs, REFUSED_MS) });
       throw exhausted(waitMs);
     }
     await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));
@@ -134,6 +169,32 @@ interface Budget {
   readonly name: string;
   readonly fullAt: number;
   readonly size: number;
+}
+
+/** What an operator has set for a tenant, null where it is as for all, and when its budget is full again, null where it is. */
+export async function readOwnBudget(
+  reader: Reader,
+  tenantId: Uuid,
+): Promise<{ readonly newRecipients: bigint | null; readonly fullAt: Instant | null }> {
+  const own = await reader.find(tenantQuotas, { tenantId });
+  const budget = await reader.find(recipientBudgets, { name: tenantBudget(tenantId) });
+  return { newRecipients: own?.newRecipients ?? null, fullAt: budget?.fullAt ?? null };
+}
+
+const tenantBudget = (tenantId: Uuid): string => `tenant/${tenantId}`;
+
+/** The tenant's first. */
+function namesOf({ tenantId, tokenKeyId }: Asking): readonly string[] {
+  return [tenantBudget(tenantId), ...(tokenKeyId === null ? [] : [`token/${tokenKeyId}`])];
+}
+
+/** Marks it as paid for. */
+async function isPaidFor(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
+  const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+  if (storage === undefined) return false;
+  if (storage.chargedRow >= row) return true;
+  await transaction.execute(updateSql(bonusBatchStorage, { chargedRow: row }, { batchId }));
+  return false;
 }
 
 function exhausted(waitMs: number): ApiError {

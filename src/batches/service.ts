@@ -137,7 +137,7 @@ export class Batches {
   /** False once retention has removed them. */
   private async hasRows(batchId: Uuid): Promise<boolean> {
     const storage = await this.reader.find(bonusBatchStorage, { batchId });
-    return storage?.rowsRemovedAt === null;
+    return (storage?.rowsRemovedAt ?? null) === null;
   }
 
   /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */

@@ -14,6 +14,7 @@ import { findKeys } from '../ledger/desk/keys.js';
 import { makeOnce } from '../ledger/once.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
+import { lastWithWorkflow } from './validation/line.js';
 
 /** 1 byte to 10 MiB, recognised as one of the kinds that are read. */
 export interface UploadFile {
@@ -66,6 +67,7 @@ export async function uploadBatch(
   } as const;
   const [id, outboxId] = [newId(), newId()];
   const { tenantId } = caller;
+  const told = { isNext: false };
   const answer = await makeOnce(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     await storeBytes(transaction, id, tenantId, upload.file);
@@ -76,11 +78,13 @@ export async function uploadBatch(
     await lockAccount(transaction, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());
+    if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return batch;
+    told.isNext = true;
     const entry = outboxEntry({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, batch.createdAt);
     await transaction.execute(insertSql(outbox, [entry]));
     return batch;
   });
-  if (answer.outcome.done && !answer.replayed)
+  if (told.isNext && answer.outcome.done && !answer.replayed)
     nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
   return answer;
 }
@@ -91,7 +95,7 @@ async function storeBytes(
   tenantId: Uuid,
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
-  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null };
+  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
   await transaction.execute(insertSql(bonusBatchStorage, [stored]));
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));

@@ -3,6 +3,7 @@ import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/
 import { literals } from '../db/statements.js';
 import { batchWorkflowId, type BatchWorkflowInput } from '../temporal/contracts.js';
 import type { WaitingSource, WantedWorkflow } from '../temporal/waiting.js';
+import { HAS_TURN_SQL } from './validation/line.js';
 
 /** A `ready` one waits for whoever executes it. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
@@ -18,11 +19,12 @@ export const batchWaiting: WaitingSource = {
     return new Map(rows.map((row) => [row.id, wanted(row)]));
   },
   async longWaiting(reader, madeBefore, after, limit) {
-    const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const behind = after === null ? '' : ` AND b.id>${uuid.literal(after)}`;
     const rows = await reader.query(
-      `SELECT id, tenant_id FROM bonus_batches FORCE INDEX (by_status)
-       WHERE status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND created_at<${time.literal(madeBefore)}${behind}
-       ORDER BY id LIMIT ${Math.trunc(limit)}`,
+      `SELECT b.id, b.tenant_id FROM bonus_batches b FORCE INDEX (by_status)
+       WHERE b.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND b.created_at<${time.literal(madeBefore)}${behind}
+         AND ${HAS_TURN_SQL}
+       ORDER BY b.id LIMIT ${Math.trunc(limit)}`,
     );
     return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   },

@@ -7,6 +7,7 @@ import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import type { Nudge } from '../temporal/nudge.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
 import { BatchExecution } from './execution.js';
@@ -21,6 +22,7 @@ export interface BatchServiceParts {
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
   readonly baseUrl: string;
+  readonly nudge: Pick<Nudge, 'tell'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };

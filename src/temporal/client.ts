@@ -75,6 +75,8 @@ export class TemporalClient {
         signalArgs: [],
         typedSearchAttributes: searchAttributesOf(wanted),
         staticSummary: wanted.summary,
+        // Where the server knows it, tenants whose tasks wait are served in turn; its activities inherit it.
+        priority: { fairnessKey: wanted.tenantId },
         // Its resource still waits, so a workflow of this id that has ended was ended by hand.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),

@@ -4,11 +4,13 @@ import { readConfig } from '../../src/config.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import { keyIdOf } from '../../src/access/token-format.js';
+import { setQuotas } from '../../src/access/quotas.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { TestClock } from '../webhooks/support.js';
 
 const DAY = 86_400_000;
@@ -130,6 +132,34 @@ describe('the budget of recipients looked for by alias or phone', function () {
       answered(await payBonus(name), 201);
     }
     assert.deepEqual(await validated([one, other]), ['ready']);
+  });
+
+  it("grows with a size of the tenant's own, for each of its tokens too, and is full then", async () => {
+    await spend(10);
+    refused(await lookUp(await newAlias()));
+    const { id } = bank.tenant.tenant;
+    await setQuotas(db.database, clock.now, id, { newRecipients: 40n }, TEST_ACTOR);
+    clock.pass(5_000);
+    await spend(40);
+    refused(await lookUp(nobody()));
+  });
+
+  it('makes as many known as it has room for, where a file has more: uploaded again it costs the rest', async () => {
+    const names = await Promise.all(Array.from({ length: 18 }, () => newAlias()));
+    assert.deepEqual(await validated(names), ['rejected', 'rate_limited']);
+    for (const name of names.slice(0, 10)) answered(await lookUp(name), 200);
+    clock.pass(10 * DAY);
+    assert.deepEqual(await validated(names), ['ready']);
+  });
+
+  it('counts the names that are nobody once, however often the validation of a file begins again', async () => {
+    const form = formOf(csvOf([[nobody(), MIN, 'COPM', null, null]]), { source_account: payer.id });
+    const batchId = text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+    const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: keyIdOf(bank.token) };
+    for (let times = 0; times < 3; times += 1)
+      await api.core.recipientBudget.charge(asking, [null, null, null, null], { batchId, row: 900 });
+    await spend(6);
+    refused(await lookUp(nobody()));
   });
 
   it('refuses before it tells: a new customer and nobody get the same answer, by every door', async () => {

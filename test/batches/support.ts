@@ -86,7 +86,13 @@ export function batchServiceOf(
   parts: Pick<BatchServiceParts, 'database' | 'desk' | 'clock'> & Partial<BatchServiceParts>,
 ): BatchService {
   const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
-  const own = { baseUrl: BASE_URL, sheets: new SheetReaders(), shares, recipientBudget: boundless(parts.database) };
+  const own = {
+    baseUrl: BASE_URL,
+    nudge: NOBODY,
+    sheets: new SheetReaders(),
+    shares,
+    recipientBudget: boundless(parts.database),
+  };
   return new BatchService({ ...own, ...parts });
 }
 
@@ -109,7 +115,7 @@ export interface WorldOptions {
 
 /** A tenant whose payroll is paid: the service's own parts, without HTTP. */
 /** Nobody relays: the tests do themselves what a workflow would. */
-const NOBODY = { tell: () => undefined };
+export const NOBODY = { tell: () => undefined };
 
 /** A file as it comes out of a form. */
 export function uploadOf(file: Buffer): UploadFile {
@@ -186,6 +192,7 @@ export class BatchWorld {
       recipientBudget: boundless(database),
       clock,
       baseUrl: BASE_URL,
+      nudge: NOBODY,
       openSheet: openTestSheet,
     };
     const batch = await validateBatch(parts, id, watch);
@@ -305,6 +312,7 @@ export class ServedBatches {
       recipientBudget: boundless(database),
       clock,
       baseUrl: BASE_URL,
+      nudge: NOBODY,
       openSheet: openTestSheet,
     };
     const batch = await validateBatch(parts, id, UNWATCHED);

@@ -14,6 +14,7 @@ import {
   fileOf,
   HEADER,
   number,
+  NOBODY,
   openTestSheet,
   payroll,
   resourceOf,
@@ -431,6 +432,7 @@ describe('the validation of a batch', () => {
         recipientBudget: boundless(database),
         clock,
         baseUrl: BASE_URL,
+        nudge: NOBODY,
         openSheet: openTestSheet,
       };
       assert.equal(await validateBatch(parts, source.id, UNWATCHED), undefined);

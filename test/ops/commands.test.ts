@@ -37,6 +37,16 @@ describe('npm run ops', function () {
     assert.equal(ran.stdout, '');
   }
 
+  it("shows and changes a tenant's recipient budget", async () => {
+    const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);
+    const command = ['tenants', 'recipient-budget', String(id)];
+    assert.deepEqual(await json(...command), { size: 'default', full_at: 'now' });
+    assert.deepEqual(await json(...command, '--size', '500000'), { size: '500000', full_at: 'now' });
+    assert.deepEqual(await json(...command), { size: '500000', full_at: 'now' });
+    assert.deepEqual(await json(...command, '--size', 'default'), { size: 'default', full_at: 'now' });
+    await fails(1, /newRecipients/, ...command, '--size', '0');
+  });
+
   it('shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {

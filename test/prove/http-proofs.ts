@@ -40,7 +40,13 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
   ],
   timing: (db) =>
     twoProcesses(db, async ({ api, others: [baseUrl = ''] }) => [
-      await timingCampaign({ api, baseUrl, requests: 20_000, errors: CERTAIN }),
+      await timingCampaign({
+        api,
+        baseUrl,
+        requests: 20_000,
+        errors: CERTAIN,
+        onCompared: (line) => process.stdout.write(`  ${line}\n`),
+      }),
     ]),
   model: async (db) => [await modelCampaign({ db, operations: 1_000_000, longest: 300, lanes: 4 })],
 };

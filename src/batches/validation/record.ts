@@ -11,12 +11,16 @@ import {
   bonusBatchRows,
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
-import { accounts } from '../../db/entities/parties.js';
-import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
+import { outbox } from '../../db/entities/outbox.js';
+import { accounts, tenants } from '../../db/entities/parties.js';
+import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
+import type { Nudge } from '../../temporal/nudge.js';
+import { outboxEntry } from '../../temporal/outbox-entry.js';
 import { presentBatch } from '../presenter.js';
 import { SAME_FILE_MS } from '../rules.js';
+import { lastWithWorkflow } from './line.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
@@ -30,6 +34,7 @@ export interface RecordParts {
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
   readonly baseUrl: string;
+  readonly nudge: Pick<Nudge, 'tell'>;
 }
 
 /** What is wrong in a row; 0: in the file. */
@@ -65,7 +70,10 @@ export class ValidationRecord {
       const validationRun = found.validationRun + 1;
       const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
-      await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
+      // An API of before may have written none.
+      const { tenantId, fileBytes } = found;
+      const storage = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
+      await transaction.execute(upsertSql(bonusBatchStorage, [storage], ['problemRows']));
       return { ...found, ...again };
     });
     return batch === null ? null : new ValidationRecord(parts, batch);
@@ -127,8 +135,11 @@ export class ValidationRecord {
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
-    const { database, clock, baseUrl } = this.parts;
-    return transact(database, async (transaction) => {
+    const { database, clock, baseUrl, nudge } = this.parts;
+    const outboxId = newId();
+    const [finished, next] = await transact(database, async (transaction) => {
+      // The tenant's row is the lock of its line.
+      await transaction.find(tenants, { id: this.batch.tenantId }, { forUpdate: true });
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
       await this.lockAccounts(transaction, charged);
       await this.assertOurs(transaction);
@@ -147,9 +158,19 @@ export class ValidationRecord {
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
       const object = presentBatch(finished, baseUrl);
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
-      await appendEvents(transaction, [event], clock(), [statement]);
-      return finished;
+      const next = await lastWithWorkflow(transaction, finished.tenantId, finished.id);
+      const entry = next === null ? [] : [this.entryFor(next, outboxId)];
+      await appendEvents(transaction, [event], clock(), [statement, ...entry]);
+      return [finished, next] as const;
     });
+    if (next !== null) nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    return finished;
+  }
+
+  private entryFor(batchId: Uuid, outboxId: Uuid): string {
+    const { tenantId } = this.batch;
+    const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
+    return insertSql(outbox, [outboxEntry(changed, this.parts.clock())]);
   }
 
   /** The source's row guards the batch: whoever reads it to execute waits. The other one's keeps it from being closed. */

@@ -139,7 +139,8 @@ class FileReading {
       'value' in recipient ? [recipient.value.name] : [],
     );
     const found = await resolveRecipients(this.reader, this.record.of.tenantId, names);
-    await this.budget.charge(this.record.of, foundByName(names, found));
+    const { id: batchId, tenantId, tokenKeyId } = this.record.of;
+    await this.budget.charge({ tenantId, tokenKeyId }, foundByName(names, found), { batchId, row: this.lastNumber });
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {

@@ -147,6 +147,8 @@ export const bonusBatchStorage = defineTable('bonus_batch_storage', {
   problemRows: column.integer,
   /** When its rows and problems were removed; null while they are there. */
   rowsRemovedAt: column.nullable(column.time),
+  /** Up to this row of the file the recipient budget has paid for its names. */
+  chargedRow: column.integer,
 });
 export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
 

@@ -38,16 +38,18 @@ export const verifications = defineTable('verifications', {
 });
 export type Verification = RowOf<typeof verifications>;
 
-/** What an operator set for one account instead of its type's limits; null: the type's. */
 /** What a tenant may have stored, where an operator has said so; null: as much as others. */
 export const tenantQuotas = defineTable('tenant_quotas', {
   tenantId: column.uuid,
   openBatches: column.nullable(column.bigint),
   problemRows: column.nullable(column.bigint),
   storedBytes: column.nullable(column.bigint),
+  /** How many people never named before it, or one of its tokens, may look for at once. */
+  newRecipients: column.nullable(column.bigint),
 });
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
+/** What an operator set for one account instead of its type's limits; null: the type's. */
 export const accountLimits = defineTable('account_limits', {
   accountId: column.uuid,
   asset: column.asset,
@@ -74,7 +76,7 @@ const actColumns = {
   details: column.string,
 };
 
-/** Every privileged act. Nobody can change or delete a row. */
+/** Every privileged act. The application can neither change nor delete a row. */
 export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 

@@ -17,7 +17,7 @@ shows elsewhere: whoever can write the whole log anew can do so with other hashe
 export function addAuditLogCommand(program: Command): void {
   addCommand(program, {
     usage: 'audit-log',
-    summary: 'who did what that needs a privilege, newest first; nobody can change or delete a line of it',
+    summary: 'who did what that needs a privilege, newest first; the application can change and delete no line of it',
     options: [
       ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
       [

@@ -4,6 +4,8 @@ import { tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
+import { readOwnBudget } from '../../accounts/recipient-budget.js';
+import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { countOrDefault, optionalText, text } from '../inputs.js';
@@ -46,6 +48,7 @@ export function addTenantCommands(program: Command): void {
       output.one(tenantFields(await findTenant(database.reader, tenant))),
   });
   addQuotas(own);
+  addRecipientBudget(own);
   addCommand(own, {
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
@@ -81,6 +84,25 @@ function addQuotas(own: Command): void {
       if (Object.values(change).some((limit) => limit !== undefined))
         await setQuotas(database, clock, id, change, actor());
       output.list(quotaFields(await readQuotas(database.reader, id)), '');
+    },
+  });
+}
+
+function addRecipientBudget(own: Command): void {
+  addCommand(own, {
+    usage: 'recipient-budget <tenant>',
+    summary: 'how many people that it never named a tenant may look for by alias or phone; with --size, changes it',
+    explanation:
+      'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
+    options: [['--size <count>', 'people at once, or the word default: as the configuration says of all tenants']],
+    examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
+    input: z.object({ tenant: text, size: countOrDefault }),
+    run: async ({ database, clock, actor, output }, { tenant, size }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
+      const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
+      const isFull = fullAt === null || fullAt <= clock();
+      output.one({ size: newRecipients?.toString() ?? 'default', full_at: isFull ? 'now' : toRfc3339(fullAt) });
     },
   });
 }

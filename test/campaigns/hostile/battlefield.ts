@@ -50,6 +50,8 @@ export class Battlefield {
     const honest = await openPayrollBank(front);
     // It uploads all the time and executes nothing.
     await setQuotas(db.database, systemClock, honest.bank.tenant.tenant.id, { openBatches: 1_000_000n }, TEST_ACTOR);
+    // The first one finds everything cold.
+    await honest.ready(1);
     return new Battlefield(honest, api, worker, front, temporal);
   }
 

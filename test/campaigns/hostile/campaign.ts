@@ -33,19 +33,21 @@ export async function hostileCampaign(db: TestDatabase, attacks: readonly Attack
   try {
     for (const attack of attacks) {
       process.stdout.write(`  ${attack.name} …\n`);
-      results.push(await fought(field, attack));
+      const result = await fought(field, attack);
+      process.stdout.write(`  ${lineOf(result)}\n`);
+      results.push(result);
     }
   } finally {
     await field.close();
   }
   await assertLedgerSound(db.database);
-  const lines = results.map(({ name, outcome, figures, faults }) =>
-    [name, faults.length === 0 ? 'fails' : `WORKS: ${faults.join('; ')}`, figures, outcome].join(' | '),
-  );
   const succeeded = results.filter(({ faults }) => faults.length > 0);
-  if (succeeded.length > 0) process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
   assert.equal(succeeded.length, 0, `${succeeded.length} of ${results.length} attacks work`);
-  return lines;
+  return results.map(lineOf);
+}
+
+function lineOf({ name, outcome, figures, faults }: Result): string {
+  return [name, faults.length === 0 ? 'fails' : `WORKS: ${faults.join('; ')}`, figures, outcome].join(' | ');
 }
 
 async function fought(field: Battlefield, attack: Attack): Promise<Result> {
@@ -60,7 +62,8 @@ async function fought(field: Battlefield, attack: Attack): Promise<Result> {
   const { p99, slowestBatch, batches } = result;
   const figures = `p99 ${alone.p99} → ${p99} ms, slowest of ${batches} batches ${alone.slowestBatch} → ${slowestBatch} ms, API ${apiMb} MB, worker ${workerMb} MB`;
   if (p99 > Math.max(P99_MS, 2 * alone.p99)) faults.push(`the honest tenant's p99 is ${p99} ms`);
-  if (slowestBatch > BATCH_MS) faults.push(`its batch is ready after ${slowestBatch} ms`);
+  // A machine that is busy otherwise is nobody's attack.
+  if (slowestBatch > Math.max(BATCH_MS, alone.slowestBatch)) faults.push(`its batch is ready after ${slowestBatch} ms`);
   if (apiMb > MOST_MB) faults.push(`the API has ${apiMb} MB`);
   if (workerMb > MOST_MB) faults.push(`the worker has ${workerMb} MB`);
   if (!field.api.isRunning || !field.worker.isRunning) faults.push('a process has died');

@@ -1,6 +1,6 @@
 import type { Attack } from '../campaign.js';
 import { brokenFileAttack } from './broken-files.js';
-import { batchFlood, quotaFlood, slowUploads } from './shares.js';
+import { batchFlood, executionFlood, quotaFlood, slowUploads } from './shares.js';
 import { formatCodes, sharedStrings } from './workbooks.js';
 
 /** Every attack that must fail. Another one is another entry. */
@@ -9,6 +9,7 @@ export const ATTACKS: readonly Attack[] = [
   sharedStrings,
   slowUploads,
   batchFlood,
+  executionFlood,
   quotaFlood,
   brokenFileAttack({ seed: 15, files: 10_000 }),
 ];

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csvOf, formOf } from '../../../batches/support.js';
 import { answered } from '../../../support/bank.js';
+import type { Uuid } from '../../../../src/core/ids.js';
 import type { Attack } from '../campaign.js';
 
 /** Taking more than one's share of places, slots and room. */
@@ -10,6 +11,7 @@ import type { Attack } from '../campaign.js';
 const SLOW_MS = 15_000;
 const SLOW_TENANTS = 5;
 const SLOW_EACH = 4;
+const LOOK_MS = 500;
 
 /** Uploads that never end, on every place that there is. */
 export const slowUploads: Attack = {
@@ -55,6 +57,22 @@ export const batchFlood: Attack = {
     for (let sent = 0; sent < FLOOD; sent += 1) await attacker!.upload(file);
     await sleep(SLOW_MS);
     return `${FLOOD} batches of ${FLOOD_ROWS} rows of one tenant`;
+  },
+};
+
+const PAID = 40;
+const PAID_ROWS = 200;
+
+/** One tenant that has many batches paid at once. */
+export const executionFlood: Attack = {
+  name: 'execution flood',
+  run: async (field) => {
+    const [attacker] = await field.attackers(1);
+    const ids: Uuid[] = [];
+    for (let made = 0; made < PAID; made += 1) ids.push(await attacker!.ready(PAID_ROWS));
+    await Promise.all(ids.map((id) => attacker!.execute(id)));
+    for (const id of ids) while ((await attacker!.read(id)).status !== 'completed') await sleep(LOOK_MS);
+    return `${PAID} batches of ${PAID_ROWS} rows of one tenant executed at once, and all paid`;
   },
 };
 

@@ -1,0 +1,35 @@
+import type { Uuid } from '../../core/ids.js';
+import { uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { bonusBatches } from '../../db/entities/bonuses.js';
+import { literal } from '../../db/statements.js';
+
+/**
+ * The line in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs as
+ * these end. Temporal serves whatever it is given in its order: sixty files of one tenant at once would be hundreds of
+ * its tasks before anybody else's next one. Who changes the line holds the tenant's row.
+ */
+
+/** Enough for as many worker processes, each of which validates one of a tenant at a time. */
+const WITH_A_WORKFLOW = 4;
+/** What has been begun so often holds up nobody: reading it fails for a reason of its own. */
+const BEGUN_TOO_OFTEN = 5;
+
+const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
+
+/** Of the tenant's batches in line the last one that has a workflow, `except` left out; null where there is room for another. */
+export async function lastWithWorkflow(reader: Reader, tenantId: Uuid, except: Uuid | null): Promise<Uuid | null> {
+  const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
+  const [row] = await reader.query(
+    `SELECT id FROM bonus_batches FORCE INDEX (status)
+     WHERE tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND ${WAITS}${others}
+     ORDER BY created_at, id LIMIT 1 OFFSET ${WITH_A_WORKFLOW - 1}`,
+  );
+  return row === undefined ? null : uuid.parse(row.id);
+}
+
+/** Whether the batch `b` of a query is among those that have a workflow, as far as the line is concerned. */
+export const HAS_TURN_SQL = `(b.status<>'validating' OR ${WITH_A_WORKFLOW}>(
+  SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
+  WHERE ahead.tenant_id=b.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
+    AND (ahead.created_at<b.created_at OR (ahead.created_at=b.created_at AND ahead.id<b.id))))`;

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { batchWaiting } from '../../src/batches/waiting.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { outbox } from '../../src/db/entities/outbox.js';
+import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { updateSql } from '../../src/db/statements.js';
+import { transact } from '../../src/db/transact.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { LEAST } from '../support/bank.js';
+import { assertLedgerSound } from '../support/world.js';
+import { BatchWorld, payroll } from './support.js';
+
+const FILE = payroll([['$nobody', LEAST.toString(), 'COPM']]);
+
+describe('the line of files that wait to be validated', () => {
+  let db: TestDatabase;
+  let world: BatchWorld;
+  let source: Account;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+  beforeEach(async () => {
+    world = await BatchWorld.open(db);
+    source = await world.account();
+  });
+  after(() => assertLedgerSound(db.database));
+
+  const upload = async (count: number, to = world, from = source): Promise<Uuid[]> => {
+    const ids: Uuid[] = [];
+    for (let sent = 0; sent < count; sent += 1) ids.push((await to.uploaded(from, FILE)).id);
+    return ids;
+  };
+  /** Of these the ones that the relay will hear of. */
+  const told = async (ids: readonly Uuid[]): Promise<Uuid[]> => {
+    const entries = await db.database.reader.select(outbox, { resourceId: ids });
+    return ids.filter((id) => entries.some(({ resourceId }) => resourceId === id));
+  };
+  /** Of these the ones that the sweeper would look for. */
+  const missed = async (ids: readonly Uuid[]): Promise<Uuid[]> => {
+    const found = await batchWaiting.longWaiting(db.database.reader, instant(systemClock() + 60_000), null, 100_000);
+    return ids.filter((id) => found.some((one) => one.id === id));
+  };
+
+  it('has the first four begin, and each of the others when one has ended', async () => {
+    const ids = await upload(6);
+    assert.deepEqual(await told(ids), ids.slice(0, 4));
+    await world.validate(ids[2]!);
+    assert.deepEqual(await told(ids), ids.slice(0, 5));
+    await world.validate(ids[0]!);
+    assert.deepEqual(await told(ids), ids);
+    for (const at of [1, 3, 4, 5]) await world.validate(ids[at]!);
+    const next = await upload(1);
+    assert.deepEqual(await told(next), next);
+  });
+
+  it("never holds up another tenant's file", async () => {
+    await upload(6);
+    const other = await BatchWorld.open(db);
+    const ids = await upload(1, other, await other.account());
+    assert.deepEqual(await told(ids), ids);
+  });
+
+  it('is kept by the sweeper, which looks for those alone whose turn it is', async () => {
+    const ids = await upload(6);
+    assert.deepEqual(await missed(ids), ids.slice(0, 4));
+    await world.validate(ids[0]!);
+    assert.deepEqual(await missed(ids), ids.slice(1, 5));
+  });
+
+  it('is not held up by a file that fails again and again', async () => {
+    const ids = await upload(6);
+    for (const id of ids.slice(0, 4))
+      await transact(db.database, (transaction) =>
+        transaction.execute(updateSql(bonusBatches, { validationRun: 5 }, { id })),
+      );
+    assert.deepEqual(await missed(ids), ids);
+    const next = await upload(1);
+    assert.deepEqual(await told(next), next);
+    for (const id of ids) await world.validate(id);
+  });
+});
