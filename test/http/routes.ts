@@ -103,10 +103,6 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
         return Promise.resolve({ status: 200, body: { id: pathId(request, 'id') } });
       },
     );
-    for (const path of ['/v1/things/{id}', '/v1/things/fixed'])
-      api.get(path, permits('readTransfers'), answers({ 200: ThingSchema }), summary('Find a thing'), ({ path }) =>
-        Promise.resolve({ status: 200, body: { found: path.split('/').at(-1) } }),
-      );
     api.get(
       '/v1/accounts/lookup',
       permits('readAccount'),

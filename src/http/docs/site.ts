@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import helmet from 'helmet';
 import type Koa from 'koa';
 import type { Guide } from '../../core/guide.js';
+import type { RequestState } from '../dispatch.js';
 import type { Route } from '../route.js';
 import { STYLE } from './layout.js';
 import {
@@ -15,7 +16,7 @@ import {
   REFERENCE_STYLE,
   referencePage,
 } from './pages.js';
-import { ERRORS_PAGE } from '../errors.js';
+import { ERRORS_PAGE, methodNotAllowed } from '../errors.js';
 
 interface Page {
   readonly type: string;
@@ -61,15 +62,18 @@ export class DocsSite {
     this.secure = securityHeaders(new URL(baseUrl).origin);
   }
 
-  /** A page's path as its route's name, or null when there is none. */
-  has(path: string): boolean {
-    return this.pages.has(path);
-  }
-
-  /** Serves the page at the path, which must be one of ours. */
-  serve(context: Koa.Context, path: string): void {
-    const page = this.pages.get(path);
-    if (page === undefined) throw new TypeError('no such page');
+  /** Serves the pages. What has another path is somebody else's. */
+  async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
+    const { exchange } = context.state;
+    const page = this.pages.get(exchange.path);
+    if (page === undefined) {
+      await next();
+      return;
+    }
+    exchange.routeName = exchange.path;
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+    context.respond = true;
+    context.set('Svc-Request-Id', exchange.requestId);
     this.secure(context.req, context.res, () => {});
     context.status = 200;
     context.set('Cache-Control', 'public, max-age=60');
