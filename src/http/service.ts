@@ -3,7 +3,6 @@ import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { DocsSite } from './docs/site.js';
-import type { Guide } from '../core/guide.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
 import type { Api } from './api.js';
@@ -27,7 +26,6 @@ export interface ServiceOptions {
   readonly api: Api;
   /** What others than tenants send; none unless said. */
   readonly inbound?: readonly InboundRoute[];
-  /** The features' own pages in the docs; none unless said. */
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
@@ -36,8 +34,6 @@ export interface ServiceOptions {
   readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
-  /** The pages of the docs that the features write. */
-  readonly guides: readonly Guide[];
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
@@ -57,14 +53,14 @@ const CLIENT_GONE = 499;
 
 /** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
 export function createService(options: ServiceOptions): Koa {
-  const { api, baseUrl, docsUrl, guides } = options;
+  const { api, baseUrl, docsUrl } = options;
   const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
   const parts: ServiceParts = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs: new DocsSite({ routes: api.routes, openApi, guides, baseUrl, docsUrl }),
+    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
     metrics: new HttpMetrics(options.registry),
   };
   const routers = routersOf(api.routes, async (exchange, route, params) => {
