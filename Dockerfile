@@ -8,6 +8,7 @@ COPY migrations ./migrations
 COPY activities ./activities
 COPY workflows ./workflows
 COPY src ./src
+COPY docs/guides ./docs/guides
 RUN npx tsc --rootDir . --outDir dist --incremental false \
  && node dist/src/bundle-workflows.js \
  && npm prune --omit=dev --ignore-scripts
@@ -23,6 +24,7 @@ WORKDIR /app
 COPY --from=build --chown=node:node /app/package.json ./
 COPY --from=build --chown=node:node /app/node_modules ./node_modules
 COPY --from=build --chown=node:node /app/dist ./dist
+COPY --from=build --chown=node:node /app/docs ./docs
 # node, whom the base image has for this.
 USER 1000:1000
 EXPOSE 8080 9090

@@ -12,7 +12,6 @@ import { Accounts } from './accounts/service.js';
 import { ApprovalPolicies } from './approvals/policies.js';
 import { approvalPolicyRoutes } from './approvals/routes.js';
 import { APPROVAL_THRESHOLDS } from './approvals/thresholds.js';
-import { batchGuide } from './batches/guide.js';
 import { batchFileRoutes } from './batches/routes-files.js';
 import { batchRoutes } from './batches/routes.js';
 import { Batches } from './batches/service.js';
@@ -33,7 +32,6 @@ import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
-import { payoutGuide } from './payouts/guide.js';
 import { callbackMetrics, contradictionMetrics } from './payouts/metrics.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
@@ -201,7 +199,6 @@ export async function openApiServers(
     ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
     docsUrl: config.DOCS_URL,
-    guides: [batchGuide(config.BASE_URL), payoutGuide],
     trustedProxies: config.TRUSTED_PROXIES,
     errors,
     logger,

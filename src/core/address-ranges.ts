@@ -2,7 +2,8 @@ import ipaddr from 'ipaddr.js';
 
 /** Ranges of addresses: where a token may be used from, which proxies are believed. As text with commas between. */
 
-export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type AddressRange = readonly [Address, number];
 
 /** The range that the text names, in its canonical form (`10.0.0.0/8`; one address is a range too), or null. */
 export function normaliseRange(text: string): string | null {
@@ -27,6 +28,9 @@ export function parseRanges(stored: string): readonly AddressRange[] {
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;
-  const from = ipaddr.process(address);
-  return ranges.some(([network, bits]) => network.kind() === from.kind() && from.match(network, bits));
+  return liesIn(ranges, ipaddr.process(address));
+}
+
+export function liesIn(ranges: readonly AddressRange[], address: Address): boolean {
+  return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { type AddressRange, normaliseRange, parseRanges } from '../core/address-ranges.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
+import { type Address, type AddressRange, liesIn, normaliseRange, parseRanges } from '../core/address-ranges.js';
 
 /** In no range. */
 const UNKNOWN_ADDRESS = '';
@@ -32,19 +30,12 @@ export class ClientAddresses {
     if (client === null) return peer;
     const forwarded = request.headers['x-forwarded-for'];
     const hops = forwarded === undefined ? [] : String(forwarded).split(',');
-    while (hops.length > 0 && this.trusts(client)) {
+    while (hops.length > 0 && liesIn(this.trusted, client)) {
       const next = readAddress((hops.pop() ?? '').trim());
       if (next === null) return UNKNOWN_ADDRESS;
       client = next;
     }
     return client.toString();
-  }
-
-  private trusts(address: Address): boolean {
-    return this.trusted.some(([range, bits]) => {
-      if (address instanceof ipaddr.IPv4) return range instanceof ipaddr.IPv4 && address.match(range, bits);
-      return range instanceof ipaddr.IPv6 && address.match(range, bits);
-    });
   }
 }
 

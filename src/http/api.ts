@@ -56,6 +56,14 @@ export class Api {
     if (Object.keys(parts.answers).length === 0) throw new Error(`${name} does not say what it answers`);
     if (this.routes.some((route) => route.method === method && route.path === path))
       throw new Error(`${name} is given twice`);
+    const other = this.routes.find((route) => route.path !== path && shapeOf(route.path) === shapeOf(path));
+    if (other !== undefined)
+      throw new Error(`${name} is ${other.path} elsewhere: one path has one name for a parameter`);
     this.routes.push({ ...parts, operation: parts.operation, method, path, handler });
   }
+}
+
+/** Two paths of one shape are the same path, for the router and in OpenAPI. */
+function shapeOf(path: string): string {
+  return path.replace(/\{\w+\}/g, '{}');
 }

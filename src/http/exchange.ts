@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';
-import type { Route } from './route.js';
+import type { ApiAnswer, Route } from './route.js';
 
 /** One request and what is known about it so far. */
 export class Exchange {
@@ -17,6 +17,8 @@ export class Exchange {
   /** The template for logs and metrics: never the path, which holds ids and whatever a stranger typed. */
   routeName = 'unknown';
   route: Route | null = null;
+  /** Null of a page, which Koa sends. */
+  answer: ApiAnswer | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
   /** The kind of failure behind a 5xx, for the log. */

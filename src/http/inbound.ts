@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { methodNotAllowed } from './errors.js';
-import type { Exchange } from './exchange.js';
+import Router from '@koa/router';
+import type { RequestState } from './dispatch.js';
 import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
@@ -26,19 +26,16 @@ export interface InboundMessage {
 /** For the whole of a body. */
 const BODY_LIMIT_MS = 30_000;
 
-/** Null when it is no inbound route's. Throws 405, 413, and what `receive` throws. */
-export function receiveInbound(routes: readonly InboundRoute[], exchange: Exchange): Promise<ApiAnswer> | null {
-  for (const route of routes) {
-    const match = route.pattern.exec(exchange.path);
-    if (match !== null) return receive(route, { ...match.groups }, exchange);
-  }
-  return null;
-}
-
-async function receive(route: InboundRoute, params: Record<string, string>, exchange: Exchange): Promise<ApiAnswer> {
-  exchange.routeName = route.path;
-  if (exchange.method !== 'POST') throw methodNotAllowed('POST');
-  const { request, response, path } = exchange;
-  const body = await readBody(request, response, BODY_LIMIT_MS);
-  return route.receive({ path, params, headers: request.headers, body });
+/** Takes a POST to each. */
+export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestState> {
+  const router = new Router<RequestState>();
+  for (const { path: routeName, pattern, receive } of routes)
+    router.post(pattern, async ({ state: { exchange } }) => {
+      exchange.routeName = routeName;
+      const { request, response, path } = exchange;
+      const body = await readBody(request, response, BODY_LIMIT_MS);
+      const params = { ...pattern.exec(path)?.groups };
+      exchange.answer = await receive({ path, params, headers: request.headers, body });
+    });
+  return router;
 }

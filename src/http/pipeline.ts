@@ -1,11 +1,10 @@
-import { ApiError, type FieldProblem, invalidField, notFound } from '../core/errors.js';
+import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/versions.js';
 import type { ClientAddresses } from './address.js';
 import { assertScope, type Authenticate, readToken, unauthorized } from './authentication.js';
-import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
 import { headerText, repeatedHeaders, type SingleHeader } from './headers.js';
 import { fingerprintOf, readIdempotencyKey } from './idempotency.js';
@@ -16,12 +15,10 @@ import { readQuery } from './query.js';
 import type { RateLimiter } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
-import type { Found, Router } from './router.js';
 import { assertForm, readUpload, type UploadedFile } from './upload.js';
 import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
 export interface PipelineParts {
-  readonly router: Router;
   readonly authenticate: Authenticate;
   readonly addresses: ClientAddresses;
   readonly rateLimiter: RateLimiter;
@@ -32,7 +29,7 @@ export interface PipelineParts {
   readonly ledgerTimeoutMs: number;
 }
 
-type Match = Extract<Found, { kind: 'route' }>;
+type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
 /**
@@ -40,9 +37,14 @@ type Repeated = ReadonlySet<SingleHeader>;
  * is read, which takes memory and time, it is known that its sender may send one: what can be told of that without it
  * is told first.
  */
-export async function answerRequest(parts: PipelineParts, exchange: Exchange): Promise<ApiAnswer> {
-  const match = matchRoute(parts.router, exchange);
-  const { route } = match;
+export async function answerRequest(
+  parts: PipelineParts,
+  exchange: Exchange,
+  route: Route,
+  params: Params,
+): Promise<ApiAnswer> {
+  exchange.route = route;
+  exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);
   const caller = await ledgerTime.spend(authenticated(parts, exchange, repeated));
@@ -57,31 +59,22 @@ export async function answerRequest(parts: PipelineParts, exchange: Exchange): P
   try {
     const content = await readContent(parts.bodyTimeouts, exchange, route, place);
     const { body, query } = checkInput(route, content, exchange.search);
+    const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
     const answer = route.handler({
       caller,
       requestId: exchange.requestId,
       version,
-      path: match.path,
-      params: match.params,
+      path,
+      params,
       body,
       file: content.file,
       query,
-      idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, match, caller, exchange, content) },
+      idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, route, path, caller, content) },
     });
     return await ledgerTime.spend(answer);
   } finally {
     place?.leave();
   }
-}
-
-/** Unknown paths and wrong methods are told without a token: they are no secret. */
-function matchRoute(router: Router, exchange: Exchange): Match {
-  const found = router.find(exchange.method, exchange.path);
-  if (found.kind === 'unknown') throw notFound();
-  if (found.kind === 'wrong_method') throw methodNotAllowed(found.allow);
-  exchange.route = found.route;
-  exchange.routeName = found.route.path;
-  return found;
 }
 
 async function authenticated(parts: PipelineParts, exchange: Exchange, repeated: Repeated): Promise<Caller> {
@@ -173,13 +166,13 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
 
 function fingerprint(
   parts: PipelineParts,
-  { route, path }: Match,
+  { method, idempotent }: Route,
+  path: string,
   caller: Caller,
-  exchange: Exchange,
   { json, file }: Content,
 ): ReturnType<typeof fingerprintOf> {
-  const memberId: Uuid | null = route.idempotent === 'member' ? caller.memberId : null;
+  const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
   // Of a file its bytes count, not its name. The line break keeps them apart from the fields: JSON on one line has none.
   const body = file === null ? (json?.canonical ?? '') : `${json?.canonical ?? ''}\n${file.sha256.toString('hex')}`;
-  return fingerprintOf(parts.fingerprintKeys, { method: exchange.method, path, body, memberId });
+  return fingerprintOf(parts.fingerprintKeys, { method, path, body, memberId });
 }

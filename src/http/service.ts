@@ -1,22 +1,22 @@
+import type Router from '@koa/router';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { DocsSite } from './docs/site.js';
-import type { Guide } from '../core/guide.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
-import { type ErrorWriter, methodNotAllowed, toldError } from './errors.js';
+import { type ErrorWriter, toldError } from './errors.js';
+import { assertWellFormed, refuseUnmatched, type RequestState, routersOf } from './dispatch.js';
 import { Exchange } from './exchange.js';
-import { type InboundRoute, receiveInbound } from './inbound.js';
+import { inboundRouter, type InboundRoute } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { answerRequest, type PipelineParts } from './pipeline.js';
 import type { RateLimiter } from './rate-limit.js';
 import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
-import { Router } from './router.js';
 import { sendFile } from './send-file.js';
 import { sendJson } from './send.js';
 import { UploadPlaces } from './upload-places.js';
@@ -26,7 +26,6 @@ export interface ServiceOptions {
   readonly api: Api;
   /** What others than tenants send; none unless said. */
   readonly inbound?: readonly InboundRoute[];
-  /** The features' own pages in the docs; none unless said. */
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   readonly fingerprintKeys: Keyring;
@@ -35,8 +34,6 @@ export interface ServiceOptions {
   readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
-  /** The pages of the docs that the features write. */
-  readonly guides: readonly Guide[];
   /** Addresses and ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
@@ -45,60 +42,58 @@ export interface ServiceOptions {
 }
 
 interface ServiceParts extends PipelineParts {
-  readonly inbound: readonly InboundRoute[];
   readonly docs: DocsSite;
   readonly errors: ErrorWriter;
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
 }
 
-const READING = new Set(['GET', 'HEAD']);
-const PAGE_METHODS = 'GET, HEAD';
-
 /** Nothing was answered, the client had gone; counted under the status that proxies use for it. */
 const CLIENT_GONE = 499;
 
 /** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
 export function createService(options: ServiceOptions): Koa {
-  const { api, baseUrl, docsUrl, guides } = options;
+  const { api, baseUrl, docsUrl } = options;
   const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
-  return application({
+  const parts: ServiceParts = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
-    inbound: options.inbound ?? [],
-    router: new Router(api.routes),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs: new DocsSite({ routes: api.routes, openApi, guides, baseUrl, docsUrl }),
+    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
     metrics: new HttpMetrics(options.registry),
+  };
+  const routers = routersOf(api.routes, async (exchange, route, params) => {
+    exchange.answer = await answerRequest(parts, exchange, route, params);
   });
+  return application(parts, [...routers, inboundRouter(options.inbound ?? [])]);
 }
 
-function application(parts: ServiceParts): Koa {
-  const app = new Koa();
+function application(parts: ServiceParts, routers: readonly Router<RequestState>[]): Koa {
+  const app = new Koa<RequestState>();
   // What is left here are broken connections; every other fault has been answered and logged by then.
   app.on('error', (fault: unknown) => parts.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
-  app.use(async (context) => {
+  app.use(async (context, next) => {
     const exchange = new Exchange(context.req, context.res);
-    if (parts.docs.has(exchange.path)) exchange.routeName = exchange.path;
-    if (parts.docs.has(exchange.path) && READING.has(exchange.method)) {
-      context.set('Svc-Request-Id', exchange.requestId);
-      parts.docs.serve(context, exchange.path);
-      finish(parts, exchange, context.status);
-      return;
-    }
+    context.state.exchange = exchange;
+    // Koa's own reading of the path ends at a '#'.
+    context.newRouterPath = exchange.path;
     // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange, not 27).
     context.respond = false;
-    finish(parts, exchange, await answer(parts, exchange));
+    finish(parts, exchange, await answer(parts, exchange, context, next));
   });
+  app.use((context, next) => parts.docs.serve(context, next));
+  for (const router of routers) app.use(router.routes());
+  app.use(refuseUnmatched);
   return app;
 }
 
-async function answer(parts: ServiceParts, exchange: Exchange): Promise<number> {
+async function answer(parts: ServiceParts, exchange: Exchange, page: Koa.Context, next: Koa.Next): Promise<number> {
   try {
-    if (parts.docs.has(exchange.path)) throw methodNotAllowed(PAGE_METHODS);
-    const inbound = receiveInbound(parts.inbound, exchange);
-    const { status, body, file, headers } = await (inbound ?? answerRequest(parts, exchange));
+    assertWellFormed(exchange);
+    await next();
+    if (exchange.answer === null) return page.status;
+    const { status, body, file, headers } = exchange.answer;
     if (file !== undefined) await sendFile(exchange, status, file, headers ?? {});
     else sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
     return status;

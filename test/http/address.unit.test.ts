@@ -35,7 +35,18 @@ describe('client addresses', () => {
 
   it('a hop that cannot be read leaves the address unknown, which is in no range', () => {
     const addresses = new ClientAddresses(['10.0.0.0/8']);
-    for (const forwarded of ['', 'unknown', '1.2.3.4, evil', '1.2.3', '999.1.1.1', '1.2.3.4:8080', '_hidden', ',']) {
+    const unreadable = [
+      '',
+      'unknown',
+      '1.2.3.4, evil',
+      '1.2.3',
+      '999.1.1.1',
+      '1.2.3.4:8080',
+      '_hidden',
+      ',',
+      '1.2.3.4,',
+    ];
+    for (const forwarded of [...unreadable, '0x0a.1', '010.0.0.9']) {
       const address = addresses.of(from('10.0.0.1', forwarded));
       assert.equal(address, '', forwarded);
       assert.equal(admitsAddress(parseRanges('10.0.0.0/8,0.0.0.0/0,::/0'), address), false, forwarded);

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { type Operation, PERMISSIONS } from '../../src/core/permissions.js';
-import { batchGuide } from '../../src/batches/guide.js';
-import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
-import { COLUMNS } from '../../src/batches/validation/header.js';
 import { html, prose } from '../../src/http/docs/layout.js';
 import { call, rawHead, sendRaw, startWorld, type World } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -14,13 +11,14 @@ const PAGES = [
   '/docs/permissions',
   '/docs/conceptos/errores',
   '/docs/batches',
+  '/docs/payouts',
 ];
 
 describe('docs', () => {
   let world: World;
 
   before(async () => {
-    world = await startWorld({ routes: thingRoutes(), guides: [batchGuide('http://localhost:8080')] });
+    world = await startWorld({ routes: thingRoutes() });
   });
   after(() => world.server.stop(0));
 
@@ -70,11 +68,15 @@ describe('docs', () => {
     assert.match(text, /GET \/v1\/transfers\/\{id\}/);
   });
 
-  it('the page of batches has every column, and every code that an errors file can hold', async () => {
+  it('the guides of docs/guides are served with their tables, and commands that reach this API', async () => {
     const { text } = await get('/docs/batches');
-    for (const name of [...COLUMNS, ...Object.keys(PROBLEM_CODES)])
-      assert.ok(text.includes(`<td><code>${name}</code></td>`), name);
-    assert.match((await get('/docs')).text, /href="\/docs\/batches"/);
+    assert.match(text, /<h1>Batches of bonuses<\/h1>\s+<h2>Three steps<\/h2>/);
+    assert.match(text, /<div class="scroll"><table>\s*<thead>\s*<tr>\s*<th>Column<\/th>/);
+    assert.match(text, /<td><code>recipient<\/code><\/td>\s*<td>yes<\/td>/);
+    assert.match(text, /curl -i http:\/\/localhost:8080\/v1\/bonus_batches/);
+    assert.equal(text.includes('127.0.0.1'), false);
+    for (const path of ['batches', 'conventions', 'payouts'])
+      assert.ok((await get('/docs')).text.includes(`href="/docs/${path}"`), path);
   });
 
   it('a page that is known is not sent again', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { answers, permits, summary } from '../../src/http/route.js';
 import {
   callerWith,
   call,
   OTHER_TENANT,
   postJson,
+  rawHead,
+  sendRaw,
   startWorld,
   TENANT,
   TOKEN,
@@ -49,6 +52,39 @@ describe('order of checks', () => {
     assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
     const options = await call(`${world.url}/v1/transfers`, { method: 'OPTIONS' });
     assert.equal(options.status, 405);
+    assert.equal(options.headers.get('allow'), 'POST, GET, HEAD');
+  });
+
+  it('a method of no route at all is 405 where there is the path, and 404 elsewhere', async () => {
+    for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
+      const known = await sendRaw(world.port, rawHead(`${method} /v1/transfers HTTP/1.1`, 'Connection: close'));
+      assert.match(known, /^HTTP\/1\.1 405 [^]*\r\nAllow: POST, GET, HEAD\r\n/, method);
+      const unknown = await sendRaw(world.port, rawHead(`${method} /v1/nothing HTTP/1.1`, 'Connection: close'));
+      assert.match(unknown, /^HTTP\/1\.1 404 /, method);
+    }
+  });
+
+  it('a path that is not percent-encoded as it must be is unknown, whatever the token and the method', async () => {
+    for (const method of ['GET', 'PUT'])
+      for (const path of ['/v1/transfers/%zz', '/v1/transfers/%', '/v1/transfers/%C3/approve'])
+        assert.equal((await call(world.url + path, { method, headers: { authorization: null } })).status, 404, path);
+  });
+
+  it('the target is taken as it is sent: neither # nor a backslash ends or divides its path', async () => {
+    for (const path of [
+      '/v1/transfers#x',
+      '/v1\\transfers',
+      '/v1/transfers\\',
+      '/v1/x/../transfers',
+      '/v1/./transfers',
+    ])
+      assert.match(
+        await sendRaw(world.port, rawHead(`GET ${path} HTTP/1.1`, 'Connection: close')),
+        /^HTTP\/1\.1 404 /,
+        path,
+      );
+    for (const target of ['http://elsewhere/v1/transfers', 'HTTPS://elsewhere:1/v1/transfers?limit=1'])
+      assert.match(await sendRaw(world.port, rawHead(`GET ${target} HTTP/1.1`, 'Connection: close')), / 200 /, target);
   });
 
   for (const path of [
@@ -67,8 +103,21 @@ describe('order of checks', () => {
     assert.equal((await call(`${world.url}/v1/transfers/`, { method: 'DELETE' })).status, 404);
   });
 
-  it('a fixed segment is found before a parameter', async () => {
-    assert.equal((await call(`${world.url}/v1/accounts/lookup`)).status, 200);
+  it('a fixed segment is found before a parameter, whichever of the two was given first', async () => {
+    const paths = ['/v1/things/{id}', '/v1/things/fixed', '/v1/others/fixed', '/v1/others/{id}'] as const;
+    const other = await startWorld({
+      routes: (api) => {
+        for (const path of paths)
+          api.get(path, permits('readTransfers'), answers({ 200: null }), summary('Tell the route'), () =>
+            Promise.resolve({ status: 200, body: path }),
+          );
+      },
+    });
+    for (const path of paths) {
+      const answer = await call(`${other.url}${path.replace('{id}', 'x')}`);
+      assert.equal(answer.json<string>(), path);
+    }
+    await other.server.stop(0);
   });
 
   const REFUSED_TOKENS: readonly [name: string, authorization: string | null][] = [

@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Keyring } from '../../src/core/fingerprint.js';
-import type { Guide } from '../../src/core/guide.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
@@ -34,7 +33,6 @@ export interface WorldOptions {
   readonly timeouts?: ServerTimeouts;
   readonly bodyTimeouts?: BodyTimeouts;
   readonly docsUrl?: string;
-  readonly guides?: readonly Guide[];
   /** Gets every line that is logged. */
   readonly log?: (line: string) => void;
 }
@@ -67,7 +65,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ...(options.bodyTimeouts === undefined ? {} : { bodyTimeouts: options.bodyTimeouts }),
     baseUrl: 'http://localhost:8080',
     docsUrl,
-    guides: options.guides ?? [],
     trustedProxies: options.trustedProxies ?? [],
     errors,
     logger,

@@ -200,6 +200,13 @@ describe('uploads', () => {
     ]);
   });
 
+  it('brackets in the name of a field mean nothing', async () => {
+    for (const name of ['source_account[]', 'description[0]', 'a[b]', 'a[5000000]'])
+      assert.deepEqual(problemsOf(await post(SOURCE, { name, value: ACCOUNT }, FILE)), [
+        `invalid_field ${name} unknown`,
+      ]);
+  });
+
   it('a field that is no UTF-8 is refused', async () => {
     const latin1 = Buffer.from('caf\xe9', 'latin1');
     assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value: latin1 }, FILE)), [
@@ -290,6 +297,19 @@ describe('uploads', () => {
     }
     assert.ok(form.ms > 650 && json.ms > 250 && json.ms < 650, `${form.ms} ${json.ms}`);
     assert.equal(seen.length, 0);
+  });
+
+  it('what can be no form any more is refused at once, though more was announced', async () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, value: 'a' }));
+    const broken = formBody([SOURCE, FILE], '').toString().replace('Content-Disposition', 'Content\x01Disposition');
+    for (const begun of [formBody(many, ''), Buffer.from(broken)]) {
+      const socket = await opened(world.port);
+      const received = readAll(socket, 2_000);
+      const head = [`Content-Type: ${FORM_TYPE}`, `Idempotency-Key: ${A_KEY}`, 'Content-Length: 1000000'];
+      socket.on('error', () => {}).write(rawHead('POST /v1/bonus_batches HTTP/1.1', ...head));
+      socket.write(begun);
+      assert.match(await received, /"reason":"malformed_multipart"/);
+    }
   });
 
   it('a client that asks first is told to go on, or that the file is too large', async () => {

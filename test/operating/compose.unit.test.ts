@@ -323,8 +323,11 @@ describe('the Dockerfile', () => {
         visit(`${normalize(join(dirname(file), path))}.ts`);
     };
     [...programs, 'workflows/index.ts'].forEach(visit);
-    const folders = [...new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''))].sort();
+    const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
+    // The guides are read when the API starts.
+    const folders = [...imported, 'docs/guides'].sort();
     assert.deepEqual(copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(), folders);
+    assert.match(read('Dockerfile'), /\nCOPY --from=build --chown=node:node \/app\/docs \.\/docs\n/);
     const allowed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'));

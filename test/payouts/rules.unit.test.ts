@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { PAYOUT_STATUSES, type Payout, type PayoutStatus } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
 import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
-import { ROOT } from '../support/service-process.js';
 import { effectOf, endOfNumber, nextAsk, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
 
 const WORDS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
@@ -163,20 +160,6 @@ describe('the table of endings', () => {
     assert.equal(new Set(SCENARIOS.map(({ ending }) => ending)).size, SCENARIOS.length);
     assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
     for (const { ending, name } of SCENARIOS) assert.equal(scenarioFor(`1234${ending ?? '99'}`).name, name);
-  });
-});
-
-describe('docs/payouts.md', () => {
-  it('has the table of endings as the code has it', async () => {
-    const text = await readFile(join(ROOT, 'docs/payouts.md'), 'utf8');
-    const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-    const found = rows.filter((row) => row[3]?.startsWith('approved →')).map((row) => row.slice(1, 4));
-    const wanted = SCENARIOS.map(({ ending, meaning, shown }) => [
-      ending === null ? 'any other' : `\`${ending}\``,
-      meaning,
-      shown,
-    ]);
-    assert.deepEqual(found, wanted);
   });
 });
 

@@ -1,6 +1,4 @@
-import type { Guide } from '../../core/guide.js';
-
-/** HTML that is already safe. Made by `html` alone. */
+/** HTML that is already safe. Made by `html`, and of the guides. */
 export class Html {
   readonly text: string;
 
@@ -31,8 +29,15 @@ export function prose(text: string): Html {
 /** Where the pages are, as paths on this service. `base` is the path of DOCS_URL, without a slash at its end. */
 export interface Site {
   readonly base: string;
-  /** The pages that the features write, beside those of every API. */
   readonly guides: readonly Guide[];
+}
+
+/** A page that is written by hand. */
+export interface Guide {
+  /** Under the docs' own path: `/batches`. */
+  readonly path: string;
+  readonly title: string;
+  readonly content: Html;
 }
 
 export function page({ base, guides }: Site, title: string, content: Html): string {
@@ -48,7 +53,6 @@ export function page({ base, guides }: Site, title: string, content: Html): stri
         <nav>
           <a href="${base || '/'}">Docs</a>
           <a href="${base}/reference">Reference</a>
-          <a href="${base}/conventions">Conventions</a>
           <a href="${base}/conceptos/errores">Errors</a>
           <a href="${base}/permissions">Permissions</a>
           ${guides.map(({ path, title }) => html`<a href="${base}${path}">${title}</a> `)}

@@ -1,11 +1,9 @@
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../core/errors.js';
-import type { Guide, GuideSection } from '../../core/guide.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
-import { API_VERSIONS } from '../../core/versions.js';
 import type { Route } from '../route.js';
 import { html, type Html, page, prose, type Site } from './layout.js';
 
-/** The written pages of the docs; what is data in the code is read from there. */
+/** The pages of the docs that are made from the code. Those that are written are in docs/guides. */
 
 export function homePage(site: Site, baseUrl: string): string {
   const { base, guides } = site;
@@ -17,7 +15,6 @@ export function homePage(site: Site, baseUrl: string): string {
     </p>
     <ul>
       <li><a href="${base}/reference">Reference</a>: every operation, to read and to try out</li>
-      <li><a href="${base}/conventions">Conventions</a>: idempotency, pages, amounts, times, limits, versions</li>
       <li><a href="${base}/conceptos/errores">Errors</a>: every code, what it means and what to do</li>
       <li><a href="${base}/permissions">Permissions</a>: which scope and which role an operation asks for</li>
       ${guides.map(({ path, title }) => html`<li><a href="${base}${path}">${title}</a></li>`)}
@@ -98,77 +95,6 @@ function permissionRow(operation: Operation, routes: readonly Route[]): Html {
     <td>${roleIn ?? '–'}</td>
     <td>${[...(roles ?? ['–']), ...(also === undefined ? [] : [also])].join(', ')}</td>
   </tr>`;
-}
-
-const CONVENTIONS: readonly (readonly [title: string, ...paragraphs: string[]])[] = [
-  [
-    'Idempotency',
-    'Operations that move money need the header `Idempotency-Key`, a UUID: a new one for a new operation, the same one when you repeat a request whose answer you did not get.',
-    'The same key with the same body gives the original result, as it is now, with `Svc-Idempotent-Replayed: true`; money does not move twice. The same key with another body is 409 `idempotency_key_reused`. The body is compared as JSON: the order of keys and white space do not matter, everything else does.',
-    'Only a success and a 422 bind a key, and they bind it for ever. After any other answer the key is free. After a 503, or no answer at all, repeat the same request with the same key: only that tells what happened.',
-    'Looking for a key in a list shows what it made. An empty list is no proof that nothing will appear: the first request may still be on its way.',
-  ],
-  [
-    'Pages',
-    'Collections answer `items`, newest first, and `next_cursor`, which is null on the last page. `limit` is 1 to 100, 25 if you do not say.',
-    'A cursor belongs to its list: send it to the same path with the same filters (`limit` may change). Anything else is 400 `invalid_field`. Do not take it apart; it is signed.',
-    '`created_at[gte]` and `created_at[lte]` are inclusive.',
-  ],
-  [
-    'Amounts, times, ids, text',
-    'An amount is `raw`, an integer in the smallest unit written as text (at most 9223372036854775807), and `asset`: `COPM` counts centavos, `DUSD` millionths of a dollar. A JSON number is refused.',
-    'Times are RFC 3339 in UTC with milliseconds. Ids are UUIDs. Text is kept in NFC and counted in code points; control characters are refused.',
-    'Null for a field that may be absent says that it is absent. A field that does not exist is refused, and every problem of a request is listed at once in `details.errors`.',
-  ],
-  [
-    'Rate limits',
-    'Each token has a bucket that refills all the time. `RateLimit-Limit` is its size, `RateLimit-Remaining` what is left, `RateLimit-Reset` the seconds until it is full. When it is empty: 429 with `Retry-After` in seconds; retry with backoff and jitter. Lookups and uploads have smaller buckets of their own.',
-    'People who are looked for by alias or phone have a budget of their own, of the token and of all tokens of the tenant together, the same for lookups, bonuses and batches: each answer tells whether somebody is a customer. Whom the tenant has named before costs nothing. A file that names more new people than are left is `rejected` with `rate_limited`.',
-  ],
-  [
-    'Versions',
-    `The path begins with \`/v1\`. Dated versions change details; a request may name one in \`Svc-Version\`: ${API_VERSIONS.map((version) => `\`${version}\``).join(', ')}. A version that is to go is announced 12 months before, with the headers \`Deprecation\` and \`Sunset\`.`,
-  ],
-];
-
-export function conventionsPage(site: Site): string {
-  const sections = CONVENTIONS.map(
-    ([title, ...paragraphs]) =>
-      html`<h2>${title}</h2>
-        ${paragraphs.map((text) => html`<p>${prose(text)}</p>`)}`,
-  );
-  return page(site, 'Conventions', html`${sections}`);
-}
-
-export function guidePage(site: Site, { title, sections }: Guide): string {
-  return page(site, title, html`${sections.map(guideSection)}`);
-}
-
-function guideSection({ title, paragraphs, commands, table }: GuideSection): Html {
-  return html`<h2>${title}</h2>
-    ${paragraphs.map((text) => html`<p>${prose(text)}</p>`)}
-    ${commands === undefined ? '' : html`<pre><code>${commands}</code></pre>`}
-    ${table === undefined ? '' : guideTable(table)}`;
-}
-
-function guideTable({ head, rows }: NonNullable<GuideSection['table']>): Html {
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((name) => html`<th>${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (cells) =>
-            html`<tr>
-              ${cells.map((cell) => html`<td>${prose(cell)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
 
 /** The frame of the reference; Swagger UI fills it from /openapi.json. */

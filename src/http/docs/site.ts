@@ -2,20 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import helmet from 'helmet';
 import type Koa from 'koa';
-import type { Guide } from '../../core/guide.js';
+import type { RequestState } from '../dispatch.js';
 import type { Route } from '../route.js';
-import { STYLE } from './layout.js';
-import {
-  conventionsPage,
-  errorsPage,
-  guidePage,
-  homePage,
-  permissionsPage,
-  REFERENCE_SCRIPT,
-  REFERENCE_STYLE,
-  referencePage,
-} from './pages.js';
-import { ERRORS_PAGE } from '../errors.js';
+import { readGuides } from './guides.js';
+import { page, STYLE } from './layout.js';
+import { errorsPage, homePage, permissionsPage, REFERENCE_SCRIPT, REFERENCE_STYLE, referencePage } from './pages.js';
+import { ERRORS_PAGE, methodNotAllowed } from '../errors.js';
 
 interface Page {
   readonly type: string;
@@ -29,7 +21,6 @@ export interface SiteParts {
   readonly baseUrl: string;
   /** Its path is where the pages are served. */
   readonly docsUrl: string;
-  readonly guides: readonly Guide[];
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -41,15 +32,17 @@ export class DocsSite {
   private readonly pages: ReadonlyMap<string, Page>;
   private readonly secure: ReturnType<typeof helmet>;
 
-  constructor({ routes, openApi, guides, baseUrl, docsUrl }: SiteParts) {
+  constructor({ routes, openApi, baseUrl, docsUrl }: SiteParts) {
     const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
+    const guides = readGuides(baseUrl);
     const site = { base, guides };
     this.pages = new Map([
       [base || '/', pageOf(HTML, homePage(site, baseUrl))],
       [`${base}${ERRORS_PAGE}`, pageOf(HTML, errorsPage(site))],
       [`${base}/permissions`, pageOf(HTML, permissionsPage(site, routes))],
-      [`${base}/conventions`, pageOf(HTML, conventionsPage(site))],
-      ...guides.map((guide) => [`${base}${guide.path}`, pageOf(HTML, guidePage(site, guide))] as const),
+      ...guides.map(
+        ({ path, title, content }) => [`${base}${path}`, pageOf(HTML, page(site, title, content))] as const,
+      ),
       [`${base}/reference`, pageOf(HTML, referencePage(site))],
       [`${base}/assets/style.css`, pageOf(CSS, STYLE)],
       [`${base}/assets/reference.css`, pageOf(CSS, REFERENCE_STYLE)],
@@ -61,15 +54,18 @@ export class DocsSite {
     this.secure = securityHeaders(new URL(baseUrl).origin);
   }
 
-  /** A page's path as its route's name, or null when there is none. */
-  has(path: string): boolean {
-    return this.pages.has(path);
-  }
-
-  /** Serves the page at the path, which must be one of ours. */
-  serve(context: Koa.Context, path: string): void {
-    const page = this.pages.get(path);
-    if (page === undefined) throw new TypeError('no such page');
+  /** Serves the pages. What has another path is somebody else's. */
+  async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
+    const { exchange } = context.state;
+    const page = this.pages.get(exchange.path);
+    if (page === undefined) {
+      await next();
+      return;
+    }
+    exchange.routeName = exchange.path;
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+    context.respond = true;
+    context.set('Svc-Request-Id', exchange.requestId);
     this.secure(context.req, context.res, () => {});
     context.status = 200;
     context.set('Cache-Control', 'public, max-age=60');

@@ -1,8 +1,8 @@
 import type { RailStatement } from '../rules.js';
 
 /**
- * What the simulated rail does, by how the account number ends. This table is what the code does, what docs/payouts.md and the
- * docs page show, and what the tests go through.
+ * What the simulated rail does, by how the account number ends. This table is what the code does, what the guide
+ * (docs/guides/payouts.md) shows, and what the tests go through.
  */
 
 /** An outcome, from so long after the payment was acted on. */
@@ -25,7 +25,6 @@ export interface Scenario {
   readonly losesFirst: boolean;
   /** The statuses that a payout goes through. */
   readonly shown: string;
-  readonly meaning: string;
 }
 
 const SOON_MS = 2_000;
@@ -42,7 +41,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     ending: null,
     steps: [done(0)],
     shown: 'approved → in_progress → completed',
-    meaning: 'is paid at once',
   },
   {
     ...USUAL,
@@ -50,7 +48,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     ending: '01',
     steps: [{ afterMs: 0, status: 'failed', failureCode: 'account_closed' }],
     shown: 'approved → in_progress → failed',
-    meaning: 'is refused at once: `account_closed`',
   },
   {
     ...USUAL,
@@ -58,7 +55,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     ending: '02',
     steps: [{ afterMs: SOON_MS, status: 'failed', failureCode: 'account_unknown' }],
     shown: 'approved → in_progress → failed',
-    meaning: `is accepted, and fails after ${SOON_MS / 1_000} s: \`account_unknown\``,
   },
   {
     ...USUAL,
@@ -68,8 +64,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     silentMs: FOR_EVER,
     calls: false,
     shown: 'approved → in_progress',
-    meaning:
-      'is never answered: it stays `in_progress`, is asked about again and again, and is raised to operators, who resolve it; only a void is answered',
   },
   {
     ...USUAL,
@@ -79,7 +73,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     silentMs: LATER_MS,
     calls: false,
     shown: 'approved → in_progress → completed',
-    meaning: `is paid, but the rail says nothing for ${LATER_MS / 1_000} s; then it answers when it is asked`,
   },
   {
     ...USUAL,
@@ -87,7 +80,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     ending: '05',
     steps: [done(0), { afterMs: LATER_MS, status: 'returned', failureCode: 'account_blocked' }],
     shown: 'approved → in_progress → completed → returned',
-    meaning: `is paid at once, and comes back after ${LATER_MS / 1_000} s: \`account_blocked\``,
   },
   {
     ...USUAL,
@@ -95,7 +87,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     ending: '06',
     steps: [done(SOON_MS)],
     shown: 'approved → in_progress → completed',
-    meaning: `is accepted, and paid after ${SOON_MS / 1_000} s`,
   },
   {
     ...USUAL,
@@ -104,7 +95,6 @@ export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
     steps: [done(0)],
     losesFirst: true,
     shown: 'approved → in_progress → completed',
-    meaning: 'is lost on its first way to the rail; asked, the rail knows nothing of it, gets it again, and pays',
   },
 ];
 

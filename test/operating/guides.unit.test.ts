@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { TEMPLATE_COLUMNS } from '../../src/batches/files/writing/template.js';
+import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
+import { MOST_ROWS } from '../../src/batches/rules.js';
+import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
+import { API_VERSIONS } from '../../src/core/versions.js';
+import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
+import { FAILURES } from '../../src/payouts/rails/rules.js';
+import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { tableRows } from './pages.js';
+
+/** What the pages for tenants say of what the code does. */
+
+const BATCHES = 'docs/guides/batches.md';
+const PAYOUTS = 'docs/guides/payouts.md';
+
+/** The rows of the table whose head begins with this. */
+function rowsBelow(page: string, head: string): string[][] {
+  const rows = tableRows(page);
+  const begin = rows.findIndex(([first]) => first === head) + 2;
+  assert.ok(begin > 1, `${page} has no table of ${head}`);
+  const isOver = (_: unknown, index: number): boolean => rows[index + begin + 1]?.[0]?.startsWith('---') === true;
+  const end = rows.slice(begin).findIndex(isOver);
+  return rows.slice(begin, end < 0 ? undefined : begin + end);
+}
+
+describe('the guides for tenants', () => {
+  it('list every column of a batch, whether it must be there, and what the template says of it', () => {
+    const isRequired = (name: string): boolean => REQUIRED_COLUMNS.some((one) => one === name);
+    assert.deepEqual(
+      rowsBelow(BATCHES, 'Column'),
+      TEMPLATE_COLUMNS.map(({ name, note }) => [name, isRequired(name) ? 'yes' : 'no', note]),
+    );
+    assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MOST_ROWS.toLocaleString('en-US')} rows`));
+  });
+
+  it('list every code of an errors file', () => {
+    assert.deepEqual(
+      rowsBelow(BATCHES, 'Code').map(([code]) => code),
+      [...PROBLEM_CODES],
+    );
+  });
+
+  it('list every state of a payout, and every failure in its own words', () => {
+    assert.deepEqual(
+      rowsBelow(PAYOUTS, 'State')
+        .map(([state]) => state)
+        .sort(),
+      [...PAYOUT_STATUSES].sort(),
+    );
+    assert.deepEqual(rowsBelow(PAYOUTS, 'Code'), Object.entries(FAILURES));
+  });
+
+  it('list what the simulated rail does by the end of the account number', () => {
+    assert.deepEqual(
+      rowsBelow(PAYOUTS, 'Ending').map(([ending, meaning = '', states]) => [
+        ending,
+        Object.keys(FAILURES).find((code) => meaning.includes(code)) ?? null,
+        states,
+      ]),
+      SCENARIOS.map(({ ending, steps, shown }) => [ending ?? 'any other', steps.at(-1)?.failureCode ?? null, shown]),
+    );
+  });
+
+  it('name every dated version of the API', () => {
+    const text = readFileSync('docs/guides/conventions.md', 'utf8');
+    for (const version of API_VERSIONS) assert.ok(text.includes(`\`${version}\``), version);
+  });
+});
