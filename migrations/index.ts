@@ -14,6 +14,7 @@ import { RecipientBudgets1763744100000 } from './1763744100000-recipient-budgets
 import { Quotas1763745000000 } from './1763745000000-quotas.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
+import { BatchFiles1763746300000 } from './1763746300000-batch-files.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   Quotas1763745000000,
   AuditChain1763746000000,
   TokenUses1763746100000,
+  BatchFiles1763746300000,
 ];

@@ -91,7 +91,8 @@ async function storeBytes(
   tenantId: Uuid,
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
-  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null };
+  const none = { problemRows: 0, rowsRemovedAt: null, filesRun: 0, csvBytes: null, xlsxBytes: null };
+  const stored = { batchId, tenantId, fileBytes, ...none };
   await transaction.execute(insertSql(bonusBatchStorage, [stored]));
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
@@ -137,5 +138,6 @@ function newBatch(
     pauseReason: null,
     rejectionCode: null,
     finishedAt: null,
+    filesMadeAt: null,
   };
 }

@@ -16,8 +16,10 @@ import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/part
 import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
+import { Failpoints } from '../../src/core/failpoints.js';
 import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
+import { FileMaker } from '../../src/batches/making.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { Batches } from '../../src/batches/service.js';
 import { SheetReaders } from '../../src/batches/files/apart/sheet-readers.js';
@@ -86,8 +88,20 @@ export function batchServiceOf(
   parts: Pick<BatchServiceParts, 'database' | 'desk' | 'clock'> & Partial<BatchServiceParts>,
 ): BatchService {
   const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
-  const own = { baseUrl: BASE_URL, sheets: new SheetReaders(), shares, recipientBudget: boundless(parts.database) };
+  const { database } = parts;
+  const own = {
+    baseUrl: BASE_URL,
+    sheets: new SheetReaders(),
+    failpoints: new Failpoints(null),
+    shares,
+    recipientBudget: boundless(database),
+  };
   return new BatchService({ ...own, ...parts });
+}
+
+/** Makes the files of batches as a worker does. */
+export function fileMaker(database: Database): FileMaker {
+  return new FileMaker({ database, failpoints: new Failpoints(null) });
 }
 
 /** For tests whose files may name whomever they want. */
@@ -145,7 +159,7 @@ export class BatchWorld {
       nudge: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
-    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
   }
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
@@ -184,6 +198,7 @@ export class BatchWorld {
     const parts = {
       database,
       recipientBudget: boundless(database),
+      files: fileMaker(database),
       clock,
       baseUrl: BASE_URL,
       openSheet: openTestSheet,
@@ -303,6 +318,7 @@ export class ServedBatches {
     const parts = {
       database,
       recipientBudget: boundless(database),
+      files: fileMaker(database),
       clock,
       baseUrl: BASE_URL,
       openSheet: openTestSheet,
@@ -320,7 +336,7 @@ export class ServedBatches {
 
   async pay(id: Uuid): Promise<void> {
     const { database, desk, clock } = this.bank.api.core;
-    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
     assert.equal(await execution.pay(id, UNWATCHED), 'over');
   }
 

@@ -10,6 +10,7 @@ import {
   BASE_URL,
   BatchWorld,
   boundless,
+  fileMaker,
   codeOf,
   fileOf,
   HEADER,
@@ -429,6 +430,7 @@ describe('the validation of a batch', () => {
       const parts = {
         database,
         recipientBudget: boundless(database),
+        files: fileMaker(database),
         clock,
         baseUrl: BASE_URL,
         openSheet: openTestSheet,

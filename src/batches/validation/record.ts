@@ -15,6 +15,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
+import { keepFiles, type MadeFiles } from '../made-files.js';
 import { presentBatch } from '../presenter.js';
 import { SAME_FILE_MS } from '../rules.js';
 import type { Problem } from './problems.js';
@@ -40,6 +41,14 @@ export interface RowProblems {
 
 /** How far the reading has come: what GET shows meanwhile. */
 export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
+
+/** What the reading came to. */
+export interface Findings {
+  readonly isAccepted: boolean;
+  readonly progress: Progress;
+  /** Of a file with problems; null where its errors file could not be made yet. */
+  readonly errors: MadeFiles | null;
+}
 
 const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
@@ -121,17 +130,18 @@ export class ValidationRecord {
    * the one that there is now.
    */
   async finish(
-    isAccepted: boolean,
-    progress: Progress,
+    { isAccepted, progress, errors }: Findings,
     sums: RowChecker,
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
     const { database, clock, baseUrl } = this.parts;
     return transact(database, async (transaction) => {
+      if (errors !== null) await keepFiles(transaction, errors);
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
       await this.lockAccounts(transaction, charged);
       await this.assertOurs(transaction);
+      const at = clock();
       const finished: BonusBatch = {
         ...this.batch,
         ...progress,
@@ -141,13 +151,14 @@ export class ValidationRecord {
         duplicateCount: sums.duplicateCount,
         duplicateRows: sums.duplicateRows,
         sameFileBatchId: await sameFile(transaction, this.batch),
-        validatedAt: clock(),
+        validatedAt: at,
+        filesMadeAt: errors === null ? null : at,
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
       const object = presentBatch(finished, baseUrl);
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
-      await appendEvents(transaction, [event], clock(), [statement]);
+      await appendEvents(transaction, [event], at, [statement]);
       return finished;
     });
   }
