@@ -72,8 +72,9 @@ export async function makeMissing(parts: LaterParts, signal: AbortSignal): Promi
     if (last === undefined || ids.length < BATCHES_AT_A_TIME) break;
     older = ` AND s.batch_id<${uuid.literal(last)}`;
   }
-  if (faults.length > 0)
-    throw new Error(`the files of ${faults.length} batches could not be made`, { cause: faults[0] });
+  const [first] = faults;
+  if (first !== undefined)
+    throw first instanceof Error ? first : new Error('files could not be made', { cause: first });
 }
 
 type LaterParts = Omit<EndingParts, 'baseUrl'>;

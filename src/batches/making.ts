@@ -6,7 +6,7 @@ import type { Failpoints } from '../core/failpoints.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Database } from '../db/database.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
-import { isUnavailable } from '../db/failures.js';
+import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
 import { writeApart } from './files/apart/table-writing.js';
 import { Turns } from './files/turns.js';
 import { ERROR_COLUMNS, RESULT_COLUMNS } from './files/writing/reports.js';
@@ -19,6 +19,8 @@ import type { BatchFile } from './rules.js';
 const SHORT_ROWS = 1_000;
 /** A hundred thousand rows take a tenth of it; then the batch ends without, and the sweeper tries again. */
 const MAX_WRITING_MS = 120_000;
+
+const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
 
 export interface FileMakerParts {
   readonly database: Database;
@@ -55,7 +57,8 @@ export class FileMaker {
     try {
       return await this.make(kind, batch, signal);
     } catch (fault) {
-      if (signal.aborted || isUnavailable(fault) || fault instanceof MakingSuperseded) throw fault;
+      // What the file system says looks like what MySQL's connection says: these are told apart by their names.
+      if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
       return null;
     }
   }

@@ -340,6 +340,13 @@ export class ServedBatches {
     assert.equal(await execution.pay(id, UNWATCHED), 'over');
   }
 
+  /** Every row, and nothing of what comes behind the last. */
+  async payRows(id: Uuid): Promise<void> {
+    const { database, desk, clock } = this.bank.api.core;
+    const parts = { database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) };
+    await new BatchExecution(parts).payNextGroup(id, 100);
+  }
+
   async execute(id: Uuid): Promise<BonusBatch> {
     const keyed = { key: randomUUID(), fingerprint: commandFingerprint(['execute']) };
     return resourceOf(await this.batches.execute(this.caller, id, keyed));
