@@ -9,9 +9,9 @@ import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contrac
 /** What the workflow of a batch has done. The rows' states in MySQL are the guard: twice or late does no harm. */
 export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
-  /** Reads the whole file; begins from its first row whenever it is called. */
+  /** Reads the whole file, and makes the errors file; begins from the first row whenever it is called. */
   validateBatch(batchId: string): Promise<BatchState>;
-  /** Pays for some seconds, then tells how far it came. */
+  /** Pays for some seconds, then tells how far it came. Behind the last row it makes the result file, however long it takes. */
   payBatch(batchId: string): Promise<BatchPayment>;
   /** Answers why it was refused, or null. */
   actOnBatch(act: BatchAct): Promise<string | null>;
@@ -23,11 +23,11 @@ const PAY_MS = 5_000;
 const BEAT_MS = 2_000;
 
 export function batchActivities(work: BatchService, stopping: AbortSignal): BatchActivities {
-  const watched = async <T>(work: (watch: Watch) => Promise<T>, ...limits: readonly AbortSignal[]): Promise<T> => {
+  const watched = async <T>(work: (watch: Watch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
     const beat = setInterval(() => context.heartbeat(rows), BEAT_MS);
-    const signal = AbortSignal.any([context.cancellationSignal, stopping, ...limits]);
+    const signal = AbortSignal.any([context.cancellationSignal, stopping]);
     try {
       return await work({ signal, heartbeat: (count) => (rows = count) });
     } catch (failure) {
@@ -39,7 +39,11 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
   return {
     readBatch: (batchId) => work.state(asUuid(batchId)),
     validateBatch: (batchId) => watched((watch) => work.validate(asUuid(batchId), watch)),
-    payBatch: (batchId) => watched((watch) => work.pay(asUuid(batchId), watch), AbortSignal.timeout(PAY_MS)),
+    payBatch: (batchId) =>
+      watched((watch) => {
+        const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
+        return work.pay(asUuid(batchId), watch, until);
+      }),
     actOnBatch: (act) => work.actBySignal(act),
   };
 }

@@ -14,6 +14,7 @@ import { RecipientBudgets1763744100000 } from './1763744100000-recipient-budgets
 import { Quotas1763745000000 } from './1763745000000-quotas.js';
 import { AuditChain1763746000000 } from './1763746000000-audit-chain.js';
 import { TokenUses1763746100000 } from './1763746100000-token-uses.js';
+import { BatchFiles1763746300000 } from './1763746300000-batch-files.js';
 import { OwnRecipientBudgets1763746400000 } from './1763746400000-own-recipient-budgets.js';
 import { ExpiriesOfHolds1763746500000 } from './1763746500000-expiries-of-holds.js';
 import { FewerIndexes1763746510000 } from './1763746510000-fewer-indexes.js';
@@ -36,6 +37,7 @@ export const migrations = [
   Quotas1763745000000,
   AuditChain1763746000000,
   TokenUses1763746100000,
+  BatchFiles1763746300000,
   OwnRecipientBudgets1763746400000,
   ExpiriesOfHolds1763746500000,
   FewerIndexes1763746510000,

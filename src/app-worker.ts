@@ -2,7 +2,7 @@ import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
 import { SheetReaders } from './batches/files/apart/sheet-readers.js';
-import { lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
+import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { Shares } from './core/shares.js';
 import { createAdmin } from './http/admin.js';
@@ -93,7 +93,7 @@ function buildWork(
   sheets: SheetReaders,
   logger: Logger,
 ): Work {
-  const { clock, database, desk, recipientBudget } = core;
+  const { clock, database, desk, failpoints, recipientBudget } = core;
   const { client, outbox, relay, nudge, waker } = bridge;
   const shares = batchShares(config.WORKER_ACTIVITIES);
   const batches = new BatchService({
@@ -104,6 +104,7 @@ function buildWork(
     baseUrl: config.BASE_URL,
     nudge,
     sheets,
+    failpoints,
     shares,
   });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
@@ -124,6 +125,7 @@ function buildWork(
       attemptsSweep(core),
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
+      filesSweep(batches),
       lapseSweep(core, config.BATCHES_READY_DAYS),
       rowsSweep(core, 'rejected', config.PROBLEM_ROWS_KEPT_DAYS),
       rowsSweep(core, 'executed', config.BATCH_ROWS_KEPT_DAYS),

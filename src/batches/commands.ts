@@ -55,32 +55,30 @@ export interface PayRowCommand extends PayRow {
 }
 
 /** One row of an executing batch. The answer is its bonus. */
-export function payRowKind(baseUrl: string): CommandKind<PayRowCommand, Bonus> {
-  return {
-    name: 'pay batch row',
-    resourceType: 'bonus',
-    table: bonuses,
-    // All of them are ours: the batch's account, and the recipients that validation found.
-    accounts: (commands) =>
-      Promise.resolve(
-        commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
-          sourceAccountId,
-          recipientAccountId,
-          ...(feeAccountId === null ? [] : [feeAccountId]),
-        ]),
-      ),
-    needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, account) => [
-      need(bonusBatches, { id: batchId }),
-      need(bonusBatchRows, { batchId, number }),
-      ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
-      need(holds, { resourceId: batchId }),
-      need(tenants, { id: tenantId }),
-      need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),
-      ...limitNeeds(sourceAccountId, asset, at),
-    ],
-    decide: (command, view) => decideRow(baseUrl, command, view),
-  };
-}
+export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
+  name: 'pay batch row',
+  resourceType: 'bonus',
+  table: bonuses,
+  // All of them are ours: the batch's account, and the recipients that validation found.
+  accounts: (commands) =>
+    Promise.resolve(
+      commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
+        sourceAccountId,
+        recipientAccountId,
+        ...(feeAccountId === null ? [] : [feeAccountId]),
+      ]),
+    ),
+  needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, account) => [
+    need(bonusBatches, { id: batchId }),
+    need(bonusBatchRows, { batchId, number }),
+    ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
+    need(holds, { resourceId: batchId }),
+    need(tenants, { id: tenantId }),
+    need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),
+    ...limitNeeds(sourceAccountId, asset, at),
+  ],
+  decide: decideRow,
+};
 
 /** Support ends a batch that is ready or executing. */
 export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {

@@ -19,7 +19,6 @@ import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/
 import { type LockedAccount, refuse, type RowWrite, type View, type Writes } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
-import { presentBatch } from './presenter.js';
 import {
   afterRow,
   CANCELABLE,
@@ -27,8 +26,9 @@ import {
   debitOf,
   EXECUTABLE,
   feeOfRow,
-  isFinished,
+  isSettled,
   type RowFailure,
+  SETTLED,
   stateRefusal,
   totalDebit,
   unsettledDebit,
@@ -113,7 +113,7 @@ const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message
  * Pays one row, or refuses it for good: the row's state decides, so it happens once however often it is asked. While the
  * batch is paused nothing is written. (docs/contract.md, Execution)
  */
-export function decideRow(baseUrl: string, command: PayRow, view: View): Decision<Bonus> {
+export function decideRow(command: PayRow, view: View): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
   const batch = view.row(bonusBatches, { id: batchId });
   const row = view.row(bonusBatchRows, { batchId, number });
@@ -122,20 +122,20 @@ export function decideRow(baseUrl: string, command: PayRow, view: View): Decisio
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
   // The hold was given back when the batch was canceled. No key: nothing was decided about the row itself.
   if (batch.canceledAt !== null) {
-    const writes = settled(baseUrl, batch, failed(row, CANCELED, view), view);
+    const writes = settled(batch, failed(row, CANCELED, view));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
   if (batch.pausedAt !== null || isBeforeItsTurn(command, view)) return refuse(NOT_NOW, false);
   const decided = payRow(batch, row, source, view);
   if ('refusal' in decided) {
-    const writes = settled(baseUrl, batch, failed(row, decided.refusal, view), view);
+    const writes = settled(batch, failed(row, decided.refusal, view));
     return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
   }
   const { bonus } = decided;
   const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: view.at };
   return {
     outcome: { done: true, resource: bonus },
-    writes: joined(settled(baseUrl, batch, paid, view), bonusWrites(bonus)),
+    writes: joined(settled(batch, paid), bonusWrites(bonus)),
     bindsKey: true,
   };
 }
@@ -197,16 +197,12 @@ function failed(row: BonusBatchRow, { code, message }: RowFailure, view: View): 
   return { ...row, status: 'failed', code, message, settledAt: view.at };
 }
 
-/** The row's end: its share of the hold, the batch's sums, and with the last row the batch's own end. */
-function settled(baseUrl: string, batch: BonusBatch, row: BonusBatchRow, view: View): Writes {
-  const after = afterRow(batch, row, row.status === 'paid', view.at);
+/** The row's end: its share of the hold, and the batch's sums. */
+function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
-  const type = after.status === 'completed' ? 'bonus_batch.completed' : 'bonus_batch.partially_failed';
-  const event = { tenantId: batch.tenantId, type, resourceId: batch.id } as const;
   return {
     holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
-    rows: [changeRow(bonusBatches, after), changeRow(bonusBatchRows, row)],
-    events: isFinished(after) ? [{ ...event, object: presentBatch(after, baseUrl) }] : [],
+    rows: [changeRow(bonusBatches, afterRow(batch, row, row.status === 'paid')), changeRow(bonusBatchRows, row)],
   };
 }
 
@@ -225,6 +221,7 @@ export function decideCancel(
   const batch = view.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
   if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason }, view);
+  if (isSettled(batch)) return refuse(SETTLED, false);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE), false);
   if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
   const canceled: BonusBatch = { ...batch, canceledAt: view.at };

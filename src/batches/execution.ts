@@ -1,24 +1,19 @@
 import { commandFingerprint } from '../core/fingerprint.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
-import {
-  type Bonus,
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchRow,
-  bonusBatchRows,
-} from '../db/entities/bonuses.js';
+import { type BonusBatch, bonusBatches, type BonusBatchRow, bonusBatchRows } from '../db/entities/bonuses.js';
 import { accounts } from '../db/entities/parties.js';
+import { isUnavailable } from '../db/failures.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readLimitState } from '../accounts/reading.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { CommandKind } from '../ledger/desk/types.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
-import { rowKey, unsettledDebit } from './rules.js';
+import { endExecution, type EndingParts } from './ending.js';
+import { MakingSuperseded } from './made-files.js';
+import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
 /** What a group of rows came to. */
@@ -49,36 +44,31 @@ interface NextGroup {
 
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
-export interface ExecutionParts {
-  readonly database: { readonly reader: Reader };
+export interface ExecutionParts extends EndingParts {
   readonly desk: PostingDesk;
-  readonly clock: Clock;
-  /** Where tenants reach the API: events name files there. */
-  readonly baseUrl: string;
 }
 
 /** Pays the rows of executing batches in the order of the file. Safe to run twice, late, and beside itself. */
 export class BatchExecution {
   private readonly parts: ExecutionParts;
   private readonly reader: Reader;
-  private readonly payRow: CommandKind<PayRowCommand, Bonus>;
 
   constructor(parts: ExecutionParts) {
     this.parts = parts;
     this.reader = parts.database.reader;
-    this.payRow = payRowKind(parts.baseUrl);
   }
 
   /**
-   * Pays the batch until its end, a pause, the signal, or until rows are left of which MySQL tells nothing. The signal
-   * lets the groups under way end. Throws DatabaseUnavailable where nothing can be read.
+   * Pays the batch until its end, a pause, `until`, or until rows are left of which MySQL tells nothing. `until` lets the
+   * groups under way end; the result file, which comes last, is given up at the signal alone. Throws DatabaseUnavailable
+   * where nothing can be read.
    */
-  async pay(batchId: Uuid, { signal, heartbeat }: Watch): Promise<PaymentEnd> {
+  async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown, after] = [0, 0, 0];
     let underWay = Promise.resolve(NOTHING);
     for (;;) {
       const next = await this.nextGroup(batchId, ROWS_A_GROUP, after);
-      const goesOn = !signal.aborted && next.rows.length > 0;
+      const goesOn = !until.aborted && next.rows.length > 0;
       const beside = goesOn && next.isOrderFree ? this.payRows(next) : null;
       const group = await underWay;
       settled += group.settled;
@@ -100,12 +90,24 @@ export class BatchExecution {
         after = next.rows.at(-1)?.number ?? after;
         continue;
       }
-      if (isPaused(next.batch)) return 'paused';
       if (next.batch?.status !== 'executing') return 'over';
-      if (signal.aborted) return 'cut_off';
+      if (isPaused(next.batch)) return 'paused';
+      if (isSettled(next.batch)) return this.end(next.batch, signal);
+      if (until.aborted) return 'cut_off';
       // Nothing behind the last group: it has ended by now, or rows before are open, another payer's or unknown ones.
       if (unknown > 0 || after === 0) return 'unavailable';
       after = 0;
+    }
+  }
+
+  private async end(batch: BonusBatch, signal: AbortSignal): Promise<PaymentEnd> {
+    try {
+      await endExecution(this.parts, batch, signal);
+      return 'over';
+    } catch (failure) {
+      if (signal.aborted) return 'cut_off';
+      if (isUnavailable(failure) || failure instanceof MakingSuperseded) return 'unavailable';
+      throw failure;
     }
   }
 
@@ -119,7 +121,7 @@ export class BatchExecution {
     const commands = rows.map((row, index) =>
       commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
     );
-    const answers = await this.parts.desk.submitTogether(this.payRow, commands);
+    const answers = await this.parts.desk.submitTogether(payRowKind, commands);
     const count = (is: (refusal: Refusal) => boolean): number =>
       answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');
@@ -153,10 +155,6 @@ export class BatchExecution {
     );
     return rows.map((row) => parseRow(bonusBatchRows, row));
   }
-}
-
-function isPaused(batch: BonusBatch | undefined): boolean {
-  return batch?.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null;
 }
 
 function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null): PayRowCommand {

@@ -1,7 +1,7 @@
 import { type Amount, amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
-import { isAccepted, isExecuted, isFaulty, isFinished, pendingRows, totalDebit } from './rules.js';
+import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rules.js';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -37,8 +37,8 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
         }
       : null,
     files: {
-      errors_url: isFaulty(batch) ? `${files}/errors` : null,
-      result_url: isFinished(batch) ? `${files}/result` : null,
+      errors_url: hasFile(batch, 'errors') ? `${files}/errors` : null,
+      result_url: hasFile(batch, 'result') ? `${files}/result` : null,
     },
     rejection: batch.rejectionCode === null ? null : { code: batch.rejectionCode },
     created_at: toRfc3339(batch.createdAt),

@@ -9,12 +9,15 @@ import {
 } from '../db/entities/bonuses.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import type { ErrorRow, ResultRow } from './files/writing/reports.js';
+import type { TableRow } from './files/writing/columns.js';
+import { errorCells, resultCells } from './files/writing/reports.js';
 import { readBatchRows } from './reading.js';
 
 /** What the errors file and the result file are written from: row after row, a page in memory. */
 
 const ROWS_A_PAGE = 1_000;
+/** Written without a pause: some milliseconds. */
+const ROWS_A_PIECE = 100;
 
 /** Everything that is wrong in the file, in its order; what is about the file as a whole (number 0) comes first. */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
@@ -45,19 +48,20 @@ export async function* resultRows(reader: Reader, batch: BonusBatch): AsyncGener
   }
 }
 
-/** The same as the errors file has them. */
-export async function* errorFileRows(reader: Reader, batchId: Uuid): AsyncGenerator<ErrorRow> {
-  for await (const { number, field, code, message, value } of errorRows(reader, batchId))
-    yield { row: number === 0 ? null : number, column: blank(field), code, message, value: blank(value) };
+/** The errors file's cells, some rows at a time. */
+export async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
+  const cells = ({ number, field, code, message, value }: BonusBatchProblem): TableRow =>
+    errorCells({ row: number === 0 ? null : number, column: blank(field), code, message, value: blank(value) });
+  yield* inPieces(errorRows(reader, batchId), cells);
 }
 
-/** The same as the result file has them; of a batch whose rows are all settled. */
-export async function* resultFileRows(reader: Reader, batch: BonusBatch): AsyncGenerator<ResultRow> {
+/** The result file's, of a batch whose rows are all settled. */
+export async function* resultPieces(reader: Reader, batch: BonusBatch): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
   if (asset === null) return;
-  for await (const row of resultRows(reader, batch)) {
+  yield* inPieces(resultRows(reader, batch), (row) => {
     const isPaid = row.status === 'paid';
-    yield {
+    return resultCells({
       row: row.number,
       reference: row.reference,
       recipient: row.recipient,
@@ -69,8 +73,21 @@ export async function* resultFileRows(reader: Reader, batch: BonusBatch): AsyncG
       code: row.code,
       message: row.message,
       paidAt: isPaid ? row.settledAt : null,
-    };
-  }
+    });
+  });
+}
+
+async function* inPieces<Row>(
+  rows: AsyncIterable<Row>,
+  cells: (row: Row) => TableRow,
+): AsyncGenerator<readonly TableRow[]> {
+  let piece: TableRow[] = [];
+  for await (const row of rows)
+    if (piece.push(cells(row)) === ROWS_A_PIECE) {
+      yield piece;
+      piece = [];
+    }
+  yield piece;
 }
 
 function blank(text: string): string | null {

@@ -4,7 +4,13 @@ import type { Clock, Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
-import { bonusBatchProblems, bonusBatchRows, bonusBatchStorage } from '../db/entities/bonuses.js';
+import {
+  bonusBatches,
+  bonusBatchFiles,
+  bonusBatchProblems,
+  bonusBatchRows,
+  bonusBatchStorage,
+} from '../db/entities/bonuses.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
@@ -71,7 +77,7 @@ const ENDED: Readonly<Record<Ended, string>> = {
 };
 
 /**
- * Removes the rows and problems of batches that ended before a moment, a batch a transaction. What the batch says of them
+ * Removes the rows, problems and files of batches that ended before a moment, a batch a transaction. What the batch says of them
  * stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a few behind
  * `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
  */
@@ -94,8 +100,10 @@ export async function removeOldRows(
       const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
       if (storage?.rowsRemovedAt !== null || (ended === 'executed' && !(await isConfirmed(transaction, batchId))))
         return;
-      for (const { name } of [bonusBatchRows, bonusBatchProblems]) await removeFrom(transaction, name, batchId);
-      const removed = { problemRows: 0, rowsRemovedAt: clock() };
+      for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles])
+        await removeFrom(transaction, name, batchId);
+      await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
+      const removed = { problemRows: 0, rowsRemovedAt: clock(), csvBytes: null, xlsxBytes: null };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
     }, Deadline.afterMs(LONGEST_REMOVAL_MS));
   return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);

@@ -1,27 +1,15 @@
+import { pipeline } from 'node:stream/promises';
 import { ApiError, invalidField } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
-import type { Caller } from '../core/permissions.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import {
-  answers,
-  answersFile,
-  type FileAnswer,
-  idempotent,
-  pathId,
-  permits,
-  query,
-  refuses,
-  summary,
-  upload,
-} from '../http/route.js';
+import { answers, answersFile, idempotent, pathId, permits, query, refuses, summary, upload } from '../http/route.js';
 import type { UploadedFile } from '../http/upload.js';
 import { bytesOf } from './files/byte-source.js';
 import { type FileKind, recogniseFile } from './files/open-sheet.js';
 import { SheetProblem } from './files/sheet.js';
-import { writeErrors, writeResult } from './files/writing/reports.js';
 import { templateCsv, templateXlsx } from './files/writing/template.js';
 import { presentBatchNow } from './presenter.js';
+import type { BatchFile } from './rules.js';
 import { BonusBatchSchema, FileQuery, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
@@ -36,24 +24,8 @@ const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
   uploadBatch(api, batches, baseUrl);
   template(api);
-  report(
-    api,
-    'errors',
-    'Every problem of a rejected file, a line each: row, column, code, message, value.',
-    (caller, id, kind) =>
-      batches.errors(caller, id).then((rows) => ({
-        contentType: CONTENT_TYPES[kind],
-        name: `errors-${id}.${kind}`,
-        write: (out) => writeErrors(rows, kind, out),
-      })),
-  );
-  report(api, 'result', 'What became of each row of an executed batch.', (caller, id, kind) =>
-    batches.result(caller, id).then((rows) => ({
-      contentType: CONTENT_TYPES[kind],
-      name: `result-${id}.${kind}`,
-      write: (out) => writeResult(rows, kind, out),
-    })),
-  );
+  report(api, batches, 'errors', 'Every problem of a rejected file, a line each: row, column, code, message, value.');
+  report(api, batches, 'result', 'What became of each row of an executed batch.');
 }
 
 function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
@@ -108,10 +80,8 @@ function template(api: Api): void {
   );
 }
 
-type MakeFile = (caller: Caller, batchId: Uuid, kind: FileKind) => Promise<FileAnswer>;
-
-/** 404 before there is one. */
-function report(api: Api, name: 'errors' | 'result', what: string, make: MakeFile): void {
+/** As it is stored; 404 before there is one. */
+function report(api: Api, batches: Batches, name: BatchFile, what: string): void {
   api.get(
     `/v1/bonus_batches/{batch_id}/files/${name}`,
     permits('readBatches'),
@@ -121,7 +91,16 @@ function report(api: Api, name: 'errors' | 'result', what: string, make: MakeFil
     summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
     async (request) => {
       const id = pathId(request, 'batch_id');
-      return { status: 200, file: await make(request.caller, id, request.query.format) };
+      const { format } = request.query;
+      const pieces = await batches.file(request.caller, id, name, format);
+      return {
+        status: 200,
+        file: {
+          contentType: CONTENT_TYPES[format],
+          name: `${name}-${id}.${format}`,
+          write: (out) => pipeline(pieces, out),
+        },
+      };
     },
   );
 }

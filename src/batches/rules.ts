@@ -27,6 +27,11 @@ export const PAUSABLE: readonly BatchStatus[] = ['executing'];
 /** Those in which support can cancel it: what is ready is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
+export const SETTLED: Refusal = {
+  code: 'invalid_state',
+  message: 'every row of the batch is paid or refused already: it ends with its result file',
+};
+
 export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus[]): Refusal {
   return {
     code: 'invalid_state',
@@ -58,6 +63,19 @@ export function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
+/** Which file a batch gives back: what is wrong in its upload, or what became of its rows. */
+export type BatchFile = 'errors' | 'result';
+
+/** False before it is made, and once retention has removed it. */
+export function hasFile(batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>, file: BatchFile): boolean {
+  return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
+}
+
+/** True while support has stopped the payment of the rows that are left. */
+export function isPaused(batch: BonusBatch): boolean {
+  return batch.status === 'executing' && batch.pausedAt !== null && batch.canceledAt === null && pendingRows(batch) > 0;
+}
+
 export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): number {
   return rowCount - rowsPaid - rowsFailed;
 }
@@ -82,21 +100,19 @@ export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 
-/** The batch after one of its rows was paid or refused. With the last one it ends. */
-export function afterRow(
-  batch: BonusBatch,
-  row: BonusBatchRow,
-  isPaid: boolean,
-  at: BonusBatch['createdAt'],
-): BonusBatch {
-  const next: BonusBatch = {
+/** The batch after one of its rows was paid or refused. */
+export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean): BonusBatch {
+  return {
     ...batch,
     rowsPaid: batch.rowsPaid + (isPaid ? 1 : 0),
     rowsFailed: batch.rowsFailed + (isPaid ? 0 : 1),
     settledRaw: batch.settledRaw + debitOf(row),
   };
-  if (pendingRows(next) > 0) return next;
-  return { ...next, status: next.rowsFailed === 0 ? 'completed' : 'partially_failed', finishedAt: at };
+}
+
+/** True when nothing is left to pay: it ends with its result file. */
+export function isSettled(batch: BonusBatch): boolean {
+  return batch.status === 'executing' && pendingRows(batch) === 0;
 }
 
 /** The idempotency key of a row's payment. */

@@ -1,3 +1,4 @@
+import { FairQueue } from '../core/fair-queue.js';
 import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -18,12 +19,12 @@ import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { notFound } from '../core/errors.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
-import type { ErrorRow, ResultRow } from './files/writing/reports.js';
+import type { FileKind } from './files/open-sheet.js';
+import { storedPieces } from './made-files.js';
 import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
-import { errorFileRows, resultFileRows } from './reports.js';
-import { isFaulty, isFinished } from './rules.js';
+import { type BatchFile, hasFile } from './rules.js';
 import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
 
 export interface BatchesParts {
@@ -47,11 +48,16 @@ export interface ReviewedBatch {
   readonly review: BatchReview | null;
 }
 
+/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+const PIECES_AT_A_TIME = 4;
+const NEVER = new AbortController().signal;
+
 /** What the API does with batches. Reading throws not_found, authority_insufficient. */
 export class Batches {
   private readonly parts: BatchesParts;
   private readonly reader: Reader;
   private readonly executeBatch: CommandKind<MemberCommand, BonusBatch>;
+  private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
 
   constructor(parts: BatchesParts) {
     this.parts = parts;
@@ -120,24 +126,14 @@ export class Batches {
     return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
   }
 
-  /** The errors file's rows. Throws not_found too where the batch has none. */
-  async errors(caller: Caller, id: Uuid): Promise<AsyncIterable<ErrorRow>> {
+  /** A file that the batch gives back, read as it is taken. Throws not_found too where there is none. */
+  async file(caller: Caller, id: Uuid, file: BatchFile, format: FileKind): Promise<AsyncIterable<Buffer>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
-    if (!isFaulty(batch) || !(await this.hasRows(id))) throw notFound();
-    return errorFileRows(this.reader, id);
-  }
-
-  /** The result file's rows. Throws not_found too where the batch has none. */
-  async result(caller: Caller, id: Uuid): Promise<AsyncIterable<ResultRow>> {
-    const batch = await readOperation(batchList, this.reader, caller, id);
-    if (!isFinished(batch) || !(await this.hasRows(id))) throw notFound();
-    return resultFileRows(this.reader, batch);
-  }
-
-  /** False once retention has removed them. */
-  private async hasRows(batchId: Uuid): Promise<boolean> {
-    const storage = await this.reader.find(bonusBatchStorage, { batchId });
-    return (storage?.rowsRemovedAt ?? null) === null;
+    const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
+    const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
+    if (size === undefined || size === null) throw notFound();
+    const turn = (): Promise<() => void> => this.pieces.enter(caller.tenantId, NEVER);
+    return storedPieces(this.reader, id, format, size, turn);
   }
 
   /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */

@@ -13,7 +13,7 @@ import { lockAccount } from '../accounts/access.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { cancelBatchKind } from './commands.js';
-import { PAUSABLE, stateRefusal } from './rules.js';
+import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
  * What support does to a batch, whoever may (acting.ts). Each throws ApiError not_found, invalid_state, invalid_field (the
@@ -51,6 +51,7 @@ async function setPaused(
     // The account's row guards the batch: no group of rows is under way.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
+    if (isSettled(batch)) throw new ApiError(SETTLED);
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     if ((batch.pausedAt === null) === (pausedAt === null)) return batch;
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { lapseDue, type LapsingParts } from './lapsing.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
+import type { BatchService } from './work.js';
 
 const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -53,6 +54,18 @@ export function rowsSweep(
         after = await removeOldRows(database, clock, ended, before, after);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       } while (after !== null && !signal.aborted);
+      return false;
+    },
+  };
+}
+
+/** The files of batches that ended without. */
+export function filesSweep(work: Pick<BatchService, 'makeMissing'>): Sweep {
+  return {
+    name: 'files of batches',
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      await work.makeMissing(signal);
       return false;
     },
   };

@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
-import { type BonusBatch, bonusBatches, bonusBatchStorage, uploadChunks } from '../db/entities/bonuses.js';
+import { type BonusBatch, bonusBatches, bonusBatchStorage, storageOf, uploadChunks } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
@@ -95,8 +95,7 @@ async function storeBytes(
   tenantId: Uuid,
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
-  const stored = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
-  await transaction.execute(insertSql(bonusBatchStorage, [stored]));
+  await transaction.execute(insertSql(bonusBatchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]));
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
 }
@@ -141,5 +140,6 @@ function newBatch(
     pauseReason: null,
     rejectionCode: null,
     finishedAt: null,
+    filesMadeAt: null,
   };
 }

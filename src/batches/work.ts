@@ -1,5 +1,6 @@
 import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
+import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Shares } from '../core/shares.js';
@@ -10,8 +11,11 @@ import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.j
 import type { Nudge } from '../temporal/nudge.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
+import { makeMissing } from './ending.js';
 import { BatchExecution } from './execution.js';
 import type { SheetReaders } from './files/apart/sheet-readers.js';
+import { FileMaker } from './making.js';
+import { isPaused } from './rules.js';
 import { MAX_REASON } from './steering.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
@@ -24,6 +28,7 @@ export interface BatchServiceParts {
   readonly baseUrl: string;
   readonly nudge: Pick<Nudge, 'tell'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
+  readonly failpoints: Failpoints;
   /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
 }
@@ -32,12 +37,12 @@ const MAX_ACTOR = 80;
 
 /** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
 export class BatchService {
-  private readonly parts: BatchServiceParts;
+  private readonly parts: BatchServiceParts & { readonly files: FileMaker };
   private readonly execution: BatchExecution;
 
   constructor(parts: BatchServiceParts) {
-    this.parts = parts;
-    this.execution = new BatchExecution(parts);
+    this.parts = { ...parts, files: new FileMaker(parts) };
+    this.execution = new BatchExecution(this.parts);
   }
 
   /** Throws not_found. */
@@ -52,12 +57,17 @@ export class BatchService {
     return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, watch)));
   }
 
-  /** Pays until the signal, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
-  pay(batchId: Uuid, watch: Watch): Promise<BatchPayment> {
+  /** Pays until then, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
+  pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.parts.shares.paying, batchId, async () => {
-      const end = await this.execution.pay(batchId, watch);
+      const end = await this.execution.pay(batchId, watch, until);
       return { end, state: await this.state(batchId) };
     });
+  }
+
+  /** Makes the files of batches that ended without. Throws when all were tried and some failed. */
+  makeMissing(signal: AbortSignal): Promise<void> {
+    return makeMissing(this.parts, signal);
   }
 
   private async within<T>(shares: Shares, batchId: Uuid, work: () => Promise<T>): Promise<T> {
@@ -86,14 +96,14 @@ export class BatchService {
 
 function stateOf(batch: BonusBatch | undefined): BatchState {
   if (batch === undefined) throw notFound();
-  const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pausedAt, pauseReason, canceledAt } = batch;
+  const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pauseReason } = batch;
   return {
     status,
     rows: rowCount,
     rejected: rowsRejected,
     paid: rowsPaid,
     failed: rowsFailed,
-    isPaused: status === 'executing' && pausedAt !== null && canceledAt === null,
+    isPaused: isPaused(batch),
     pauseReason,
     rejection: batch.rejectionCode,
   };

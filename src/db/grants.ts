@@ -61,5 +61,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
   bonus_batch_storage: READ_WRITE,
+  bonus_batch_files: `${APPEND_ONLY}, DELETE`,
   schema_migrations: 'SELECT',
 };

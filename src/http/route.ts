@@ -20,7 +20,7 @@
  *     }
  *
  * Files: `upload(UploadForm, admit)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
- * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => writeResult(rows, 'csv', out) } }`.
+ * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => pipeline(pieces, out) } }`.
  *
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
  * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.

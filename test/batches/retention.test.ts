@@ -50,7 +50,9 @@ describe('what is kept of batches that are over', () => {
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [0, true]);
     const bonuses = await db.sql(`SELECT id FROM bonuses WHERE batch_id=${idLiteral(id)}`);
     assert.equal(bonuses.length, 1);
-    await assert.rejects(world.batches.result(world.caller(), id), { message: 'the resource does not exist' });
+    await assert.rejects(world.batches.file(world.caller(), id, 'result', 'csv'), {
+      message: 'the resource does not exist',
+    });
   });
 
   it('are the problems of a rejected one', async () => {
@@ -61,7 +63,9 @@ describe('what is kept of batches that are over', () => {
     assert.equal((await world.problems(id)).length, 0);
     const storage = await db.database.reader.find(bonusBatchStorage, { batchId: id });
     assert.equal(storage?.problemRows, 0);
-    await assert.rejects(world.batches.errors(world.caller(), id), { message: 'the resource does not exist' });
+    await assert.rejects(world.batches.file(world.caller(), id, 'errors', 'csv'), {
+      message: 'the resource does not exist',
+    });
   });
 
   it('are all rows of what is not over', async () => {

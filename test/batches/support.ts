@@ -16,8 +16,10 @@ import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/part
 import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
+import { Failpoints } from '../../src/core/failpoints.js';
 import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
+import { FileMaker } from '../../src/batches/making.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { Batches } from '../../src/batches/service.js';
 import { SheetReaders } from '../../src/batches/files/apart/sheet-readers.js';
@@ -86,14 +88,21 @@ export function batchServiceOf(
   parts: Pick<BatchServiceParts, 'database' | 'desk' | 'clock'> & Partial<BatchServiceParts>,
 ): BatchService {
   const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
+  const { database } = parts;
   const own = {
     baseUrl: BASE_URL,
     nudge: NOBODY,
     sheets: new SheetReaders(),
+    failpoints: new Failpoints(null),
     shares,
-    recipientBudget: boundless(parts.database),
+    recipientBudget: boundless(database),
   };
   return new BatchService({ ...own, ...parts });
+}
+
+/** Makes the files of batches as a worker does. */
+export function fileMaker(database: Database): FileMaker {
+  return new FileMaker({ database, failpoints: new Failpoints(null) });
 }
 
 /** For tests whose files may name whomever they want. */
@@ -151,7 +160,7 @@ export class BatchWorld {
       nudge: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
-    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
   }
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
@@ -190,6 +199,7 @@ export class BatchWorld {
     const parts = {
       database,
       recipientBudget: boundless(database),
+      files: fileMaker(database),
       clock,
       baseUrl: BASE_URL,
       nudge: NOBODY,
@@ -310,6 +320,7 @@ export class ServedBatches {
     const parts = {
       database,
       recipientBudget: boundless(database),
+      files: fileMaker(database),
       clock,
       baseUrl: BASE_URL,
       nudge: NOBODY,
@@ -328,8 +339,15 @@ export class ServedBatches {
 
   async pay(id: Uuid): Promise<void> {
     const { database, desk, clock } = this.bank.api.core;
-    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL });
+    const execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
     assert.equal(await execution.pay(id, UNWATCHED), 'over');
+  }
+
+  /** Every row, and nothing of what comes behind the last. */
+  async payRows(id: Uuid): Promise<void> {
+    const { database, desk, clock } = this.bank.api.core;
+    const parts = { database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) };
+    await new BatchExecution(parts).payNextGroup(id, 100);
   }
 
   async execute(id: Uuid): Promise<BonusBatch> {

@@ -10,6 +10,7 @@ import {
   BASE_URL,
   BatchWorld,
   boundless,
+  fileMaker,
   codeOf,
   fileOf,
   HEADER,
@@ -430,6 +431,7 @@ describe('the validation of a batch', () => {
       const parts = {
         database,
         recipientBudget: boundless(database),
+        files: fileMaker(database),
         clock,
         baseUrl: BASE_URL,
         nudge: NOBODY,

@@ -10,6 +10,7 @@ import {
   type BonusBatchRow,
   bonusBatchRows,
   bonusBatchStorage,
+  storageOf,
 } from '../../db/entities/bonuses.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { accounts, tenants } from '../../db/entities/parties.js';
@@ -18,6 +19,7 @@ import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { Nudge } from '../../temporal/nudge.js';
 import { outboxEntry } from '../../temporal/outbox-entry.js';
+import { keepFiles, type MadeFiles } from '../made-files.js';
 import { presentBatch } from '../presenter.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { lastWithWorkflow } from './line.js';
@@ -46,6 +48,14 @@ export interface RowProblems {
 /** How far the reading has come: what GET shows meanwhile. */
 export type Progress = Pick<BonusBatch, 'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw'>;
 
+/** What the reading came to. */
+export interface Findings {
+  readonly isAccepted: boolean;
+  readonly progress: Progress;
+  /** Of a file with problems; null where its errors file could not be made yet. */
+  readonly errors: MadeFiles | null;
+}
+
 const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
 
@@ -71,9 +81,7 @@ export class ValidationRecord {
       const again = { validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       // An API of before may have written none.
-      const { tenantId, fileBytes } = found;
-      const storage = { batchId, tenantId, fileBytes, problemRows: 0, rowsRemovedAt: null, chargedRow: 0 };
-      await transaction.execute(upsertSql(bonusBatchStorage, [storage], ['problemRows']));
+      await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
       return { ...found, ...again };
     });
     return batch === null ? null : new ValidationRecord(parts, batch);
@@ -129,8 +137,7 @@ export class ValidationRecord {
    * the one that there is now.
    */
   async finish(
-    isAccepted: boolean,
-    progress: Progress,
+    { isAccepted, progress, errors }: Findings,
     sums: RowChecker,
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
@@ -140,9 +147,11 @@ export class ValidationRecord {
     const [finished, next] = await transact(database, async (transaction) => {
       // The tenant's row is the lock of its line.
       await transaction.find(tenants, { id: this.batch.tenantId }, { forUpdate: true });
+      if (errors !== null) await keepFiles(transaction, errors);
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
       await this.lockAccounts(transaction, charged);
       await this.assertOurs(transaction);
+      const at = clock();
       const finished: BonusBatch = {
         ...this.batch,
         ...progress,
@@ -152,7 +161,8 @@ export class ValidationRecord {
         duplicateCount: sums.duplicateCount,
         duplicateRows: sums.duplicateRows,
         sameFileBatchId: await sameFile(transaction, this.batch),
-        validatedAt: clock(),
+        validatedAt: at,
+        filesMadeAt: errors === null ? null : at,
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
@@ -160,7 +170,7 @@ export class ValidationRecord {
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
       const next = await lastWithWorkflow(transaction, finished.tenantId, finished.id);
       const entry = next === null ? [] : [this.entryFor(next, outboxId)];
-      await appendEvents(transaction, [event], clock(), [statement, ...entry]);
+      await appendEvents(transaction, [event], at, [statement, ...entry]);
       return [finished, next] as const;
     });
     if (next !== null) nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });

@@ -9,6 +9,8 @@ import type { ByteSource } from '../files/byte-source.js';
 import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
 import { Turns } from '../files/turns.js';
+import { MakingSuperseded } from '../made-files.js';
+import type { FileMaker } from '../making.js';
 import { storedFile } from '../uploaded-file.js';
 import { type Columns, readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
@@ -18,6 +20,7 @@ import { readTerms } from './terms.js';
 
 export interface ValidationParts extends RecordParts {
   readonly recipientBudget: RecipientBudget;
+  readonly files: FileMaker;
   /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
@@ -50,9 +53,14 @@ export async function validateBatch(
     const reading = new FileReading(parts, record, checker, watch);
     const { tenantId } = record.of;
     await reading.readAll(parts.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
-    return await record.finish(!reading.hasProblems, reading.progress, checker, feeAccountId);
+    const { progress, hasProblems } = reading;
+    const errors = hasProblems
+      ? await parts.files.makeIfPossible('errors', { ...record.of, ...progress }, watch.signal)
+      : null;
+    return await record.finish({ isAccepted: !hasProblems, progress, errors }, checker, feeAccountId);
   } catch (failure) {
-    if (failure instanceof ValidationSuperseded) return reader.find(bonusBatches, { id: batchId });
+    if (failure instanceof ValidationSuperseded || failure instanceof MakingSuperseded)
+      return reader.find(bonusBatches, { id: batchId });
     throw failure;
   }
 }

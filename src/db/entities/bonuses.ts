@@ -92,6 +92,8 @@ export const bonusBatches = defineTable('bonus_batches', {
   finishedAt: column.nullable(column.time),
   /** Null where the file was refused: the problems say why. */
   rejectionCode: column.nullable(column.oneOf(BATCH_REJECTIONS)),
+  /** Since when its errors or result file can be had; null before, and once retention has removed it. */
+  filesMadeAt: column.nullable(column.time),
 });
 export type BonusBatch = RowOf<typeof bonusBatches>;
 
@@ -145,12 +147,27 @@ export const bonusBatchStorage = defineTable('bonus_batch_storage', {
   fileBytes: column.integer,
   /** Rows in bonus_batch_problems. */
   problemRows: column.integer,
-  /** When its rows and problems were removed; null while they are there. */
+  /** When its rows and problems were removed, and its files; null while they are there. */
   rowsRemovedAt: column.nullable(column.time),
   /** Up to this row of the file the recipient budget has paid for its names. */
   chargedRow: column.integer,
+  /** Which making of its files may write: a later one shuts the earlier ones out. */
+  filesRun: column.integer,
+  /** Of its finished files; null while there are none. */
+  csvBytes: column.nullable(column.integer),
+  xlsxBytes: column.nullable(column.integer),
 });
 export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
+
+/** Of a batch of which nothing but the upload is kept. */
+export function storageOf({
+  id,
+  tenantId,
+  fileBytes,
+}: Pick<BonusBatch, 'id' | 'tenantId' | 'fileBytes'>): BonusBatchStorage {
+  const counts = { problemRows: 0, filesRun: 0, chargedRow: 0 };
+  return { batchId: id, tenantId, fileBytes, ...counts, rowsRemovedAt: null, csvBytes: null, xlsxBytes: null };
+}
 
 /** The bytes of an uploaded file, at most 1 MiB a row: one large parameter would break max_allowed_packet. */
 export const uploadChunks = defineTable('upload_chunks', {
@@ -160,3 +177,13 @@ export const uploadChunks = defineTable('upload_chunks', {
   content: column.bytes,
 });
 export type UploadChunk = RowOf<typeof uploadChunks>;
+
+/** The bytes of the files that a batch gives back. What is here counts once the batch's row says that they are made. */
+export const bonusBatchFiles = defineTable('bonus_batch_files', {
+  batchId: column.uuid,
+  format: column.oneOf(['csv', 'xlsx']),
+  /** From 0; every one but the last is full. */
+  number: column.integer,
+  content: column.bytes,
+});
+export type BonusBatchFile = RowOf<typeof bonusBatchFiles>;

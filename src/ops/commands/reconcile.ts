@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { csvCell } from '../../batches/files/writing/cells.js';
+import { csvLines } from '../../batches/files/writing/cells.js';
 import { isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
@@ -111,6 +111,5 @@ function shown({ difference, payoutId, day: of, line, there, here }: Difference)
 }
 
 function csvOf(rows: readonly Shown[]): string {
-  const lines = rows.map((one) => HEADER.map((name) => csvCell(String(one[name] ?? ''), 'text')).join(','));
-  return `${[HEADER.join(','), ...lines].join('\n')}\n`;
+  return csvLines([HEADER, ...rows.map((one) => HEADER.map((name) => String(one[name] ?? '')))], [], '\n');
 }

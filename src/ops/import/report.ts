@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { csvCell } from '../../batches/files/writing/cells.js';
+import { csvLines } from '../../batches/files/writing/cells.js';
 import { OpsError } from '../failures.js';
 import type { LineProblem } from './account-lines.js';
 
@@ -26,10 +26,8 @@ export class ReportFile {
 
   async write(problems: readonly LineProblem[]): Promise<void> {
     if (problems.length === 0) return;
-    const rows = problems.map(({ line, column, code, value, message }) =>
-      [String(line), column, code, value, message].map((text) => csvCell(text, 'text')).join(','),
-    );
-    await this.file.write(`${rows.join('\n')}\n`);
+    const rows = problems.map(({ line, column, code, value, message }) => [String(line), column, code, value, message]);
+    await this.file.write(csvLines(rows, [], '\n'));
   }
 
   close(): Promise<void> {

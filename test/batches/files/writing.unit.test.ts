@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
-import { PassThrough, Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../../src/core/ids.js';
 import { instant } from '../../../src/core/instant.js';
 import { bytesOf } from '../../../src/batches/files/byte-source.js';
 import { openSheet } from '../../../src/batches/files/open-sheet.js';
-import { csvCell } from '../../../src/batches/files/writing/cells.js';
-import { type ErrorRow, type ResultRow, writeErrors, writeResult } from '../../../src/batches/files/writing/reports.js';
+import { writeApart } from '../../../src/batches/files/apart/table-writing.js';
+import { type CellKind, csvLines } from '../../../src/batches/files/writing/cells.js';
+import type { Column, TableRow } from '../../../src/batches/files/writing/columns.js';
+import {
+  ERROR_COLUMNS,
+  errorCells,
+  type ErrorRow,
+  RESULT_COLUMNS,
+  resultCells,
+  type ResultRow,
+} from '../../../src/batches/files/writing/reports.js';
+import { TableFiles, type TablePaths } from '../../../src/batches/files/writing/table.js';
 import { templateCsv, templateXlsx } from '../../../src/batches/files/writing/template.js';
 import { rowsOf, textsOf } from './workbooks.js';
 
@@ -39,23 +50,32 @@ const FAILED: ResultRow = {
 };
 const ERROR: ErrorRow = { row: 2, column: 'amount', code: 'invalid_field', message: 'no "number"', value: '1,5' };
 
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
-  for (const item of items) {
-    await Promise.resolve();
-    yield item;
+type Format = 'csv' | 'xlsx';
+
+async function inFolder<T>(work: (paths: TablePaths) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'test-'));
+  try {
+    return await work({ csv: join(folder, 'csv'), xlsx: join(folder, 'xlsx') });
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 
-async function result(format: 'csv' | 'xlsx', rows: readonly ResultRow[]): Promise<Buffer> {
-  const out = new PassThrough();
-  const [bytes] = await Promise.all([buffer(out), writeResult(each(rows), format, out)]);
-  return bytes;
+function written(columns: readonly Column[], rows: readonly TableRow[]): Promise<Record<Format, Buffer>> {
+  return inFolder(async (paths) => {
+    const files = new TableFiles(columns, paths);
+    await files.add(rows);
+    await files.end();
+    return { csv: await readFile(paths.csv), xlsx: await readFile(paths.xlsx) };
+  });
 }
 
-async function errors(format: 'csv' | 'xlsx', rows: readonly ErrorRow[]): Promise<Buffer> {
-  const out = new PassThrough();
-  const [bytes] = await Promise.all([buffer(out), writeErrors(each(rows), format, out)]);
-  return bytes;
+async function result(format: Format, rows: readonly ResultRow[]): Promise<Buffer> {
+  return (await written(RESULT_COLUMNS, rows.map(resultCells)))[format];
+}
+
+async function errors(format: Format, rows: readonly ErrorRow[]): Promise<Buffer> {
+  return (await written(ERROR_COLUMNS, rows.map(errorCells)))[format];
 }
 
 async function opened(bytes: Buffer): Promise<ExcelJS.Worksheet> {
@@ -147,73 +167,52 @@ describe('the result file', () => {
     for (const format of ['csv', 'xlsx'] as const) assert.equal((await rowsOf(await result(format, []))).length, 1);
   });
 
-  it('with a hundred thousand rows needs no more memory than a few', async () => {
-    let count = 0;
-    async function* many(): AsyncGenerator<ResultRow> {
-      for (let row = 2; row < 100_002; row += 1) {
-        count = row;
-        yield { ...PAID, row };
-        if (row % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
-      }
+  it('is written apart where it is large: the same to the last byte of its cells', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, index) => resultCells({ ...PAID, row: index + 2 }));
+    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
+      for (let at = 0; at < rows.length; at += 300) yield await Promise.resolve(rows.slice(at, at + 300));
     }
-    for (const format of ['csv', 'xlsx'] as const) {
-      const held: (() => void)[] = [];
-      let open = false;
-      const slow = new Writable({
-        write: (_chunk, _encoding, done) => (open ? done() : void held.push(done)),
-      });
-      count = 0;
-      const writing = writeResult(many(), format, slow);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      assert.ok(count < 40_000, `${format}: ${count} rows were taken for a receiver that takes none`);
-      open = true;
-      for (const done of held) done();
-      await writing;
-      assert.equal(count, 100_001);
-    }
-  }).timeout(60_000);
-
-  it('whose rows fail fails, and the receiver is told', async () => {
-    async function* failing(): AsyncGenerator<ResultRow> {
-      yield PAID;
-      await Promise.resolve();
-      throw new Error('away');
-    }
-    for (const format of ['csv', 'xlsx'] as const) {
-      const out = new PassThrough();
-      const received = buffer(out).then(
-        () => 'whole',
-        () => 'cut',
-      );
-      await assert.rejects(writeResult(failing(), format, out), /away/);
-      assert.equal(await received, 'cut');
-    }
+    await inFolder(async (paths) => {
+      await writeApart({ columns: RESULT_COLUMNS, paths }, pieces(), new AbortController().signal);
+      const here = await written(RESULT_COLUMNS, rows);
+      assert.deepEqual(await readFile(paths.csv), here.csv);
+      assert.deepEqual(await textsOf(await readFile(paths.xlsx)), await textsOf(here.xlsx));
+    });
   });
 
-  it('whose receiver goes away asks for no more rows', async () => {
-    let isOver = false;
-    let begun = (): void => {};
-    async function* endless(): AsyncGenerator<ResultRow> {
-      try {
-        for (;;) {
-          // So slowly that a packer has nothing to give for a long time.
-          await new Promise((resolve) => setTimeout(resolve, 1));
-          begun();
-          yield PAID;
-        }
-      } finally {
-        isOver = true;
+  it('whose rows fail, or that nobody wants any more, is not written', async () => {
+    const stop = new AbortController();
+    async function* endless(): AsyncGenerator<readonly TableRow[]> {
+      for (let row = 2; ; row += 1) {
+        if (row === 20) stop.abort(new Error('stopped'));
+        yield await Promise.resolve([resultCells({ ...PAID, row })]);
       }
     }
-    for (const format of ['csv', 'xlsx'] as const) {
-      isOver = false;
-      const out = new PassThrough();
-      const writing = writeResult(endless(), format, out);
-      begun = () => out.destroy(new Error('gone'));
-      await assert.rejects(writing);
-      for (let tries = 0; tries < 100; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-      assert.equal(isOver, true, format);
+    async function* failing(): AsyncGenerator<readonly TableRow[]> {
+      yield await Promise.resolve([resultCells(PAID)]);
+      throw new Error('away');
     }
+    await inFolder(async (paths) => {
+      const wanted = { columns: RESULT_COLUMNS, paths };
+      await assert.rejects(writeApart(wanted, failing(), new AbortController().signal), /away/);
+      await assert.rejects(writeApart(wanted, endless(), stop.signal), /stopped/);
+    });
+  });
+
+  it('for which there is no place is a failure, here and apart, that ends nothing else', async () => {
+    const paths = { csv: '/dev/full', xlsx: '/dev/full' };
+    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
+      for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([resultCells({ ...PAID, row })]);
+    }
+    await assert.rejects(
+      writeApart({ columns: RESULT_COLUMNS, paths }, pieces(), new AbortController().signal),
+      /ENOSPC|ENOENT|EPERM|EACCES/,
+    );
+    await assert.rejects(async () => {
+      const files = new TableFiles(RESULT_COLUMNS, paths);
+      for await (const rows of pieces()) await files.add(rows);
+      await files.end();
+    }, /ENOSPC|ENOENT|EPERM|EACCES/);
   });
 });
 
@@ -266,6 +265,7 @@ describe('exported cells', () => {
   });
 
   it('the apostrophe is the only change', () => {
+    const csvCell = (text: string, kind: CellKind): string => csvLines([[text]], [kind]).trimEnd();
     assert.equal(csvCell('-1', 'text'), `"'-1"`);
     assert.equal(csvCell('=a;=b', 'text'), `"'=a;'=b"`);
     assert.equal(csvCell('plain text, with a comma', 'text'), '"plain text, with a comma"');

@@ -1,3 +1,4 @@
+import { stringify } from 'csv-stringify/sync';
 import { withEscapes } from '../../../core/text.js';
 
 /**
@@ -26,25 +27,31 @@ export function shownText(text: string): string {
   return withEscapes(shown);
 }
 
-/** The cell as it stands in a CSV, quoted where it must be. */
-export function csvCell(text: string, kind: CellKind): string {
+/** Lines of a CSV, each cell quoted where it must be; a column that has no kind is text. */
+export function csvLines(
+  rows: readonly (readonly (string | null)[])[],
+  kinds: readonly CellKind[] = [],
+  newline = '\r\n',
+): string {
+  const safe = rows.map((row) => row.map((text, at) => (text === null ? null : csvText(text, kinds[at] ?? 'text'))));
+  return stringify(safe, { record_delimiter: newline, quoted_match: QUOTED });
+}
+
+/** Quoted beside what must be: a `;` or an apostrophe, which some programs take for more than text, and outer spaces. */
+const QUOTED = /[;']|^\s|\s$/;
+
+function csvText(text: string, kind: CellKind): string {
   if (kind === 'number') return text;
   const shown = shownText(text);
-  const isPhone = kind === 'party' && PHONE.test(shown);
-  const safe = isPhone ? shown : shown.replace(FORMULA_START, "$1'$2");
-  return /[",;']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return kind === 'party' && PHONE.test(shown) ? shown : shown.replace(FORMULA_START, "$1'$2");
 }
 
 /** The longest text that a cell of a spreadsheet holds. */
-const LONGEST_TEXT = 32_767;
+const MAX_TEXT = 32_767;
 
-/** The cell's text as it stands in a sheet's XML. */
-export function xmlText(text: string): string {
-  const shown = shownText(text).slice(0, LONGEST_TEXT);
-  if (!/[&<>_]/.test(shown)) return shown;
-  return shown
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
+/** The cell's text in an XLSX, where `_x0041_` would be read as an A. */
+export function xlsxText(text: string): string {
+  return shownText(text)
+    .slice(0, MAX_TEXT)
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_');
 }

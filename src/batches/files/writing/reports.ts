@@ -1,9 +1,6 @@
-import type { Writable } from 'node:stream';
 import type { Uuid } from '../../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../../core/instant.js';
-import type { FileKind } from '../open-sheet.js';
 import type { Column, TableRow } from './columns.js';
-import { writeTable } from './table.js';
 
 /** The two files that a batch gives back. (docs/contract.md, Batch files) */
 
@@ -36,7 +33,7 @@ export interface ResultRow {
   readonly paidAt: Instant | null;
 }
 
-const ERROR_COLUMNS: readonly Column[] = [
+export const ERROR_COLUMNS: readonly Column[] = [
   { name: 'row', kind: 'number', width: 8 },
   { name: 'column', kind: 'text', width: 14 },
   { name: 'code', kind: 'text', width: 26 },
@@ -44,7 +41,7 @@ const ERROR_COLUMNS: readonly Column[] = [
   { name: 'value', kind: 'party', width: 40 },
 ];
 
-const RESULT_COLUMNS: readonly Column[] = [
+export const RESULT_COLUMNS: readonly Column[] = [
   { name: 'row', kind: 'number', width: 8 },
   { name: 'reference', kind: 'text', width: 22 },
   { name: 'recipient', kind: 'party', width: 38 },
@@ -58,21 +55,11 @@ const RESULT_COLUMNS: readonly Column[] = [
   { name: 'paid_at', kind: 'text', width: 26 },
 ];
 
-/** Writes the errors file and ends `out`. Rejects as writeTable does. */
-export function writeErrors(rows: AsyncIterable<ErrorRow>, format: FileKind, out: Writable): Promise<void> {
-  return writeTable(ERROR_COLUMNS, mapped(rows, errorCells), format, out);
-}
-
-/** Writes the result file and ends `out`. Rejects as writeTable does. */
-export function writeResult(rows: AsyncIterable<ResultRow>, format: FileKind, out: Writable): Promise<void> {
-  return writeTable(RESULT_COLUMNS, mapped(rows, resultCells), format, out);
-}
-
-function errorCells({ row, column, code, message, value }: ErrorRow): TableRow {
+export function errorCells({ row, column, code, message, value }: ErrorRow): TableRow {
   return [row === null ? null : String(row), column, code, message, value];
 }
 
-function resultCells(result: ResultRow): TableRow {
+export function resultCells(result: ResultRow): TableRow {
   const { row, reference, recipient, amount, asset, status, bonusId, fee, code, message, paidAt } = result;
   return [
     String(row),
@@ -87,8 +74,4 @@ function resultCells(result: ResultRow): TableRow {
     message,
     paidAt === null ? null : toRfc3339(paidAt),
   ];
-}
-
-async function* mapped<T>(rows: AsyncIterable<T>, cells: (row: T) => TableRow): AsyncGenerator<TableRow> {
-  for await (const row of rows) yield cells(row);
 }

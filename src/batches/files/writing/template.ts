@@ -1,9 +1,7 @@
-import { buffer } from 'node:stream/consumers';
-import { zipStream } from '../zip/zip-stream.js';
-import { xmlText } from './cells.js';
+import ExcelJS from 'exceljs';
+import { xlsxText } from './cells.js';
 import type { Column } from './columns.js';
-import { csvHead, csvLine } from './table.js';
-import { headerXml, part, relationships, rowXml, sheetStart, workbookParts } from './xlsx-parts.js';
+import { csvOf, HEADER, VIEWS } from './table.js';
 
 /** The empty file that a person fills in. (docs/contract.md, Upload) */
 
@@ -50,61 +48,40 @@ export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
 
 const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
-/** With notes on the header, columns formatted as text (phones and long numbers stay as typed) and a list for the asset. */
+let made: Promise<Buffer> | undefined;
+
+/** Made once in a process. */
 export function templateXlsx(): Promise<Buffer> {
-  const sheet =
-    `${sheetStart(TEMPLATE_COLUMNS)}${headerXml(TEMPLATE_COLUMNS)}${rowXml(TEMPLATE_COLUMNS, EXAMPLE, 2)}</sheetData>` +
-    '<dataValidations count="1"><dataValidation type="list" allowBlank="1" showErrorMessage="1" ' +
-    `errorTitle="asset" error="COPM or DUSD" sqref="C2:C${LAST_ROW}"><formula1>"COPM,DUSD"</formula1></dataValidation>` +
-    '</dataValidations><legacyDrawing r:id="rId2"/></worksheet>';
-  return buffer(
-    zipStream([
-      ...workbookParts('Bonuses', NOTE_TYPES),
-      { name: 'xl/worksheets/sheet1.xml', content: [Buffer.from(sheet)] },
-      part(
-        'xl/worksheets/_rels/sheet1.xml.rels',
-        relationships([
-          ['rId1', 'comments', '../comments1.xml'],
-          ['rId2', 'vmlDrawing', '../drawings/vmlDrawing1.vml'],
-        ]),
-      ),
-      part('xl/comments1.xml', notesXml()),
-      { name: 'xl/drawings/vmlDrawing1.vml', content: [Buffer.from(noteShapes())] },
-    ]),
-  );
+  return (made ??= makeXlsx());
 }
+
+async function makeXlsx(): Promise<Buffer> {
+  const book = new ExcelJS.Workbook();
+  const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
+  // What is typed stays as typed.
+  sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({ header: name, width, style: { numFmt: '@' } }));
+  TEMPLATE_COLUMNS.forEach(({ note }, index) => {
+    const cell = sheet.getCell(1, index + 1);
+    cell.style = HEADER;
+    cell.note = note;
+  });
+  sheet.addRow(EXAMPLE.map(xlsxText));
+  sheet.dataValidations.add(`C2:C${LAST_ROW}`, {
+    type: 'list',
+    allowBlank: true,
+    showErrorMessage: true,
+    errorTitle: 'asset',
+    error: 'COPM or DUSD',
+    formulae: ['"COPM,DUSD"'],
+  });
+  return Buffer.from(await book.xlsx.writeBuffer());
+}
+
+/** exceljs has it, and does not say so. */
+type ValidatedSheet = ExcelJS.Worksheet & {
+  readonly dataValidations: { add(range: string, validation: ExcelJS.DataValidation): void };
+};
 
 export function templateCsv(): Buffer {
-  return Buffer.from(csvHead(TEMPLATE_COLUMNS) + csvLine(TEMPLATE_COLUMNS, EXAMPLE));
-}
-
-const NOTE_TYPES =
-  '<Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>' +
-  '<Override PartName="/xl/comments1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.comments+xml"/>';
-
-function notesXml(): string {
-  const notes = TEMPLATE_COLUMNS.map(
-    ({ note }, index) =>
-      `<comment ref="${'ABCDE'[index]}1" authorId="0"><text><r><t xml:space="preserve">${xmlText(note)}</t></r></text></comment>`,
-  );
-  return (
-    '<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><authors><author/></authors>' +
-    `<commentList>${notes.join('')}</commentList></comments>`
-  );
-}
-
-/** Where the notes appear: Excel shows none without a shape in its old drawing language. */
-function noteShapes(): string {
-  const shapes = TEMPLATE_COLUMNS.map(
-    (_, index) =>
-      `<v:shape id="note${index}" type="#note" style="position:absolute;width:240pt;height:70pt;visibility:hidden" ` +
-      'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><x:ClientData ObjectType="Note"><x:MoveWithCells/>' +
-      `<x:SizeWithCells/><x:Anchor>${index + 1}, 15, 0, 2, ${index + 3}, 15, 4, 4</x:Anchor><x:AutoFill>False</x:AutoFill>` +
-      `<x:Row>0</x:Row><x:Column>${index}</x:Column></x:ClientData></v:shape>`,
-  );
-  return (
-    '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
-    'xmlns:x="urn:schemas-microsoft-com:office:excel"><v:shapetype id="note" coordsize="21600,21600" o:spt="202" ' +
-    `path="m,l,21600r21600,l21600,xe"><v:stroke joinstyle="miter"/></v:shapetype>${shapes.join('')}</xml>`
-  );
+  return Buffer.from(csvOf(TEMPLATE_COLUMNS, [EXAMPLE]));
 }

@@ -120,7 +120,8 @@ function checkEnd(audit: AuditRun, batch: BonusBatch, subject: string): void {
     validating: true,
     rejected: pending === rowCount,
     ready: pending === rowCount,
-    executing: pending > 0,
+    // Behind the last row its result file is made; then it ends.
+    executing: pending > 0 || batch.finishedAt === null,
     completed: rowsPaid === rowCount,
     partially_failed: pending === 0 && rowsFailed > 0,
   }[status];

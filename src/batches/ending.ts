@@ -1,0 +1,90 @@
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import { uuid } from '../db/columns.js';
+import type { Database } from '../db/database.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { lockAccount } from '../accounts/access.js';
+import { appendEvents } from '../ledger/event-log.js';
+import { keepFiles, MakingSuperseded } from './made-files.js';
+import type { FileMaker } from './making.js';
+import { presentBatch } from './presenter.js';
+import { isSettled } from './rules.js';
+
+export interface EndingParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Where tenants reach the API: events name files there. */
+  readonly baseUrl: string;
+  readonly files: FileMaker;
+}
+
+/**
+ * Ends the execution of a batch whose rows are all settled: its result file, then status, event and the file's address in one
+ * transaction, so that whoever sees the end can have the file. Does nothing to one that has ended meanwhile. Throws what
+ * FileMaker.make throws. (docs/contract.md, Batch files)
+ */
+export async function endExecution(
+  { database, clock, baseUrl, files }: EndingParts,
+  batch: BonusBatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, tenantId } = batch;
+  const made = await files.makeIfPossible('result', batch, signal);
+  await transact(database, async (transaction) => {
+    if (made !== null) await keepFiles(transaction, made);
+    // The account's row guards the batch, and is locked for the rest alone.
+    await lockAccount(transaction, batch.sourceAccountId);
+    const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    if (settled === undefined || !isSettled(settled)) throw new MakingSuperseded('another process has ended the batch');
+    const at = clock();
+    const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
+    const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
+    const object = presentBatch({ ...settled, ...end }, baseUrl);
+    const event = { tenantId, type: `bonus_batch.${status}`, resourceId: id, object } as const;
+    await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id })]);
+  });
+}
+
+const BATCHES_AT_A_TIME = 20;
+
+/**
+ * Makes the files of batches that ended without: before files were made once, or when theirs could not be. The newest come
+ * first. Throws when all were tried and some failed.
+ */
+export async function makeMissing(parts: LaterParts, signal: AbortSignal): Promise<void> {
+  const faults: unknown[] = [];
+  for (let older = ''; !signal.aborted;) {
+    const found = await parts.database.reader.query(
+      `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (unmade) JOIN bonus_batches b ON b.id=s.batch_id
+       WHERE s.rows_removed_at IS NULL AND s.csv_bytes IS NULL${older}
+         AND (b.status IN ('completed','partially_failed') OR (b.status='rejected' AND b.rejection_code IS NULL))
+       ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
+    );
+    const ids = found.map((row) => uuid.parse(row.batch_id));
+    // In no order: several workers rarely take the same one.
+    for (const id of ids.toSorted(() => Math.random() - 0.5))
+      await makeLater(parts, id, signal).catch((fault: unknown) => {
+        if (!(fault instanceof MakingSuperseded)) faults.push(fault);
+      });
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < BATCHES_AT_A_TIME) break;
+    older = ` AND s.batch_id<${uuid.literal(last)}`;
+  }
+  const [first] = faults;
+  if (first !== undefined)
+    throw first instanceof Error ? first : new Error('files could not be made', { cause: first });
+}
+
+type LaterParts = Omit<EndingParts, 'baseUrl'>;
+
+async function makeLater({ database, clock, files }: LaterParts, id: Uuid, signal: AbortSignal): Promise<void> {
+  const batch = await database.reader.find(bonusBatches, { id });
+  if (batch === undefined) return;
+  const made = await files.make(batch.status === 'rejected' ? 'errors' : 'result', batch, signal);
+  await transact(database, async (transaction) => {
+    await keepFiles(transaction, made);
+    await transaction.execute(updateSql(bonusBatches, { filesMadeAt: clock() }, { id }));
+  });
+}
