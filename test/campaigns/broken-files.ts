@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { setQuotas } from '../../src/access/quotas.js';
 import { bytesOf } from '../../src/batches/files/byte-source.js';
 import { recogniseFile } from '../../src/batches/files/open-sheet.js';
 import { SheetProblem } from '../../src/batches/files/sheet.js';
+import { systemClock } from '../../src/core/instant.js';
 import { type BrokenFile, brokenFiles } from '../batches/files/broken-files.js';
 import { batchServiceOf, BatchWorld, UNWATCHED } from '../batches/support.js';
 import type { TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const MOST_MS = 5_000;
 
@@ -23,14 +25,16 @@ export async function brokenFileCampaign(
   const world = await BatchWorld.open(db);
   const work = batchServiceOf(world.parts);
   const source = await world.account();
+  const { id } = world.tenant.tenant;
+  await setQuotas(db.database, systemClock, id, { problemRows: 1_000_000_000n }, TEST_ACTOR);
   const endOf = async ({ bytes }: BrokenFile): Promise<string> => {
     const kind = await recogniseFile(bytesOf([bytes])).catch((problem: unknown) => {
       if (problem instanceof SheetProblem) return null;
       throw problem;
     });
     if (kind === null) return '400';
-    const { id } = await world.uploaded(source, bytes);
-    return (await work.validate(id, UNWATCHED)).status;
+    const batch = await world.uploaded(source, bytes);
+    return (await work.validate(batch.id, UNWATCHED)).status;
   };
   const ends = new Map<string, number>();
   let [number, slowest] = [0, 0];
