@@ -4,7 +4,7 @@ import { type Caller, type Operation, type Role, ROLES, roleAllows } from '../co
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import { equalsSql, literal } from '../db/statements.js';
+import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** SQL of an account that the caller's tenant owns (`a`), with the caller's role in it (`r`). For the joins of one-statement reads. */
@@ -62,19 +62,31 @@ export async function assertAccountAllowed(
 export async function lockManagedAccount(transaction: Transaction, caller: Caller, accountId: Uuid): Promise<Account> {
   // Before the lock: a foreign account's row is never waited for, and time tells nothing of it.
   await assertAccountAllowed(transaction, 'manageAccount', caller, accountId);
-  return lockOpenAccount(transaction, accountId);
+  return assertOpen(await lockOwnAccount(transaction, caller, accountId));
+}
+
+/** The caller's account, locked. Throws not_found. */
+export function lockOwnAccount(transaction: Transaction, { tenantId }: Caller, id: Uuid): Promise<Account> {
+  return lock(transaction, { id, tenantId });
 }
 
 /** Any account but a system one, locked: for operators. Throws not_found. */
-export async function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
-  const account = await transaction.find(accounts, { id }, { forUpdate: true });
+export function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
+  return lock(transaction, { id });
+}
+
+async function lock(transaction: Transaction, where: Where<Account>): Promise<Account> {
+  const account = await transaction.find(accounts, where, { forUpdate: true });
   if (account === undefined || account.type === 'system') throw notFound();
   return account;
 }
 
 /** The same. Throws invalid_state too where it is closed. */
 export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promise<Account> {
-  const account = await lockAccount(transaction, id);
+  return assertOpen(await lockAccount(transaction, id));
+}
+
+function assertOpen(account: Account): Account {
   if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
   return account;
 }

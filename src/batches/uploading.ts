@@ -8,7 +8,7 @@ import { type BonusBatch, bonusBatches, bonusBatchStorage, storageOf, uploadChun
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
-import { assertAccountAllowed, assertAllowedSomewhere, lockAccount } from '../accounts/access.js';
+import { assertAccountAllowed, assertAllowedSomewhere, lockOwnAccount } from '../accounts/access.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { findKeys } from '../ledger/desk/keys.js';
 import { makeOnce } from '../ledger/once.js';
@@ -75,7 +75,7 @@ export async function uploadBatch(
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
     // Rows that nobody else can know of hold up nobody; the account is locked behind them, and only for the rest.
-    await lockAccount(transaction, upload.sourceAccountId);
+    await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());
     if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return batch;

@@ -4,6 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import type { Where } from '../db/statements.js';
 
 /**
  * Throws authority_insufficient unless the member manages an account of the tenant.
@@ -26,13 +27,17 @@ export async function findManaged(reader: Reader, caller: Caller, id: Uuid): Pro
  * authority_insufficient.
  */
 export async function lockManaged(transaction: Transaction, caller: Caller, id: Uuid): Promise<WebhookEndpoint> {
-  await findManaged(transaction, caller, id);
-  return lockEndpoint(transaction, id);
+  const { tenantId } = await findManaged(transaction, caller, id);
+  return lock(transaction, { id, tenantId });
 }
 
 /** Any endpoint, locked: for operators. Throws not_found. */
-export async function lockEndpoint(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
-  const locked = await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
+export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
+  return lock(transaction, { id });
+}
+
+async function lock(transaction: Transaction, where: Where<WebhookEndpoint>): Promise<WebhookEndpoint> {
+  const locked = await transaction.find(webhookEndpoints, where, { forUpdate: true });
   if (locked === undefined || locked.status === 'deleted') throw notFound();
   return locked;
 }

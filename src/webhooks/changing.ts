@@ -54,7 +54,7 @@ export async function change(
     if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
       changes.push('disabled');
     if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
-    return shown(transaction, id);
+    return shown(transaction, caller, id);
   });
   if (wanted.status === 'enabled') parts.onDue(id);
   return changed;
@@ -156,7 +156,7 @@ export async function rotateSecret(
     };
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
     await recordChange(transaction, memberActor(caller), endpoint, ['secret'], now);
-    return { endpoint: await shown(transaction, id), secret };
+    return { endpoint: await shown(transaction, caller, id), secret };
   });
 }
 

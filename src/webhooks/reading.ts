@@ -32,8 +32,8 @@ export async function readEndpoint(reader: Reader, caller: Caller, id: Uuid): Pr
 }
 
 /** The endpoint as it is now, for whoever has locked it. */
-export async function shown(reader: Reader, id: Uuid): Promise<ShownEndpoint> {
-  const endpoint = await reader.find(webhookEndpoints, { id });
+export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Promise<ShownEndpoint> {
+  const endpoint = await reader.find(webhookEndpoints, { id, tenantId });
   if (endpoint === undefined) throw notFound();
   return withTypes(reader, endpoint);
 }

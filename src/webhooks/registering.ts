@@ -210,7 +210,7 @@ async function answerFromKey(
   const answer = answerOfKey(fingerprint, row);
   if (answer !== null) return answer;
   const id = row.resourceId;
-  const endpoint = id === null ? undefined : await reader.find(webhookEndpoints, { id });
+  const endpoint = id === null ? undefined : await reader.find(webhookEndpoints, { id, tenantId });
   if (endpoint === undefined || endpoint.status === 'deleted') throw new ApiError(GONE);
   const types = await readTypes(reader, endpoint.id);
   return { outcome: { done: true, resource: { endpoint, types, secret: null } }, replayed: true };

@@ -119,6 +119,8 @@ async function main(names: readonly string[]): Promise<number> {
   return 0;
 }
 
+// What it has started ends with it.
+process.once('SIGTERM', () => process.exit(143));
 try {
   process.exit(await main(process.argv.slice(2)));
 } catch (failure) {

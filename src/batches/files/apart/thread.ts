@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { bytesOf } from '../byte-source.js';
 import type { EffortLimits } from '../effort.js';
@@ -14,6 +15,8 @@ const ROWS_A_PIECE = 250;
 /** UTF-16 units of a piece's texts. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
+/** Seconds of work: whoever is answered in milliseconds has the processor first. */
+const LONG_WORK_PRIORITY = 10;
 
 /** A short file: what an honest one of a few hundred rows has by far, and under a fifth of a second for any. */
 const SHORT: EffortLimits = { inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
@@ -39,6 +42,8 @@ function tell(rows: readonly SheetRow[], end: ReadingEnd | null): void {
 }
 
 async function readWhole(bytes: Uint8Array): Promise<void> {
+  // Elsewhere than on Linux it would be the priority of the whole process.
+  if (process.platform === 'linux') setPriority(LONG_WORK_PRIORITY);
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;
