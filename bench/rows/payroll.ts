@@ -113,8 +113,43 @@ export async function downloadResult(
 ): Promise<{ readonly seconds: number; readonly bytes: number }> {
   const began = performance.now();
   const answer = await client.get(`/v1/bonus_batches/${id}/files/result?format=${format}`);
-  const { byteLength: bytes } = await answer.arrayBuffer();
+  let bytes = 0;
+  for await (const piece of answer.body ?? []) bytes += piece.byteLength;
   return { seconds: (performance.now() - began) / 1000, bytes };
+}
+
+export interface Crowd {
+  readonly seconds: number;
+  /** Of somebody else's reads, before and meanwhile. */
+  readonly quietP99Ms: number;
+  readonly besideP99Ms: number;
+}
+
+const QUIET_MS = 3_000;
+const READ_EVERY_MS = 10;
+
+/** The same by many at a time, while somebody else reads the balances of an account. */
+export async function downloadByMany(client: Client, id: string, account: string, many: number): Promise<Crowd> {
+  const quietP99Ms = await readsP99Ms(client, account, sleep(QUIET_MS));
+  const began = performance.now();
+  const crowd = Promise.all(Array.from({ length: many }, () => downloadResult(client, id, 'csv')));
+  const besideP99Ms = await readsP99Ms(client, account, crowd);
+  return { seconds: (performance.now() - began) / 1000, quietP99Ms, besideP99Ms };
+}
+
+async function readsP99Ms(client: Client, account: string, meanwhile: Promise<unknown>): Promise<number> {
+  const running = new AbortController();
+  const ended = meanwhile.finally(() => running.abort());
+  const times: number[] = [];
+  while (!running.signal.aborted) {
+    const began = performance.now();
+    await (await client.get(`/v1/accounts/${account}/balances`)).arrayBuffer();
+    times.push(performance.now() - began);
+    await sleep(READ_EVERY_MS);
+  }
+  await ended;
+  times.sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] ?? 0;
 }
 
 async function bodyOf(answer: Response): Promise<ShownBatch> {

@@ -38,8 +38,12 @@ export const BonusBatchSchema = z
       })
       .nullable(),
     files: z.object({
-      errors_url: fileUrl.openapi({ description: 'Which row failed and why; once the file is rejected.' }),
-      result_url: fileUrl.openapi({ description: 'What became of each row; once the execution has ended.' }),
+      errors_url: fileUrl.openapi({
+        description: 'Which row failed and why; with the rejection of the file, until it is removed.',
+      }),
+      result_url: fileUrl.openapi({
+        description: 'What became of each row; with the end of the execution, until it is removed.',
+      }),
     }),
     rejection: z
       .object({ code: z.enum(BATCH_REJECTIONS) })
