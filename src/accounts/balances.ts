@@ -33,15 +33,14 @@ export class Balances {
   async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.gathered.ask({ caller, accountId });
     assertAllowed('readAccount', stored[0]);
-    const rows = stored.map((row) => parseRow(balances, row));
     return {
       account_id: accountId,
-      balances: ASSETS.flatMap((asset) => rows.filter((row) => row.asset === asset)).map((row) => ({
-        asset: row.asset,
-        available: row.available.toString(),
-        held: row.held.toString(),
-        total: (row.available + row.held).toString(),
-      })),
+      balances: ASSETS.map((asset) => {
+        const row = stored.find((one) => one.asset === asset);
+        const { available, held } = row === undefined ? { available: 0n, held: 0n } : parseRow(balances, row);
+        const total = available + held;
+        return { asset, available: available.toString(), held: held.toString(), total: total.toString() };
+      }),
       as_of: toRfc3339(asOf),
     };
   }

@@ -2,6 +2,7 @@ import { recordAct } from '../access/audit-log.js';
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
+import { bigint } from '../db/columns.js';
 import type { Database, Transaction } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
 import { balances } from '../db/entities/ledger.js';
@@ -40,9 +41,13 @@ export async function closeAccount(database: Database, clock: Clock, id: Uuid, d
 
 /** What stands in the way. Whatever is pending holds funds, a batch that its funds do not cover aside. */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
-  const own = await transaction.select(balances, { accountId: account.id });
-  if (own.some((balance) => balance.held !== 0n)) return inTheWay('funds_held', 'funds are held for what is pending');
-  if (own.some((balance) => balance.available !== 0n)) return inTheWay('not_empty', 'its balances are not zero');
+  // Of any asset, those too that a newer process has brought.
+  const left = await transaction.query(
+    `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
+  );
+  const isLeft = (of: 'available' | 'held'): boolean => left.some((row) => bigint.parse(row[of]) !== 0n);
+  if (isLeft('held')) return inTheWay('funds_held', 'funds are held for what is pending');
+  if (isLeft('available')) return inTheWay('not_empty', 'its balances are not zero');
   const ofBatches = await batchObstacle(transaction, account);
   if (ofBatches !== null) return ofBatches;
   const tenant = await transaction.find(tenants, { id: account.tenantId });

@@ -1,3 +1,4 @@
+import { ASSETS } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Role, ROLES } from '../core/permissions.js';
 import * as column from '../db/columns.js';
@@ -26,7 +27,7 @@ export interface AccountDetails {
 /** What belongs to the account: what it has, and who may act in it. */
 export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
   const [own, roles] = await Promise.all([
-    reader.select(balances, { accountId }, { orderBy: ['asset'] }),
+    reader.select(balances, { accountId, asset: ASSETS }, { orderBy: ['asset'] }),
     reader.query(
       `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
        WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,

@@ -58,6 +58,11 @@ export function isAsset(text: string): text is Asset {
   return Object.hasOwn(LIST, text);
 }
 
+/** A value for each asset. */
+export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
+  return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
+}
+
 export function amountJson(amount: Amount): AmountJson {
   return { raw: amount.raw.toString(), asset: amount.asset };
 }

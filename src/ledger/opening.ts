@@ -1,6 +1,6 @@
 import { ASSETS } from '../core/amount.js';
 import type { Transaction } from '../db/database.js';
-import { balances } from '../db/entities/ledger.js';
+import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
@@ -10,8 +10,6 @@ import { insertSql } from '../db/statements.js';
  */
 export async function openLedgerAccounts(transaction: Transaction, opened: readonly Account[]): Promise<void> {
   await transaction.execute(insertSql(accounts, opened));
-  const zero = opened.flatMap(({ id, type }) =>
-    ASSETS.map((asset) => ({ accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' })),
-  );
+  const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));
   await transaction.execute(insertSql(balances, zero));
 }

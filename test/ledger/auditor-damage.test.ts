@@ -52,8 +52,8 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a missing balance row',
-    sql: ({ payer }) => [`DELETE FROM balances WHERE account_id=${id(payer.id)} AND asset='DUSD'`],
-    found: ['account_balances'],
+    sql: ({ payer }) => [`DELETE FROM balances WHERE account_id=${id(payer.id)} AND asset='COPM'`],
+    found: ['balance_total', 'held_total'],
   },
   {
     name: 'an account of a client that may be overdrawn',

@@ -1,4 +1,4 @@
-import { type Asset, ASSETS } from '../../core/amount.js';
+import { type Asset, eachAsset } from '../../core/amount.js';
 import type { FeeSchedule } from '../../core/fees.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
@@ -34,8 +34,4 @@ export async function readTerms(
     terms: { sourceAccountId, limits: eachAsset(limits), fees: eachAsset(fee) },
     feeAccountId,
   };
-}
-
-function eachAsset<T>(valueOf: (asset: Asset) => T): Readonly<Record<Asset, T>> {
-  return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
 }

@@ -1,5 +1,7 @@
+import type { Asset } from '../../core/amount.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
+import type { Account } from './parties.js';
 
 /** The double-entry ledger: what is posted, what is there, what is set aside. Written by src/ledger alone. */
 
@@ -61,6 +63,11 @@ export const balances = defineTable('balances', {
   overdraft: column.boolean,
 });
 export type Balance = RowOf<typeof balances>;
+
+/** What an account without a row of the asset has: it may be older than the asset. */
+export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Asset): Balance {
+  return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
+}
 
 /** One for each thing that sets funds aside; gone to `remaining` 0 when it ended. */
 export const holds = defineTable('holds', {

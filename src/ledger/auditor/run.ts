@@ -1,4 +1,3 @@
-import { ASSETS, type Asset } from '../../core/amount.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';
 import type { Database, Reader } from '../../db/database.js';
 import { Tally } from './tally.js';
@@ -76,9 +75,4 @@ export interface Check {
   /** The tables it walks, whose sizes make the estimate for the progress. */
   readonly tables: readonly string[];
   run(audit: AuditRun): Promise<void>;
-}
-
-/** A value for each asset. */
-export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
-  return Object.fromEntries(ASSETS.map((asset) => [asset, valueOf(asset)])) as Record<Asset, T>;
 }

@@ -1,4 +1,4 @@
-import { type Asset, ASSETS, fitsColumn } from '../../core/amount.js';
+import { type Asset, eachAsset, fitsColumn } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { type Instant, maxInstant } from '../../core/instant.js';
@@ -10,6 +10,7 @@ import {
   type LedgerTransaction,
   type MonthTotal,
   monthTotals,
+  noBalance,
 } from '../../db/entities/ledger.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
@@ -67,9 +68,8 @@ export class GroupState {
     const byAccount = groupBy(balances, (balance) => balance.accountId);
     for (const account of accounts) {
       const own = byAccount.get(account.id) ?? [];
-      const byAsset = Object.fromEntries(own.map((balance) => [balance.asset, balance])) as Record<Asset, Balance>;
-      if (!ASSETS.every((asset) => asset in byAsset)) throw new UnsoundDecision('an account lacks a balance row');
-      const overdraft = own.every((balance) => balance.overdraft);
+      const byAsset = eachAsset((asset) => own.find((one) => one.asset === asset) ?? noBalance(account, asset));
+      const overdraft = Object.values(byAsset).every((balance) => balance.overdraft);
       this.accounts.set(account.id, { account, overdraft, balances: byAsset });
     }
   }

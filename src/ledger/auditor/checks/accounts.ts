@@ -1,11 +1,11 @@
-import type { Asset } from '../../../core/amount.js';
+import { type Asset, ASSETS, eachAsset } from '../../../core/amount.js';
 import { groupBy } from '../../../core/collections.js';
 import type { Uuid } from '../../../core/ids.js';
 import { asset as assetColumn, bigint, nullable, time, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type Balance, balances, ENTRY_KINDS } from '../../../db/entities/ledger.js';
+import { type Balance, balances, ENTRY_KINDS, noBalance } from '../../../db/entities/ledger.js';
 import { type Account, accounts } from '../../../db/entities/parties.js';
-import { type AuditRun, type Check, eachAsset } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { wasReset } from '../../clock-resets.js';
 import { idList, walkById } from '../walk.js';
 
@@ -19,7 +19,7 @@ export const accountChecks: Check = {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
       const [own, heads, held] = await Promise.all([
-        reader.select(balances, { accountId: ids }),
+        reader.select(balances, { accountId: ids, asset: ASSETS }),
         readHeads(reader, ids),
         readHeld(reader, ids),
       ]);
@@ -29,13 +29,12 @@ export const accountChecks: Check = {
         const head = heads.get(account.id);
         await checkHead(audit, reader, account, head);
         for (const asset of ASSET_NAMES) {
-          const balance = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
-          const subject = `account ${account.id} ${asset}`;
-          if (balance === undefined) audit.report('account_balances', subject, 'there is no balance row');
-          else {
-            const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
-            checkBalance(audit, subject, { account, balance, total: head?.totals[asset] ?? 0n, heldByHolds });
-          }
+          const own = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
+          const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
+          checkBalance(audit, `account ${account.id} ${asset}`, {
+            ...{ account, balance: own ?? noBalance(account, asset) },
+            ...{ total: head?.totals[asset] ?? 0n, heldByHolds },
+          });
         }
       }
     }),

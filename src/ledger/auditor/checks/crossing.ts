@@ -1,3 +1,4 @@
+import { eachAsset } from '../../../core/amount.js';
 import { groupBy } from '../../../core/collections.js';
 import type { Uuid } from '../../../core/ids.js';
 import { bigint, string, uuid } from '../../../db/columns.js';
@@ -5,7 +6,7 @@ import type { Reader } from '../../../db/database.js';
 import { EVENT_TYPES, type EventRemoval } from '../../../db/entities/events.js';
 import { type LedgerTransaction, ledgerTransactions, type ResourceType } from '../../../db/entities/ledger.js';
 import { describeExpected, describePosted, factsOf } from '../facts.js';
-import { type AuditRun, type Check, eachAsset } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { SOURCES } from '../sources/index.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 import { bucketOf } from '../tally.js';

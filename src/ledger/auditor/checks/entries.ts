@@ -1,11 +1,11 @@
-import type { Asset } from '../../../core/amount.js';
+import { type Asset, eachAsset } from '../../../core/amount.js';
 import type { Uuid } from '../../../core/ids.js';
 import { asset, bigint, nullable, oneOf, string, uuid } from '../../../db/columns.js';
 import type { Reader, StoredRow } from '../../../db/database.js';
 import { ENTRY_KINDS, RESOURCE_TYPES, type ResourceType } from '../../../db/entities/ledger.js';
 import { wasReset } from '../../clock-resets.js';
 import { describePosted, legFact, placeOf, type PostedLeg } from '../facts.js';
-import { type AuditRun, type Check, eachAsset } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { afterKey, walk } from '../walk.js';
 
 const ENTRIES_A_SLICE = 10_000;
