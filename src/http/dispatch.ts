@@ -12,20 +12,30 @@ export interface RequestState {
 
 export type Answering = (exchange: Exchange, route: Route, params: Readonly<Record<string, string>>) => Promise<void>;
 
+export type Routing = ReturnType<Router<RequestState>['routes']>;
+
 /**
- * A router for each resource, so that what is asked for most, which comes first, waits for no other. Paths match in their
- * exact case, without a slash behind, and a fixed path before one with a parameter.
+ * A router for each resource, whose name picks it: a router costs a request the more the more routes it has. Paths match in
+ * their exact case, without a slash behind, and a fixed path before one with a parameter.
  */
-export function routersOf(routes: readonly Route[], answer: Answering): Router<RequestState>[] {
-  const resources = groupBy(routes, ({ path }) => path.split('/')[2]);
-  return Array.from(resources.values(), (own) => {
-    const router = new Router<RequestState>({ sensitive: true, strict: true, exclusive: 'specificity' });
-    for (const route of own)
-      router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], ({ state, params }) =>
-        answer(state.exchange, route, params),
-      );
-    return router;
-  });
+export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
+  const resources = groupBy(routes, ({ path }) => resourceOf(path));
+  const routings = new Map(Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]));
+  return (context, next) => routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
+}
+
+/** Of `/v1/transfers/{id}` it is `transfers`. */
+function resourceOf(path: string): string {
+  return path.split('/', 3)[2] ?? '';
+}
+
+function routerOf(routes: readonly Route[], answer: Answering): Router<RequestState> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true, exclusive: 'specificity' });
+  for (const route of routes)
+    router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], ({ state, params }) =>
+      answer(state.exchange, route, params),
+    );
+  return router;
 }
 
 /** Koa's router would take malformed percent-encoding as it stands. Throws the one `not_found`. */

@@ -59,7 +59,7 @@ export async function answerRequest(
   try {
     const content = await readContent(parts.bodyTimeouts, exchange, route, place);
     const { body, query } = checkInput(route, content, exchange.search);
-    const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
+    const path = filledIn(route.path, params);
     const answer = route.handler({
       caller,
       requestId: exchange.requestId,
@@ -75,6 +75,12 @@ export async function answerRequest(
   } finally {
     place?.leave();
   }
+}
+
+/** The route's template with its parameters, in lower case: an id has one spelling. */
+function filledIn(template: string, params: Params): string {
+  if (!template.includes('{')) return template;
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
 }
 
 async function authenticated(parts: PipelineParts, exchange: Exchange, repeated: Repeated): Promise<Caller> {

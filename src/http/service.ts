@@ -1,4 +1,3 @@
-import type Router from '@koa/router';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
@@ -8,7 +7,7 @@ import { ClientAddresses } from './address.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
 import { type ErrorWriter, toldError } from './errors.js';
-import { assertWellFormed, refuseUnmatched, type RequestState, routersOf } from './dispatch.js';
+import { assertWellFormed, dispatcher, refuseUnmatched, type RequestState, type Routing } from './dispatch.js';
 import { Exchange } from './exchange.js';
 import { inboundRouter, type InboundRoute } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
@@ -63,13 +62,13 @@ export function createService(options: ServiceOptions): Koa {
     docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
     metrics: new HttpMetrics(options.registry),
   };
-  const routers = routersOf(api.routes, async (exchange, route, params) => {
+  const routing = dispatcher(api.routes, async (exchange, route, params) => {
     exchange.answer = await answerRequest(parts, exchange, route, params);
   });
-  return application(parts, [...routers, inboundRouter(options.inbound ?? [])]);
+  return application(parts, [routing, inboundRouter(options.inbound ?? []).routes()]);
 }
 
-function application(parts: ServiceParts, routers: readonly Router<RequestState>[]): Koa {
+function application(parts: ServiceParts, routings: readonly Routing[]): Koa {
   const app = new Koa<RequestState>();
   // What is left here are broken connections; every other fault has been answered and logged by then.
   app.on('error', (fault: unknown) => parts.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
@@ -83,7 +82,7 @@ function application(parts: ServiceParts, routers: readonly Router<RequestState>
     finish(parts, exchange, await answer(parts, exchange, context, next));
   });
   app.use((context, next) => parts.docs.serve(context, next));
-  for (const router of routers) app.use(router.routes());
+  for (const routing of routings) app.use(routing);
   app.use(refuseUnmatched);
   return app;
 }
