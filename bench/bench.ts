@@ -44,7 +44,6 @@ export interface Servers {
 
 /** What rows are measured with: ledgers, the service on one of them, and load. */
 export class Bench {
-  readonly options: Options;
   /** As the service has them by configuration. */
   readonly groupsInFlight = VARIABLES.DESK_GROUPS_IN_FLIGHT.parse(process.env.DESK_GROUPS_IN_FLIGHT);
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(process.env.MYSQL_READ_CONNECTIONS);
@@ -53,10 +52,13 @@ export class Bench {
   private readonly profileFolder: string | null;
   private readonly ledgers = new Map<string, Ledger>();
 
-  constructor(servers: Servers, options: Options, profileFolder: string) {
+  constructor(
+    servers: Servers,
+    readonly options: Options,
+    profileFolder: string,
+  ) {
     this.serverUrl = servers.mysqlAdminUrl;
     this.temporalAddress = servers.temporalAddress;
-    this.options = options;
     this.profileFolder = options.isProfiled ? profileFolder : null;
   }
 

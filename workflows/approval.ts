@@ -38,15 +38,17 @@ interface Inbox {
 /** The side of a workflow that people see: the signals that it takes, its state in words, and the search attribute. */
 export class Front {
   state: WaitingState | null = null;
-  private readonly what: string;
   private readonly inbox: Inbox = { acts: [], isChanged: true };
   private readonly waitsFor: (state: ApprovalState) => string | null;
   private readonly notice: Notice;
 
   /** `waitsFor` says in words what a state that is no end and waits for no approval waits for. */
-  constructor(what: string, input: ApprovalWorkflowInput, waitsFor: Front['waitsFor'] = () => null) {
+  constructor(
+    private readonly what: string,
+    input: ApprovalWorkflowInput,
+    waitsFor: Front['waitsFor'] = () => null,
+  ) {
     const { resourceId } = input;
-    this.what = what;
     this.notice = new Notice(input);
     this.waitsFor = waitsFor;
     for (const action of STAFF_SIGNALS)

@@ -93,11 +93,8 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
 /** What people see of the workflow. */
 class View {
   state: BatchState | null = null;
-  private readonly notice: Notice;
 
-  constructor(notice: Notice) {
-    this.notice = notice;
-  }
+  constructor(private readonly notice: Notice) {}
 
   found(state: BatchState): void {
     this.state = state;

@@ -106,11 +106,8 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
 /** What people see of the workflow. */
 class View {
   state: DrainState | null = null;
-  private readonly notice: Notice;
 
-  constructor(notice: Notice) {
-    this.notice = notice;
-  }
+  constructor(private readonly notice: Notice) {}
 
   found(state: DrainState): void {
     this.state = state;

@@ -28,11 +28,12 @@ export class RecordingDatabase extends Database {
   /** What was read outside transactions, and the round trips of transactions. The caller empties them. */
   readonly lookUps: Recorded = [];
   readonly steps: Recorded = [];
-  private readonly connection: Connection;
 
-  constructor(url: string, connection: Connection) {
+  constructor(
+    url: string,
+    private readonly connection: Connection,
+  ) {
     super({ url, readConnections: 1, transactionConnections: 1, statementTimeoutMs: 60_000 });
-    this.connection = connection;
     this.reader = recordingReader(connection, this.lookUps);
   }
 

@@ -39,8 +39,6 @@ export async function replayGroups(
 }
 
 class Replay {
-  private readonly groups: readonly RecordedGroup[];
-  private readonly firstCounted: number;
   private next = 0;
   private beganAt = 0;
   private endedAt = 0;
@@ -49,10 +47,10 @@ class Replay {
   /** Resolves when the group before has its locks: in another order the rows would not end as they were recorded. */
   private locked: Promise<void> = Promise.resolve();
 
-  constructor(groups: readonly RecordedGroup[], firstCounted: number) {
-    this.groups = groups;
-    this.firstCounted = firstCounted;
-  }
+  constructor(
+    private readonly groups: readonly RecordedGroup[],
+    private readonly firstCounted: number,
+  ) {}
 
   async runLane(writer: Connection, readers: readonly Connection[]): Promise<void> {
     while (this.next < this.groups.length - 1) {

@@ -29,7 +29,6 @@ const PAY_IN_EVERY = 25;
  * table by table, each in the order of its primary key.
  */
 export class History {
-  readonly shape: LedgerShape;
   readonly beganAt: Instant;
   /** Who pays and who receives, by number; PAY_IN pays when money comes from outside. */
   readonly sources: Uint32Array;
@@ -38,9 +37,11 @@ export class History {
   private readonly dollars: Uint8Array;
   private readonly stepMs: number;
 
-  constructor(shape: LedgerShape, endsAt: Instant) {
+  constructor(
+    readonly shape: LedgerShape,
+    endsAt: Instant,
+  ) {
     const { operations } = shape;
-    this.shape = shape;
     this.beganAt = instant(endsAt - DAYS * DAY_MS);
     this.stepMs = (DAYS * DAY_MS) / operations;
     this.sources = new Uint32Array(operations);

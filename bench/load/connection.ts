@@ -18,15 +18,16 @@ const SHOWN_LETTERS = 1_000;
  * client costs several times as much CPU time a request, which would be taken from what is measured.
  */
 export class Connection {
-  private readonly socket: Socket;
   private onAnswer: OnAnswer | null = null;
   /** What has come of an answer whose head is not complete. */
   private head: Buffer | null = null;
   private answer: Answer | null = null;
   private bodyBytesLeft = 0;
 
-  private constructor(socket: Socket, onBroken: (reason: Error) => void) {
-    this.socket = socket;
+  private constructor(
+    private readonly socket: Socket,
+    onBroken: (reason: Error) => void,
+  ) {
     socket.on('data', (chunk) => {
       try {
         this.read(chunk);

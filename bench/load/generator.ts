@@ -101,7 +101,6 @@ async function keepPace(
 
 /** What came back, from the end of the warm-up to the end of the time. */
 class Measurement {
-  private readonly job: LoadJob;
   private readonly beginsAt: number;
   private readonly endsAt: number;
   private readonly samples: number[] = [];
@@ -113,8 +112,7 @@ class Measurement {
   private firstUnexpected: string | null = null;
   private cpuAtBeginning = process.cpuUsage();
 
-  constructor(job: LoadJob) {
-    this.job = job;
+  constructor(private readonly job: LoadJob) {
     this.beginsAt = performance.now() + job.warmUpS * 1000;
     this.endsAt = this.beginsAt + job.seconds * 1000;
     setTimeout(() => (this.cpuAtBeginning = process.cpuUsage()), job.warmUpS * 1000);

@@ -9,13 +9,10 @@ const POLL_MS = 100;
 
 /** A webhook receiver on this machine, in a process of its own: what the suite does meanwhile does not make it late. */
 export class Receiver {
-  private readonly child: ChildProcess;
-  private readonly port: number;
-
-  private constructor(child: ChildProcess, port: number) {
-    this.child = child;
-    this.port = port;
-  }
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly port: number,
+  ) {}
 
   static async start(): Promise<Receiver> {
     const child = fork(MAIN, { execArgv: [] });

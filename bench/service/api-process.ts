@@ -5,11 +5,11 @@ import { apiSettings, type Grounds, sharedSettings } from './settings.js';
 
 /** The service's API process. */
 export class ApiProcess extends ServiceProcess {
-  readonly port: number;
-
-  private constructor(started: Started, port: number) {
+  private constructor(
+    started: Started,
+    readonly port: number,
+  ) {
     super(started);
-    this.port = port;
   }
 
   static async start(grounds: Grounds, profileFolder: string | null): Promise<ApiProcess> {

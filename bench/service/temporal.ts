@@ -12,12 +12,10 @@ const POLL_MS = 50;
 
 /** A namespace of the suite's Temporal server that nobody has used: what other measurements left waiting is not in it. */
 export class BenchTemporal {
-  readonly address: string;
   readonly namespace = `bench_${randomUUID().slice(0, 8)}`;
   private readonly client: Client;
 
-  private constructor(address: string) {
-    this.address = address;
+  private constructor(readonly address: string) {
     this.client = new Client({ connection: Connection.lazy({ address }), namespace: this.namespace });
   }
 

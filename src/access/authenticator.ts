@@ -32,20 +32,17 @@ interface SharedRead {
 
 /** Tells whom a token speaks for. Tokens that were read less than half a second ago are not read again. */
 export class Authenticator {
-  private readonly reader: Reader;
-  private readonly clock: Clock;
-  /** Milliseconds that never jump. */
-  private readonly elapsed: () => number;
   private readonly known = new Recent<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
   private readonly unknown = new Recent<true>(MAX_UNKNOWN, MAX_AGE_MS);
   private readonly running = new Map<string, SharedRead>();
   private gathering: SharedRead | null = null;
 
-  constructor(reader: Reader, clock: Clock, elapsed: () => number = () => performance.now()) {
-    this.reader = reader;
-    this.clock = clock;
-    this.elapsed = elapsed;
-  }
+  constructor(
+    private readonly reader: Reader,
+    private readonly clock: Clock,
+    /** Milliseconds that never jump. */
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {}
 
   /**
    * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this address.

@@ -3,15 +3,13 @@
  * given out; what was asked for first goes first.
  */
 export class Recent<T> {
-  private readonly limit: number;
-  private readonly maxAgeMs: number;
   /** In the order of `askedAt`, nearly: an answer may come in late, and is then dropped a little late. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
 
-  constructor(limit: number, maxAgeMs: number) {
-    this.limit = limit;
-    this.maxAgeMs = maxAgeMs;
-  }
+  constructor(
+    private readonly limit: number,
+    private readonly maxAgeMs: number,
+  ) {}
 
   /** Times are milliseconds of one clock that never jumps. */
   get(key: string, now: number): T | undefined {

@@ -14,16 +14,14 @@ const MOST_NOTED = 20_000;
  * written is lost; the next use is told again.
  */
 export class TokenUses {
-  private readonly database: Pick<Database, 'withTransaction'>;
-  private readonly clock: Clock;
   private readonly noted = new Map<string, Instant>();
   private waiting = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(database: Pick<Database, 'withTransaction'>, clock: Clock) {
-    this.database = database;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly database: Pick<Database, 'withTransaction'>,
+    private readonly clock: Clock,
+  ) {}
 
   note(keyId: string): void {
     const now = this.clock();

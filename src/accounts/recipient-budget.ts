@@ -41,9 +41,6 @@ const REFUSED_MS = 5_000;
  * what it has new people, however often it is corrected. (docs/contract.md, Rate limits)
  */
 export class RecipientBudget {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly size: BudgetSize;
   private readonly remembered = new Set<string>();
   private readonly turns = new Map<Uuid, Promise<void>>();
   /** By budget: how much was last refused, and until when. */
@@ -52,11 +49,11 @@ export class RecipientBudget {
     { readonly count: number; readonly until: number; readonly lookAgainAt: number }
   >();
 
-  constructor(database: Database, clock: Clock, size: BudgetSize) {
-    this.database = database;
-    this.clock = clock;
-    this.size = size;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly size: BudgetSize,
+  ) {}
 
   /**
    * Pays for what each of some names came to, before anybody is told. Where the budget has too little for all it pays for as

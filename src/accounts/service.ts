@@ -19,22 +19,19 @@ type Shown = Readonly<Record<string, unknown>>;
 
 /** What the API does with accounts. Every method throws not_found or authority_insufficient where the caller has no right. */
 export class Accounts {
-  private readonly database: Database;
   private readonly reader: Reader;
-  private readonly clock: Clock;
-  private readonly budget: RecipientBudget;
   private readonly ownBalances: Balances;
   private readonly aliases: AliasLookup;
-  private readonly encryptionKeys: Keyring;
 
-  constructor(database: Database, clock: Clock, budget: RecipientBudget, encryptionKeys: Keyring) {
-    this.database = database;
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly budget: RecipientBudget,
+    private readonly encryptionKeys: Keyring,
+  ) {
     this.reader = database.reader;
-    this.clock = clock;
-    this.budget = budget;
     this.ownBalances = new Balances(database.reader);
     this.aliases = new AliasLookup(database.reader);
-    this.encryptionKeys = encryptionKeys;
   }
 
   read(caller: Caller, accountId: Uuid): Promise<Account> {

@@ -25,13 +25,10 @@ export type PolicyChange = ApprovalPolicy;
 
 /** What the API does with policies. Every method throws not_found or authority_insufficient where the caller has no right. */
 export class ApprovalPolicies {
-  private readonly database: Database;
-  private readonly clock: Clock;
-
-  constructor(database: Database, clock: Clock) {
-    this.database = database;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
 
   /** Throws not_found where there is none, too. */
   async read(caller: Caller, accountId: Uuid, asset: Asset): Promise<ApprovalPolicy> {

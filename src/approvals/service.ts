@@ -34,26 +34,16 @@ interface WantedAct {
 
 /** What may be done with a feature's resources that wait for approval: by members, by the staff, by time. */
 export class Approvals<Row extends Approvable> {
-  private readonly feature: ApprovalFeature<Row>;
   private readonly commands: ApprovalCommands<Row>;
-  private readonly desk: PostingDesk;
-  private readonly reader: Reader;
-  private readonly clock: Clock;
-  private readonly nudge: Pick<Nudge, 'tell'>;
 
   constructor(
-    feature: ApprovalFeature<Row>,
-    desk: PostingDesk,
-    reader: Reader,
-    clock: Clock,
-    nudge: Pick<Nudge, 'tell'>,
+    private readonly feature: ApprovalFeature<Row>,
+    private readonly desk: PostingDesk,
+    private readonly reader: Reader,
+    private readonly clock: Clock,
+    private readonly nudge: Pick<Nudge, 'tell'>,
   ) {
-    this.feature = feature;
     this.commands = approvalCommands(feature);
-    this.desk = desk;
-    this.reader = reader;
-    this.clock = clock;
-    this.nudge = nudge;
   }
 
   /** POST …/approve. The key binds the approval, for this member. */

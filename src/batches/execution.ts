@@ -50,11 +50,9 @@ export interface ExecutionParts extends EndingParts {
 
 /** Pays the rows of executing batches in the order of the file. Safe to run twice, late, and beside itself. */
 export class BatchExecution {
-  private readonly parts: ExecutionParts;
   private readonly reader: Reader;
 
-  constructor(parts: ExecutionParts) {
-    this.parts = parts;
+  constructor(private readonly parts: ExecutionParts) {
     this.reader = parts.database.reader;
   }
 

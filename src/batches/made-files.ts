@@ -30,19 +30,16 @@ export interface MadeFiles {
 
 /** Stores the files of a batch, piece by piece. Every method throws MakingSuperseded. */
 export class FileStoring {
-  private readonly database: Database;
-  private readonly batchId: Uuid;
-  private readonly onStored: () => void;
   private run: number | null = null;
   private rest: BonusBatchFile[] = [];
   private readonly bytes = { csv: 0, xlsx: 0 };
 
   /** `onStored`: some pieces of more are in the database. */
-  constructor(database: Database, batchId: Uuid, onStored: () => void) {
-    this.database = database;
-    this.batchId = batchId;
-    this.onStored = onStored;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly batchId: Uuid,
+    private readonly onStored: () => void,
+  ) {}
 
   async add(format: FileKind, content: AsyncIterable<Buffer>): Promise<void> {
     let number = 0;

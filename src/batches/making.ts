@@ -29,13 +29,10 @@ export interface FileMakerParts {
 
 /** Makes the files that a batch gives back, as CSV and XLSX, once. Safe to be called twice, late, and beside itself. */
 export class FileMaker {
-  private readonly parts: FileMakerParts;
   /** What a large one takes of memory and of the temporary disk is taken once. */
   private readonly large = new FairQueue(1);
 
-  constructor(parts: FileMakerParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: FileMakerParts) {}
 
   /**
    * Writes the files and stores them; they are there when whoever calls it has kept them (keepFiles). Throws

@@ -54,13 +54,11 @@ const NEVER = new AbortController().signal;
 
 /** What the API does with batches. Reading throws not_found, authority_insufficient. */
 export class Batches {
-  private readonly parts: BatchesParts;
   private readonly reader: Reader;
   private readonly executeBatch: CommandKind<MemberCommand, BonusBatch>;
   private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
 
-  constructor(parts: BatchesParts) {
-    this.parts = parts;
+  constructor(private readonly parts: BatchesParts) {
     this.reader = parts.database.reader;
     this.executeBatch = executeBatchKind(parts.approvals);
   }

@@ -25,15 +25,14 @@ export interface BonusRequest {
 
 /** What the API does with single bonuses. */
 export class Bonuses {
-  private readonly desk: PostingDesk;
-  private readonly reader: Reader;
-  private readonly budget: RecipientBudget;
   private readonly createBonus: CommandKind<CreateBonus, Bonus>;
 
-  constructor(desk: PostingDesk, reader: Reader, budget: RecipientBudget, approvals: ApprovalThresholds) {
-    this.desk = desk;
-    this.reader = reader;
-    this.budget = budget;
+  constructor(
+    private readonly desk: PostingDesk,
+    private readonly reader: Reader,
+    private readonly budget: RecipientBudget,
+    approvals: ApprovalThresholds,
+  ) {
     this.createBonus = createBonusKind(approvals);
   }
 

@@ -171,15 +171,13 @@ export interface Refusal {
 
 /** An error that reaches the client as the Error object with the code's status. */
 export class ApiError extends Error {
-  readonly refusal: Refusal;
-  /** Headers that belong to the answer (Allow, Retry-After). */
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(refusal: Refusal, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    readonly refusal: Refusal,
+    /** Headers that belong to the answer (Allow, Retry-After). */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
     super(refusal.message);
     this.name = 'ApiError';
-    this.refusal = refusal;
-    this.headers = headers;
   }
 
   get status(): number {

@@ -22,12 +22,9 @@ export interface ArmedFailpoint {
 }
 
 export class Failpoints {
-  private readonly armed: ArmedFailpoint | null;
   private passed = 0;
 
-  constructor(armed: ArmedFailpoint | null) {
-    this.armed = armed;
-  }
+  constructor(private readonly armed: ArmedFailpoint | null) {}
 
   pass(name: Failpoint): void {
     if (this.armed?.name !== name) return;

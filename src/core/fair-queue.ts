@@ -11,16 +11,13 @@ const MOST_REMEMBERED = 1_000;
  * longest ago. So whoever comes seldom waits for those that are in, and not for all that others have lined up.
  */
 export class FairQueue {
-  private readonly places: number;
   private readonly inside = new Set<string>();
   private waiting: Waiting[] = [];
   /** By tenant, the one of longest ago first. */
   private readonly turns = new Map<string, number>();
   private lastTurn = 0;
 
-  constructor(places: number) {
-    this.places = places;
-  }
+  constructor(private readonly places: number) {}
 
   /** Waits for a turn. Answers what gives the place back. Rejects with the signal's reason. */
   async enter(tenantId: string, signal: AbortSignal): Promise<() => void> {

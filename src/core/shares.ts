@@ -1,27 +1,26 @@
 /** The tenant, or all together, do as much as they may at a time: come again. */
 export class ShareTaken extends Error {
   override name = 'ShareTaken';
-  /** How many of the tenant were refused since it last got a share: if each comes later than the last, they come in turn. */
-  readonly before: number;
 
-  constructor(message: string, before: number) {
+  constructor(
+    message: string,
+    /** How many of the tenant were refused since it last got a share: if each comes later than the last, they come in turn. */
+    readonly before: number,
+  ) {
     super(message);
-    this.before = before;
   }
 }
 
 /** How much of one kind goes on at a time: of a tenant, and in all. */
 export class Shares {
-  private readonly ofATenant: number;
-  private readonly inAll: number;
   private readonly taken = new Map<string, number>();
   private readonly refused = new Map<string, number>();
   private all = 0;
 
-  constructor(ofATenant: number, inAll: number) {
-    this.ofATenant = ofATenant;
-    this.inAll = inAll;
-  }
+  constructor(
+    private readonly ofATenant: number,
+    private readonly inAll: number,
+  ) {}
 
   /** Answers what gives it back. Throws ShareTaken. */
   take(tenantId: string): () => void {

@@ -1,10 +1,6 @@
 /** The moment until which a piece of work may go on, on a clock that never jumps. */
 export class Deadline {
-  private readonly endsAt: number;
-
-  private constructor(endsAt: number) {
-    this.endsAt = endsAt;
-  }
+  private constructor(private readonly endsAt: number) {}
 
   static afterMs(ms: number): Deadline {
     return new Deadline(performance.now() + ms);

@@ -13,14 +13,11 @@ interface Asked<Key, Found> {
  * the next one. A single request waits for nobody. What was read is given to those who asked, and kept by nobody.
  */
 export class Gathered<Key, Found> {
-  private readonly read: (keys: readonly Key[]) => Promise<(key: Key) => Found>;
   private waiting: Asked<Key, Found>[] = [];
   private underWay = 0;
   private isPlanned = false;
 
-  constructor(read: (keys: readonly Key[]) => Promise<(key: Key) => Found>) {
-    this.read = read;
-  }
+  constructor(private readonly read: (keys: readonly Key[]) => Promise<(key: Key) => Found>) {}
 
   /** Throws what the read throws. */
   ask(key: Key): Promise<Found> {

@@ -7,11 +7,7 @@ import { isExpired, removedThrough } from './retention.js';
 
 /** The tenant's event log, as the API reads it. */
 export class EventLog {
-  private readonly reader: Reader;
-
-  constructor(reader: Reader) {
-    this.reader = reader;
-  }
+  constructor(private readonly reader: Reader) {}
 
   /**
    * Throws invalid_field (cursor, expired) when retention has removed what lay behind the cursor: whoever follows the log learns that

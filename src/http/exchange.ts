@@ -9,8 +9,6 @@ export class Exchange {
   /** A client's own id is not trusted. */
   readonly requestId: Uuid = newId();
   readonly beganAt: number = performance.now();
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
   readonly path: string;
   /** What stands after the question mark. */
   readonly search: string;
@@ -24,9 +22,10 @@ export class Exchange {
   /** The kind of failure behind a 5xx, for the log. */
   fault: string | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
-    this.request = request;
-    this.response = response;
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+  ) {
     const target = originForm(request.url ?? '');
     const mark = target.indexOf('?');
     this.path = mark < 0 ? target : target.slice(0, mark);

@@ -95,13 +95,11 @@ interface Pending {
 /** The open connections and what is being answered on each. */
 class Connections {
   inFlight = 0;
-  private readonly server: Server;
   private readonly open = new Map<Duplex, Set<Pending>>();
   private readonly refused = new WeakSet<Duplex>();
   private stopping = false;
 
-  constructor(server: Server) {
-    this.server = server;
+  constructor(private readonly server: Server) {
     server.on('connection', (socket: Socket) => {
       this.open.set(socket, new Set());
       socket.once('close', () => this.open.delete(socket));

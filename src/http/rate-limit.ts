@@ -49,20 +49,16 @@ export class TokenBuckets {
   private readonly fullAtMs = new Map<string, number>();
   private readonly refillMs: number;
   private readonly burst: number;
-  private readonly elapsed: () => number;
-  private readonly most: number;
 
   /** `elapsed` are milliseconds that never jump: a wall clock that is set back would lock every token out for as long. */
   constructor(
     rate: Rate,
     processes: number,
-    elapsed: () => number = () => performance.now(),
-    most: number = MOST_BUCKETS,
+    private readonly elapsed: () => number = () => performance.now(),
+    private readonly most: number = MOST_BUCKETS,
   ) {
     this.refillMs = (1000 * processes) / rate.perSecond;
     this.burst = Math.max(1, Math.floor(rate.burst / processes));
-    this.elapsed = elapsed;
-    this.most = most;
   }
 
   get size(): number {

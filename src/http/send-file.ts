@@ -48,15 +48,14 @@ function checkedName(name: string): string {
 
 /** Sends the head with the first byte, so that what fails before it can still be answered. */
 class FileOut extends Writable {
-  private readonly response: ServerResponse;
-  private readonly begin: () => void;
   private hasBegun = false;
   private waiting: ((failure?: Error) => void) | null = null;
 
-  constructor(response: ServerResponse, begin: () => void) {
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly begin: () => void,
+  ) {
     super();
-    this.response = response;
-    this.begin = begin;
     // A client that has gone before there was anything to listen to.
     this.on('error', () => {});
     if (response.destroyed) this.destroy(new RequestAborted());

@@ -24,13 +24,10 @@ export interface UploadPlace {
  * two more than the one that comes: of these the slowest.
  */
 export class UploadPlaces {
-  private readonly elapsed: () => number;
   private readonly places = new Set<Place>();
 
   /** `elapsed` are milliseconds that never jump. */
-  constructor(elapsed: () => number = () => performance.now()) {
-    this.elapsed = elapsed;
-  }
+  constructor(private readonly elapsed: () => number = () => performance.now()) {}
 
   /** Throws 429 `rate_limited`. */
   take(tenantId: string): UploadPlace {
@@ -73,18 +70,15 @@ function tooMany(why: string): ApiError {
 }
 
 class Place implements UploadPlace {
-  readonly tenantId: string;
-  readonly began: number;
-  readonly leave: () => void;
   isReceiving = true;
   private bytes = 0;
   private readonly losing = new AbortController();
 
-  constructor(tenantId: string, began: number, leave: () => void) {
-    this.tenantId = tenantId;
-    this.began = began;
-    this.leave = leave;
-  }
+  constructor(
+    readonly tenantId: string,
+    readonly began: number,
+    readonly leave: () => void,
+  ) {}
 
   get lost(): AbortSignal {
     return this.losing.signal;

@@ -40,14 +40,11 @@ interface Comparison {
 
 /** Knows nothing before the first comparison; costs no round trip between two. */
 export class ClockGuard {
-  private readonly parts: ClockGuardParts;
   private known: Comparison | null = null;
   private comparing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: ClockGuardParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: ClockGuardParts) {}
 
   /** Compares now and every 10 s. While MySQL is away the last comparison stands. */
   start(): void {

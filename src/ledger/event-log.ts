@@ -60,13 +60,15 @@ class Counter {
   readonly last: string;
   readonly at: string;
   private readonly tenant: string;
-  private readonly drafts: readonly EventDraft[];
 
-  constructor(tenantId: Uuid, drafts: readonly EventDraft[], index: number) {
+  constructor(
+    tenantId: Uuid,
+    private readonly drafts: readonly EventDraft[],
+    index: number,
+  ) {
     this.last = `@last${index}`;
     this.at = `@at${index}`;
     this.tenant = column.uuid.literal(tenantId);
-    this.drafts = drafts;
   }
 
   lockSql(now: Instant): string {

@@ -64,11 +64,12 @@ export async function makeOnce<Row extends { readonly id: Uuid; readonly created
 
 class UnknownCommit extends Error {
   override name = 'UnknownCommit';
-  readonly commitId: Buffer;
 
-  constructor(commitId: Buffer, cause: CommitUnknown) {
+  constructor(
+    readonly commitId: Buffer,
+    cause: CommitUnknown,
+  ) {
     super(cause.message, { cause });
-    this.commitId = commitId;
   }
 }
 

@@ -23,11 +23,7 @@ export interface OutputOptions {
  * terminal nor a pipe with characters that control it or hide: they are escaped.
  */
 export class Output {
-  private readonly options: OutputOptions;
-
-  constructor(options: OutputOptions) {
-    this.options = options;
-  }
+  constructor(private readonly options: OutputOptions) {}
 
   /** One thing, its fields below one another. */
   one(fields: Fields): void {

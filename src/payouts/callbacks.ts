@@ -46,11 +46,7 @@ export interface ReceivedCallback {
  * (docs/contract.md, Rails)
  */
 export class RailCallbacks {
-  private readonly parts: CallbackParts;
-
-  constructor(parts: CallbackParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: CallbackParts) {}
 
   /** Null where no such rail calls back. Throws ApiError ledger_unavailable, DatabaseUnavailable: then it shall come again. */
   async receive({ rail, path, headers, body }: ReceivedCallback): Promise<CallbackEffect | null> {

@@ -44,11 +44,7 @@ export interface Heard {
 
 /** What is said between us and the rail of a payout: each word is written down, and does what it must. */
 export class RailConversation {
-  readonly parts: ConversationParts;
-
-  constructor(parts: ConversationParts) {
-    this.parts = parts;
-  }
+  constructor(readonly parts: ConversationParts) {}
 
   /** Undefined where the rail is not configured (any more). */
   railOf({ rail }: Payout): Rail | undefined {

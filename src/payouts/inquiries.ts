@@ -15,14 +15,11 @@ const LEASE_MS = 600_000;
  * contradicts itself may make up its mind. (docs/contract.md, Payouts)
  */
 export class LateInquiries {
-  private readonly conversation: RailConversation;
-  private readonly windowMs: (rail: string) => number;
-
   /** `windowMs`: for how long after its completion a payout over the rail may come back. */
-  constructor(conversation: RailConversation, windowMs: (rail: string) => number) {
-    this.conversation = conversation;
-    this.windowMs = windowMs;
-  }
+  constructor(
+    private readonly conversation: RailConversation,
+    private readonly windowMs: (rail: string) => number,
+  ) {}
 
   /** Asks about those of a rail that are due, at most `limit`. Answers how many there were. */
   async askDue(rail: string, limit: number): Promise<number> {

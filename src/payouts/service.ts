@@ -35,11 +35,9 @@ export interface PayoutParts {
 
 /** What the API does with payouts. */
 export class Payouts {
-  private readonly parts: PayoutParts;
   private readonly creating: CommandKind<CreatePayout, Payout>;
 
-  constructor(parts: PayoutParts) {
-    this.parts = parts;
+  constructor(private readonly parts: PayoutParts) {
     this.creating = createPayout(parts.routes);
   }
 

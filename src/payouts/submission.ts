@@ -28,11 +28,7 @@ const LONGEST_HELD_UP_MS = 10_000;
  * itself. (docs/contract.md, Rails)
  */
 export class Submissions {
-  private readonly parts: SubmissionParts;
-
-  constructor(parts: SubmissionParts) {
-    this.parts = parts;
-  }
+  constructor(private readonly parts: SubmissionParts) {}
 
   /** Hands an approved payout to its rail. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
   async submit(id: Uuid): Promise<Payout> {

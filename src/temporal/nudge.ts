@@ -6,16 +6,14 @@ const AT_ONCE = 20;
 
 /** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
 export class Nudge {
-  private readonly relay: Pick<Relay, 'relayNew'>;
-  private readonly onFault: (fault: unknown) => void;
   private waiting: Entry[] = [];
   private running: Promise<void> | null = null;
   private isStopped = false;
 
-  constructor(relay: Pick<Relay, 'relayNew'>, onFault: (fault: unknown) => void) {
-    this.relay = relay;
-    this.onFault = onFault;
-  }
+  constructor(
+    private readonly relay: Pick<Relay, 'relayNew'>,
+    private readonly onFault: (fault: unknown) => void,
+  ) {}
 
   /** Never throws and never waits. */
   tell(entry: Entry): void {

@@ -26,13 +26,10 @@ export interface OutboxFilter {
 
 /** The outbox as the relay, the sweeper and operators see it. */
 export class Outbox {
-  private readonly database: Database;
-  private readonly clock: Clock;
-
-  constructor(database: Database, clock: Clock) {
-    this.database = database;
-    this.clock = clock;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
 
   /** Takes the entries that are due, oldest first, so that no other sweeper does. Throws DatabaseUnavailable. */
   async claim(limit: number): Promise<readonly OutboxRow[]> {

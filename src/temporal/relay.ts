@@ -36,11 +36,9 @@ const CONCURRENCY = 8;
  * any order.
  */
 export class Relay {
-  private readonly parts: RelayParts;
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 
-  constructor(parts: RelayParts) {
-    this.parts = parts;
+  constructor(private readonly parts: RelayParts) {
     this.sources = new Map(parts.sources.map((source) => [source.resourceType, source]));
   }
 

@@ -22,14 +22,13 @@ const LONGEST_PAUSE_MS = 10_000;
  * is there or not, in any number of worker processes.
  */
 export class Sweeper {
-  private readonly sweeps: readonly Sweep[];
-  private readonly observer: SweeperObserver;
   private readonly stopping = new AbortController();
   private loops: Promise<unknown> = Promise.resolve();
 
-  constructor(sweeps: readonly Sweep[], observer: SweeperObserver) {
-    this.sweeps = sweeps;
-    this.observer = observer;
+  constructor(
+    private readonly sweeps: readonly Sweep[],
+    private readonly observer: SweeperObserver,
+  ) {
     // Each loop waits with a listener of its own, however many there are: that is no leak.
     setMaxListeners(0, this.stopping.signal);
   }

@@ -75,19 +75,16 @@ export function sdkMetrics(port: number): () => Promise<string> {
 
 /** The Temporal workers of this process: one for each queue that it serves, begun again for as long as it runs. */
 export class TemporalWorkers {
-  private readonly options: WorkersOptions;
-  private readonly client: TemporalClient;
-  private readonly log: WorkersLog;
   private workers: Worker[] = [];
   private isStopping = false;
   private wake: () => void = () => undefined;
   private running: Promise<void> = Promise.resolve();
 
-  constructor(options: WorkersOptions, client: TemporalClient, log: WorkersLog) {
-    this.options = options;
-    this.client = client;
-    this.log = log;
-  }
+  constructor(
+    private readonly options: WorkersOptions,
+    private readonly client: TemporalClient,
+    private readonly log: WorkersLog,
+  ) {}
 
   start(): void {
     this.running = this.run();

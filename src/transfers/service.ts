@@ -21,16 +21,12 @@ export interface TransferRequest {
 
 /** What the API does with transfers. */
 export class Transfers {
-  private readonly desk: PostingDesk;
-  private readonly reader: Reader;
-  private readonly nudge: Pick<Nudge, 'tell'>;
-
   /** `nudge` hears of transfers that have to wait, so that their workflow starts at once. */
-  constructor(desk: PostingDesk, reader: Reader, nudge: Pick<Nudge, 'tell'>) {
-    this.desk = desk;
-    this.reader = reader;
-    this.nudge = nudge;
-  }
+  constructor(
+    private readonly desk: PostingDesk,
+    private readonly reader: Reader,
+    private readonly nudge: Pick<Nudge, 'tell'>,
+  ) {}
 
   /** Never throws: a rule's refusal and an unknown result are answers. (docs/contract.md, Transfers) */
   async create(

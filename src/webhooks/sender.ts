@@ -35,14 +35,12 @@ const USER_AGENT = 'money-movement-webhooks/1';
  * may use it only when the host still has the same addresses. (docs/contract.md, Webhook addresses)
  */
 export class Sender {
-  private readonly options: SenderOptions;
   private readonly pool: Agents;
   private readonly unpooled: Agents;
   private readonly running = new Map<AbortController, Promise<unknown>>();
   private isClosed = false;
 
-  constructor(options: SenderOptions) {
-    this.options = options;
+  constructor(private readonly options: SenderOptions) {
     const { proxyUrl, timeoutMs } = options;
     const agents = (reuse: boolean): Agents =>
       proxyUrl === null ? directAgents(reuse) : proxiedAgents(reuse, proxyUrl, timeoutMs);

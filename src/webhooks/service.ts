@@ -18,11 +18,12 @@ import { type SentTest, TestDeliveries } from './testing.js';
 export class Webhooks {
   /** Those that this process has on their way. */
   readonly tests: TestDeliveries;
-  private readonly parts: WebhookParts;
 
   /** `onFault` hears of a test that could not be recorded. */
-  constructor(parts: WebhookParts, onFault: (fault: unknown) => void) {
-    this.parts = parts;
+  constructor(
+    private readonly parts: WebhookParts,
+    onFault: (fault: unknown) => void,
+  ) {
     this.tests = new TestDeliveries(parts, onFault);
   }
 

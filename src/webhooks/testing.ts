@@ -36,15 +36,13 @@ export interface SentTest {
  * nothing behind.
  */
 export class TestDeliveries {
-  private readonly parts: WebhookParts;
-  private readonly onFault: (fault: unknown) => void;
   private readonly stopping = new AbortController();
   private readonly underWay = new Map<Promise<void>, Uuid>();
 
-  constructor(parts: WebhookParts, onFault: (fault: unknown) => void) {
-    this.parts = parts;
-    this.onFault = onFault;
-  }
+  constructor(
+    private readonly parts: WebhookParts,
+    private readonly onFault: (fault: unknown) => void,
+  ) {}
 
   /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {

@@ -21,8 +21,6 @@ const AT_ONCE = 200;
 export class Waker {
   private readonly database: Database;
   private readonly clock: Clock;
-  private readonly client: Pick<TemporalClient, 'startOrTell'>;
-  private readonly onFault: (fault: unknown) => void;
   private readonly woken = new Map<Uuid, number>();
   private readonly tenants = new Set<Uuid>();
   private readonly endpoints = new Set<Uuid>();
@@ -31,13 +29,11 @@ export class Waker {
 
   constructor(
     parts: { readonly database: Database; readonly clock: Clock },
-    client: Pick<TemporalClient, 'startOrTell'>,
-    onFault: (fault: unknown) => void,
+    private readonly client: Pick<TemporalClient, 'startOrTell'>,
+    private readonly onFault: (fault: unknown) => void,
   ) {
     this.database = parts.database;
     this.clock = parts.clock;
-    this.client = client;
-    this.onFault = onFault;
   }
 
   /** Something was committed for these tenants' endpoints. Never throws, never waits. */

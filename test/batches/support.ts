@@ -135,18 +135,18 @@ export function uploadOf(file: Buffer): UploadFile {
 }
 
 export class BatchWorld {
-  readonly db: TestDatabase;
   readonly database: Database;
   readonly clock: Clock;
   readonly watched: WatchedDesk;
-  readonly tenant: TestTenant;
   readonly batches: Batches;
   readonly execution: BatchExecution;
 
-  private constructor(db: TestDatabase, tenant: TestTenant, options: WorldOptions) {
-    this.db = db;
+  private constructor(
+    readonly db: TestDatabase,
+    readonly tenant: TestTenant,
+    options: WorldOptions,
+  ) {
     this.database = options.database ?? db.database;
-    this.tenant = tenant;
     this.clock = options.clock ?? systemClock;
     this.watched = openDesk(this.database, options.desk, this.clock);
     const { desk } = this.watched;
@@ -287,11 +287,9 @@ export function codeOf({ outcome }: Answer<unknown>): string | undefined {
 /** The batches of a bank whose API runs in this process: what the worker and the upload's route do for it. */
 export class ServedBatches {
   lastKey = '';
-  private readonly bank: Pick<Bank, 'api' | 'tenant'>;
   private readonly batches: Batches;
 
-  constructor(bank: Pick<Bank, 'api' | 'tenant'>) {
-    this.bank = bank;
+  constructor(private readonly bank: Pick<Bank, 'api' | 'tenant'>) {
     const { database, desk, clock } = bank.api.core;
     this.batches = new Batches({
       database,

@@ -32,16 +32,19 @@ const SILENT_CALLBACKS = 30;
 export class ChaosGateway extends BankGateway {
   readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0 };
   readonly liars = new Map<Uuid, Liar>();
-  /** Of a request that is held up on its way, at most. */
-  private readonly longestMs: number;
   private readonly random: (below: number) => number;
   private isCalm = false;
   private readonly open = new Set<Promise<void>>();
 
-  constructor(name: string, keys: Keyring, seed: number, longestMs: number) {
+  constructor(
+    name: string,
+    keys: Keyring,
+    seed: number,
+    /** Of a request that is held up on its way, at most. */
+    private readonly longestMs: number,
+  ) {
     super(name, keys);
     this.random = randomFrom(seed);
-    this.longestMs = longestMs;
   }
 
   /** From now on nothing is lost; resolves when all that is on its way has arrived, and all was told. */

@@ -26,20 +26,16 @@ export class Clients {
   /** Until a key was resolved, and until one request was answered, 503 included. */
   slowestMs = 0;
   slowestAnswerMs = 0;
-  private readonly db: TestDatabase;
-  private readonly baseUrl: string;
-  private readonly token: string;
-  private readonly accounts: readonly Account[];
   private readonly told = new Map<string, string>();
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
 
-  private constructor(db: TestDatabase, baseUrl: string, token: string, accounts: readonly Account[]) {
-    this.db = db;
-    this.baseUrl = baseUrl;
-    this.token = token;
-    this.accounts = accounts;
-  }
+  private constructor(
+    private readonly db: TestDatabase,
+    private readonly baseUrl: string,
+    private readonly token: string,
+    private readonly accounts: readonly Account[],
+  ) {}
 
   /** A tenant with accounts of its own, and so many clients at work. */
   static async start(db: TestDatabase, baseUrl: string, count: number): Promise<Clients> {

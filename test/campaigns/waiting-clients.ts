@@ -54,18 +54,15 @@ const ENDS = { approve: 'completed', reject: 'rejected', cancel: 'canceled', tim
 export class WaitingClients {
   /** How many transfers were decided. */
   decided = 0;
-  private readonly stage: WaitingStage;
-  private readonly guarded: GuardedBank;
-  private readonly actor: string;
   private readonly ends = new Map<Uuid, string>();
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
 
-  private constructor(stage: WaitingStage, guarded: GuardedBank, actor: string) {
-    this.stage = stage;
-    this.guarded = guarded;
-    this.actor = actor;
-  }
+  private constructor(
+    private readonly stage: WaitingStage,
+    private readonly guarded: GuardedBank,
+    private readonly actor: string,
+  ) {}
 
   /** A tenant with a guarded account, and so many clients at work. */
   static async start(stage: WaitingStage, count: number): Promise<WaitingClients> {

@@ -21,12 +21,9 @@ const REASON = 'not agreed';
 
 /** What is done with policies and with what waits, to the service and to the reference. */
 export class ApprovalPlayer {
-  private readonly world: ModelWorld;
   private readonly approved: { readonly id: string; readonly key: string }[] = [];
 
-  constructor(world: ModelWorld) {
-    this.world = world;
-  }
+  constructor(private readonly world: ModelWorld) {}
 
   play(operation: ApprovalOperation): Promise<void> {
     switch (operation.op) {

@@ -24,15 +24,13 @@ const MOST = 2n ** 62n;
 
 /** Does what an operation says, to the service and to the reference, and finds every difference between their answers. */
 export class Player {
-  private readonly world: ModelWorld;
   private readonly reads: ModelReads;
   private readonly approvals: ApprovalPlayer;
   private readonly sent: Sent[] = [];
   private lastPayIn: Parameters<typeof recordPayIn>[1] | null = null;
   private references = 0;
 
-  constructor(world: ModelWorld) {
-    this.world = world;
+  constructor(private readonly world: ModelWorld) {
     this.reads = new ModelReads(world);
     this.approvals = new ApprovalPlayer(world);
   }

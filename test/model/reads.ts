@@ -58,13 +58,10 @@ const ALL: Omit<ReadFilter, 'account' | 'actor'> = {
 
 /** Compares what the service shows with what the reference knows. */
 export class ModelReads {
-  private readonly world: ModelWorld;
   /** Ids that the service gave to what the reference numbers: each stays, and none is given twice. */
   private readonly ids = new Map<string, string>();
 
-  constructor(world: ModelWorld) {
-    this.world = world;
-  }
+  constructor(private readonly world: ModelWorld) {}
 
   async read(operation: Read, sent: readonly Sent[]): Promise<void> {
     const nthOf = <T>(items: readonly T[], nth: number): T | undefined => items[nth % Math.max(1, items.length)];

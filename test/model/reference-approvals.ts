@@ -38,11 +38,8 @@ export type Ending = (typeof ENDINGS)[number];
 
 export class ReferenceApprovals {
   readonly played = new Map<Ending, number>();
-  private readonly ledger: ReferenceLedger;
 
-  constructor(ledger: ReferenceLedger) {
-    this.ledger = ledger;
-  }
+  constructor(private readonly ledger: ReferenceLedger) {}
 
   /** PUT and DELETE approval policy; null removes it. */
   setPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName, policy: RefPolicy | null): Expected {

@@ -28,22 +28,16 @@ const SYSTEM = { account_id: null, tenant: null, alias: null, display_name: 'Sys
 export const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
 
 export class ReferenceLedger {
-  now: number;
-  readonly accounts: readonly (RefAccount | null)[];
   readonly approvals: ReferenceApprovals;
   private readonly tenants = new Map<string, RefTenant>();
-  private readonly home: { readonly a: string; readonly b: string };
 
   /** `home` are the ids of the tenants A and B. */
   constructor(
-    accounts: readonly (RefAccount | null)[],
+    readonly accounts: readonly (RefAccount | null)[],
     networks: ReadonlyMap<string, string | null>,
-    home: { readonly a: string; readonly b: string },
-    now: number,
+    private readonly home: { readonly a: string; readonly b: string },
+    public now: number,
   ) {
-    this.accounts = accounts;
-    this.home = home;
-    this.now = now;
     this.approvals = new ReferenceApprovals(this);
     for (const [id, network] of networks)
       this.tenants.set(id, {

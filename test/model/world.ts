@@ -21,14 +21,12 @@ const START = Date.parse('2031-01-31T22:00:00.000Z');
 
 /** An API whose clock is the model's. One run at a time uses it. */
 export class ModelApi {
-  readonly api: TestApi;
-  private readonly clock: { now: () => number };
-
   private readonly staff: Promise<Staff>;
 
-  private constructor(api: TestApi, clock: { now: () => number }) {
-    this.api = api;
-    this.clock = clock;
+  private constructor(
+    readonly api: TestApi,
+    private readonly clock: { now: () => number },
+  ) {
     const wanted = { name: `of a model ${randomUUID()}`, rights: ['approve', 'cancel'] } as const;
     this.staff = setStaff(api.core.database, systemClock, wanted, TEST_ACTOR);
   }
@@ -89,27 +87,18 @@ export class ModelApi {
 
 /** The service and the reference beside one another. */
 export class ModelWorld {
-  readonly ledger: ReferenceLedger;
-  readonly clerk: Member;
   readonly parts: FundingParts;
-  readonly api: TestApi;
-  /** Who may approve, reject and cancel as support. */
-  readonly staff: Staff;
-  private readonly tokens: Readonly<Record<ActorName, string>>;
   private readonly missing = randomUUID();
 
   constructor(
-    api: TestApi,
-    ledger: ReferenceLedger,
-    clerk: Member,
-    tokens: Readonly<Record<ActorName, string>>,
-    staff: Staff,
+    readonly api: TestApi,
+    readonly ledger: ReferenceLedger,
+    readonly clerk: Member,
+    private readonly tokens: Readonly<Record<ActorName, string>>,
+
+    /** Who may approve, reject and cancel as support. */
+    readonly staff: Staff,
   ) {
-    this.staff = staff;
-    this.api = api;
-    this.ledger = ledger;
-    this.clerk = clerk;
-    this.tokens = tokens;
     this.parts = api.core;
   }
 

@@ -64,18 +64,16 @@ export class BankGateway {
   readonly acts: GatewayAct[] = [];
   /** Where its callbacks go. */
   serviceUrl = '';
-  readonly name: string;
-  readonly keys: Keyring;
   private readonly server = createServer((request, response) => {
     this.serve(request, response).catch(() => response.destroy());
   });
   private readonly stopping = new AbortController();
   private references = 0;
 
-  constructor(name: string, keys: Keyring) {
-    this.name = name;
-    this.keys = keys;
-  }
+  constructor(
+    readonly name: string,
+    readonly keys: Keyring,
+  ) {}
 
   async start(): Promise<this> {
     this.server.listen(0, '127.0.0.1');

@@ -18,15 +18,13 @@ const PASSWORD = 'test-only';
 export class PrivateMysql {
   /** An administrator's, without a database. */
   readonly adminUrl: string;
-  private readonly program: string;
-  private readonly folder: string;
-  private readonly port: number;
   private child: ChildProcess | undefined;
 
-  private constructor(program: string, folder: string, port: number) {
-    this.program = program;
-    this.folder = folder;
-    this.port = port;
+  private constructor(
+    private readonly program: string,
+    private readonly folder: string,
+    private readonly port: number,
+  ) {
     this.adminUrl = `mysql://test_admin:${PASSWORD}@127.0.0.1:${port}/`;
   }
 

@@ -26,19 +26,15 @@ const READY_MS = 60_000;
 export class PrivateTemporal {
   /** Its `default` namespace, which has the search attributes. */
   readonly temporal: TestTemporal;
-  private readonly part: ReturnType<TemporalScripts['temporalPart']>;
-  private readonly folder: string;
   private readonly settings: readonly string[];
   private child: ChildProcess | undefined;
 
   private constructor(
-    part: ReturnType<TemporalScripts['temporalPart']>,
-    folder: string,
+    private readonly part: ReturnType<TemporalScripts['temporalPart']>,
+    private readonly folder: string,
     port: number,
     settings: Readonly<Record<string, number>>,
   ) {
-    this.part = part;
-    this.folder = folder;
     this.temporal = connectTemporal(`127.0.0.1:${port}`, 'default');
     this.settings = Object.entries(settings).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]);
   }

@@ -24,14 +24,16 @@ export class ServiceProcess {
   readonly adminUrl: string;
   /** Everything that it has logged, over all its starts; empty unless LOG_LEVEL says so. */
   output = '';
-  private readonly program: string;
   private readonly environment: Readonly<Record<string, string>>;
   private child: ChildProcess | undefined;
   private errors = '';
 
   /** `program` is a file under dist/src; `environment.NODE` is another Node to run it. Nothing runs before `start`. */
-  constructor(program: string, environment: Readonly<Record<string, string>>, adminPort: number) {
-    this.program = program;
+  constructor(
+    private readonly program: string,
+    environment: Readonly<Record<string, string>>,
+    adminPort: number,
+  ) {
     this.environment = { ...environment, ADMIN_PORT: adminPort.toString() };
     this.adminUrl = `http://127.0.0.1:${adminPort}`;
   }

@@ -18,13 +18,11 @@ export const WHOLE_FILE: EffortLimits = { inflatedBytes: 200 * MIB, marks: 12_00
 
 /** What was spent on a file, against what it may cost. */
 export class Effort extends Turns {
-  private readonly limits: EffortLimits;
   private inflatedBytes = 0;
   private marks = 0;
 
-  constructor(limits: EffortLimits) {
+  constructor(private readonly limits: EffortLimits) {
     super();
-    this.limits = limits;
   }
 
   /** Throws too_large_inflated. */

@@ -36,11 +36,12 @@ export type SheetProblemCode =
 /** The file cannot be read, or not further. The message is for the person who made the file. */
 export class SheetProblem extends Error {
   override name = 'SheetProblem';
-  readonly code: SheetProblemCode;
 
-  constructor(code: SheetProblemCode, message: string) {
+  constructor(
+    readonly code: SheetProblemCode,
+    message: string,
+  ) {
     super(message);
-    this.code = code;
   }
 }
 

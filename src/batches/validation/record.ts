@@ -64,13 +64,10 @@ const PROBLEMS_AN_INSERT = 1_000;
  * two runs at a time the later one goes on, and the earlier one finds itself shut out.
  */
 export class ValidationRecord {
-  private readonly parts: RecordParts;
-  private readonly batch: BonusBatch;
-
-  private constructor(parts: RecordParts, batch: BonusBatch) {
-    this.parts = parts;
-    this.batch = batch;
-  }
+  private constructor(
+    private readonly parts: RecordParts,
+    private readonly batch: BonusBatch,
+  ) {}
 
   /** Shuts earlier runs out; null where the batch is validated already. */
   static async begin(parts: RecordParts, batchId: Uuid): Promise<ValidationRecord | null> {

@@ -70,7 +70,6 @@ export function readRow({ number, cells }: SheetRow, columns: Columns): ReadRow 
 
 /** Checks rows in the order of the file, and remembers of the earlier ones what the later ones are compared with. */
 export class RowChecker {
-  private readonly terms: BatchTerms;
   /** Of the first valid row. */
   asset: Asset | null = null;
   totalRaw = 0n;
@@ -81,9 +80,7 @@ export class RowChecker {
   private readonly references = new Map<string, number>();
   private readonly recipients = new Set<Uuid>();
 
-  constructor(terms: BatchTerms) {
-    this.terms = terms;
-  }
+  constructor(private readonly terms: BatchTerms) {}
 
   check(row: ReadRow, found: Recipients): CheckedRow {
     const { number, cells } = row;

@@ -72,9 +72,6 @@ const LAST_ROW_NUMBER = 11_000_000;
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
-  private readonly record: ValidationRecord;
-  private readonly checker: RowChecker;
-  private readonly watch: Watch;
   private gathered: ReadRow[] = [];
   private rowCount = 0;
   private rowsRejected = 0;
@@ -87,15 +84,12 @@ class FileReading {
 
   constructor(
     { database, recipientBudget }: ValidationParts,
-    record: ValidationRecord,
-    checker: RowChecker,
-    watch: Watch,
+    private readonly record: ValidationRecord,
+    private readonly checker: RowChecker,
+    private readonly watch: Watch,
   ) {
     this.reader = database.reader;
     this.budget = recipientBudget;
-    this.record = record;
-    this.checker = checker;
-    this.watch = watch;
   }
 
   get progress(): Progress {

@@ -1,10 +1,6 @@
 /** HTML that is already safe. Made by `html`, and of the guides. */
 export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+  constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | Html[];

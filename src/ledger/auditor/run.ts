@@ -14,19 +14,19 @@ export class AuditRun {
   /** What operations ask for against what is there, by operation. (checks/crossing.ts) */
   readonly tally = new Tally();
   private readonly beganAt = Date.now();
-  private readonly database: Database;
   private readonly onProgress: AuditOptions['onProgress'];
-  private readonly total: number;
   private done = 0;
   private readonly findings: Finding[] = [];
   private readonly found = new Map<string, number>();
   private readonly checked: Record<string, number> = {};
 
-  constructor(database: Database, options: AuditOptions, total: number) {
-    this.database = database;
+  constructor(
+    private readonly database: Database,
+    options: AuditOptions,
+    private readonly total: number,
+  ) {
     this.tenantId = options.tenantId;
     this.onProgress = options.onProgress;
-    this.total = total;
   }
 
   /** Everything that `work` reads is of one moment. Reads lock nothing, so postings go on. */

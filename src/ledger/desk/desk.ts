@@ -65,9 +65,6 @@ const UNAVAILABLE_TRIES = 2;
  * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
  */
 export class PostingDesk {
-  private readonly parts: GroupParts;
-  private readonly options: DeskOptions;
-  private readonly observer: DeskObserver;
   private queue: Waiting[] = [];
   private inFlight = 0;
   private pumpPlanned = false;
@@ -77,11 +74,11 @@ export class PostingDesk {
   private parkedRuns = false;
   private onEvents: (tenantIds: ReadonlySet<Uuid>) => void = () => undefined;
 
-  constructor(parts: GroupParts, options: DeskOptions, observer: DeskObserver) {
-    this.parts = parts;
-    this.options = options;
-    this.observer = observer;
-  }
+  constructor(
+    private readonly parts: GroupParts,
+    private readonly options: DeskOptions,
+    private readonly observer: DeskObserver,
+  ) {}
 
   /**
    * Decides the command, or answers what its key did before. Never throws: what cannot be known within the command's

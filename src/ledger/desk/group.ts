@@ -46,13 +46,13 @@ async function replay(reader: Reader, tickets: readonly Ticket[], keys: BoundKey
 /** The answer to the group's COMMIT did not come. If it happened, these are the answers. */
 export class GroupUnknown extends Error {
   override name = 'GroupUnknown';
-  readonly answers: Answers;
-  readonly commitId: Buffer;
 
-  constructor(answers: Answers, commitId: Buffer, cause: CommitUnknown) {
+  constructor(
+    readonly answers: Answers,
+    readonly commitId: Buffer,
+    cause: CommitUnknown,
+  ) {
     super(cause.message, { cause });
-    this.answers = answers;
-    this.commitId = commitId;
   }
 }
 

@@ -178,15 +178,12 @@ class DecisionDraft {
   readonly holds = new Map<Uuid, Hold>();
   readonly transactions: LedgerTransaction[] = [];
   readonly entries: Entry[] = [];
-  private readonly before: ReadonlyMap<Uuid, AccountState>;
-  private readonly loadedHolds: LoadedTable | undefined;
-  private readonly at: Instant;
 
-  constructor(before: ReadonlyMap<Uuid, AccountState>, loadedHolds: LoadedTable | undefined, at: Instant) {
-    this.before = before;
-    this.loadedHolds = loadedHolds;
-    this.at = at;
-  }
+  constructor(
+    private readonly before: ReadonlyMap<Uuid, AccountState>,
+    private readonly loadedHolds: LoadedTable | undefined,
+    private readonly at: Instant,
+  ) {}
 
   private touch(id: Uuid): AccountState {
     const touched = this.accounts.get(id);

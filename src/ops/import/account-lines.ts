@@ -28,13 +28,14 @@ export type ReadLine = WantedLine | { readonly problems: readonly LineProblem[] 
 
 /** Reads the lines of one file in their order: what an earlier line names, no later one may name too. */
 export class AccountLines {
-  private readonly tenantId: Uuid;
   private readonly members: ReadonlyMap<string, Uuid>;
   /** An alias or a phone, and the line that names it. */
   private readonly named = new Map<string, number>();
 
-  constructor(tenantId: Uuid, members: readonly Member[]) {
-    this.tenantId = tenantId;
+  constructor(
+    private readonly tenantId: Uuid,
+    members: readonly Member[],
+  ) {
     this.members = new Map(members.map(({ id, name }) => [name, id]));
   }
 

@@ -13,16 +13,13 @@ export interface ImportWatchers {
 /** Opens the accounts of good lines group by group, and tells of bad ones in the order of the file. */
 export class ImportJob {
   readonly counts = { lines: 0, opened: 0, known: 0, bad: 0 };
-  private readonly parts: ImportParts;
-  private readonly tenantId: Uuid;
-  private readonly watchers: ImportWatchers;
   private waiting: ReadLine[] = [];
 
-  constructor(parts: ImportParts, tenantId: Uuid, watchers: ImportWatchers) {
-    this.parts = parts;
-    this.tenantId = tenantId;
-    this.watchers = watchers;
-  }
+  constructor(
+    private readonly parts: ImportParts,
+    private readonly tenantId: Uuid,
+    private readonly watchers: ImportWatchers,
+  ) {}
 
   async take(line: ReadLine): Promise<void> {
     this.waiting.push(line);

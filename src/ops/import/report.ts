@@ -7,11 +7,7 @@ const HEADER = 'line,column,code,value,message\n';
 
 /** Where the bad lines of an import are written as CSV, as they are found. */
 export class ReportFile {
-  private readonly file: FileHandle;
-
-  private constructor(file: FileHandle) {
-    this.file = file;
-  }
+  private constructor(private readonly file: FileHandle) {}
 
   /** What was in the file is lost. It has what the import's own file has of people, so only its owner may read it. Throws OpsError. */
   static async create(path: string): Promise<ReportFile> {

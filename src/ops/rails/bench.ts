@@ -20,21 +20,17 @@ export interface CheckedOrders {
 const POLL_MS = 200;
 
 export class Bench {
-  readonly probe: Probe;
-  readonly callbacks: CallbackListener;
   /** What was paid, each with its reference. */
   readonly paid = new Map<Uuid, string | null>();
   readonly voided = new Set<Uuid>();
-  private readonly orders: CheckedOrders;
-  private readonly waitMs: number;
 
   /** `waitMs`: how long the gateway may take for what comes later. */
-  constructor(probe: Probe, callbacks: CallbackListener, orders: CheckedOrders, waitMs: number) {
-    this.probe = probe;
-    this.callbacks = callbacks;
-    this.orders = orders;
-    this.waitMs = waitMs;
-  }
+  constructor(
+    readonly probe: Probe,
+    readonly callbacks: CallbackListener,
+    private readonly orders: CheckedOrders,
+    private readonly waitMs: number,
+  ) {}
 
   newOrder(when: 'soon' | 'later' = 'soon'): RailOrder {
     return this.orderOf(newId(), when);

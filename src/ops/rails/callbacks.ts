@@ -22,14 +22,14 @@ const MAX_BODY_BYTES = 64 * 1024;
 export class CallbackListener {
   readonly arrivals: Arrival[] = [];
   readonly path: string;
-  private readonly keys: Keyring;
-  private readonly clock: Clock;
   private readonly server: Server;
 
-  constructor(name: string, keys: Keyring, clock: Clock) {
+  constructor(
+    name: string,
+    private readonly keys: Keyring,
+    private readonly clock: Clock,
+  ) {
     this.path = `/rails/${name}/callbacks`;
-    this.keys = keys;
-    this.clock = clock;
     this.server = createServer((request, response) => {
       // What a gateway breaks off has not arrived.
       this.receive(request, response).catch(() => response.destroy());

@@ -39,14 +39,14 @@ const TAKEN = [200, 201, 202];
 
 /** Asks a gateway as the service does, and otherwise too. Every operation throws Violation where no answer comes. */
 export class Probe {
-  readonly keys: Keyring;
   private readonly url: string;
-  private readonly clock: Clock;
 
-  constructor(url: string, keys: Keyring, clock: Clock) {
+  constructor(
+    url: string,
+    readonly keys: Keyring,
+    private readonly clock: Clock,
+  ) {
     this.url = url.replace(/\/+$/, '');
-    this.keys = keys;
-    this.clock = clock;
   }
 
   order(order: RailOrder | string, signing?: Signing): Promise<ProbeAnswer> {

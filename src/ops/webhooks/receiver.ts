@@ -19,14 +19,13 @@ const UNAUTHORIZED = 401;
 
 /** A receiver of deliveries on this machine, as a tenant's would be: checks each, tells what it found, answers. */
 export class WebhookReceiver {
-  private readonly options: ReceiverOptions;
-  private readonly tell: (delivery: ReceivedDelivery) => void;
   private readonly server: Server;
   private readonly arrivals = new Map<string, number>();
 
-  constructor(options: ReceiverOptions, tell: (delivery: ReceivedDelivery) => void) {
-    this.options = options;
-    this.tell = tell;
+  constructor(
+    private readonly options: ReceiverOptions,
+    private readonly tell: (delivery: ReceivedDelivery) => void,
+  ) {
     this.server = createServer((request, response) => {
       // What a sender breaks off has not arrived.
       this.receive(request, response).catch(() => response.destroy());

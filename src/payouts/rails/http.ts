@@ -19,17 +19,16 @@ export const VOID = '/void';
  * or does not come, leaves the outcome unknown.
  */
 export class HttpRail implements Rail {
-  private readonly name: string;
   private readonly url: string;
-  private readonly keys: Keyring;
-  private readonly clock: Clock;
 
   /** `url` is the gateway's address; the first key signs. */
-  constructor(name: string, url: string, keys: Keyring, clock: Clock) {
-    this.name = name;
+  constructor(
+    private readonly name: string,
+    url: string,
+    private readonly keys: Keyring,
+    private readonly clock: Clock,
+  ) {
     this.url = url.replace(/\/+$/, '');
-    this.keys = keys;
-    this.clock = clock;
   }
 
   async submit(order: RailOrder): Promise<RailStatement> {

@@ -23,16 +23,12 @@ export interface RailReport extends RailStatement {
  * given, and would show a payment that was made twice.
  */
 export class SimulatedRail implements Rail {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly name: string;
-
   /** One installation may serve it under several names: each is a bank of its own. */
-  constructor(database: Database, clock: Clock, name: string) {
-    this.database = database;
-    this.clock = clock;
-    this.name = name;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly name: string,
+  ) {}
 
   /** Takes it; the same key again changes nothing. Throws RailSilent where it gives no answer, DatabaseUnavailable. */
   async submit(order: RailOrder): Promise<RailStatement> {

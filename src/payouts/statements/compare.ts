@@ -100,14 +100,11 @@ export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
 
 /** What the statements tell of: for each day that they tell of, up to which moment. */
 export class Told {
-  private readonly days: ReadonlyMap<Instant, Instant>;
-  private readonly delayMs: number;
-
   /** `delayMs`: how long after an outcome its line may be dated. */
-  constructor(days: ReadonlyMap<Instant, Instant>, delayMs: number) {
-    this.days = days;
-    this.delayMs = delayMs;
-  }
+  constructor(
+    private readonly days: ReadonlyMap<Instant, Instant>,
+    private readonly delayMs: number,
+  ) {}
 
   /** Whether every statement that may have a line of what happened then was taken. */
   isWhole(at: Instant): boolean {

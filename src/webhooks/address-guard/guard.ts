@@ -44,11 +44,9 @@ const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|hom
  * DNS. (docs/contract.md, Webhook addresses)
  */
 export class AddressGuard {
-  private readonly options: AddressGuardOptions;
   private readonly publicNames: Resolve;
 
-  constructor(options: AddressGuardOptions) {
-    this.options = options;
+  constructor(private readonly options: AddressGuardOptions) {
     this.publicNames = options.resolve ?? publicResolver();
   }
 

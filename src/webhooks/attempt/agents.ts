@@ -60,11 +60,11 @@ type Created = (error: Error | null, socket?: Duplex) => void;
 type Tunnel = (to: http.ClientRequestArgs) => Promise<Duplex>;
 
 class TunnelHttpAgent extends http.Agent {
-  private readonly tunnel: Tunnel;
-
-  constructor(tunnel: Tunnel, options: http.AgentOptions) {
+  constructor(
+    private readonly tunnel: Tunnel,
+    options: http.AgentOptions,
+  ) {
     super(options);
-    this.tunnel = tunnel;
   }
 
   override createConnection(options: http.ClientRequestArgs, created: Created): undefined {
@@ -73,11 +73,11 @@ class TunnelHttpAgent extends http.Agent {
 }
 
 class TunnelHttpsAgent extends https.Agent {
-  private readonly tunnel: Tunnel;
-
-  constructor(tunnel: Tunnel, options: https.AgentOptions) {
+  constructor(
+    private readonly tunnel: Tunnel,
+    options: https.AgentOptions,
+  ) {
     super(options);
-    this.tunnel = tunnel;
   }
 
   override createConnection(options: https.RequestOptions, created: Created): undefined {

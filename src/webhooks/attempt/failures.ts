@@ -11,11 +11,9 @@ export interface Failure {
 /** An attempt that we ended ourselves. */
 export class AttemptEnded extends Error {
   override name = 'AttemptEnded';
-  readonly reason: 'timeout' | 'canceled';
 
-  constructor(reason: 'timeout' | 'canceled') {
+  constructor(readonly reason: 'timeout' | 'canceled') {
     super(reason);
-    this.reason = reason;
   }
 }
 

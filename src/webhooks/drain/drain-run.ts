@@ -46,15 +46,11 @@ type Ended = DrainResult['ended'];
  * that begin and end by themselves. What ends while a group of outcomes is being stored is the next group.
  */
 export class DrainRun {
-  private readonly parts: WebhookParts;
-  private readonly options: DrainOptions;
-  private readonly random: Random;
   private readonly id: Uuid;
   private readonly fence: bigint;
   private readonly window = new Window();
   private readonly sends = new AbortController();
   private readonly beganAt = performance.now();
-  private state: EndpointState;
   /** As the outcomes have left it that are not stored yet. */
   private health: Health;
   private outcomes: Outcome[] = [];
@@ -71,14 +67,15 @@ export class DrainRun {
   private fault: Error | null = null;
   private wake: () => void = () => undefined;
 
-  constructor(parts: WebhookParts, state: EndpointState, options: DrainOptions, random: Random) {
-    this.parts = parts;
-    this.state = state;
+  constructor(
+    private readonly parts: WebhookParts,
+    private state: EndpointState,
+    private readonly options: DrainOptions,
+    private readonly random: Random,
+  ) {
     this.health = state.endpoint;
     this.id = state.endpoint.id;
     this.fence = state.endpoint.fence;
-    this.options = options;
-    this.random = random;
   }
 
   async run(): Promise<{ ended: Ended; attempts: number; nextDueAt: Instant | null }> {

@@ -15,26 +15,15 @@ const LOOK_EVERY_MS = 50;
 
 /** The service as it runs in production, an honest tenant, and as many attackers as an attack wants. */
 export class Battlefield {
-  readonly honest: PayrollBank;
-  readonly api: ApiProcess;
-  readonly worker: WorkerProcess;
-  /** Requests go to the process; what a test does without a request goes by itself. */
-  private readonly front: TestApi;
-  private readonly temporal: PrivateTemporal;
-
   private constructor(
-    honest: PayrollBank,
-    api: ApiProcess,
-    worker: WorkerProcess,
-    front: TestApi,
-    temporal: PrivateTemporal,
-  ) {
-    this.honest = honest;
-    this.api = api;
-    this.worker = worker;
-    this.front = front;
-    this.temporal = temporal;
-  }
+    readonly honest: PayrollBank,
+    readonly api: ApiProcess,
+    readonly worker: WorkerProcess,
+
+    /** Requests go to the process; what a test does without a request goes by itself. */
+    private readonly front: TestApi,
+    private readonly temporal: PrivateTemporal,
+  ) {}
 
   static async open(db: TestDatabase): Promise<Battlefield> {
     const temporal = await PrivateTemporal.start();

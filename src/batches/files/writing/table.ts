@@ -41,7 +41,6 @@ function headerOf(columns: readonly Column[]): TableRow {
 
 /** Writes a table as it comes into two files, as CSV and as XLSX. Rejects with what the file system says. */
 export class TableFiles {
-  private readonly columns: readonly Column[];
   private readonly csv: WriteStream;
   private readonly xlsx: WriteStream;
   private readonly book: ExcelJS.stream.xlsx.WorkbookWriter;
@@ -49,8 +48,10 @@ export class TableFiles {
   private readonly written: Promise<unknown>;
   private rows = 0;
 
-  constructor(columns: readonly Column[], paths: TablePaths) {
-    this.columns = columns;
+  constructor(
+    private readonly columns: readonly Column[],
+    paths: TablePaths,
+  ) {
     this.csv = createWriteStream(paths.csv);
     this.xlsx = createWriteStream(paths.xlsx);
     this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);

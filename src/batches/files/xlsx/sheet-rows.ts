@@ -17,8 +17,6 @@ type Attributes = Readonly<Record<string, string>>;
 
 /** Makes rows of what is told of a worksheet's part. Take them with `take` as it goes. */
 export class SheetRows implements PartReader {
-  private readonly texts: Texts | null;
-  private readonly dateStyles: ReadonlySet<number>;
   private rows: SheetRow[] = [];
   private isData = false;
   private rowNumber = 0;
@@ -32,10 +30,10 @@ export class SheetRows implements PartReader {
   private readonly value = new TextBuffer();
   private readonly inline = new TextBuffer();
 
-  constructor(texts: Texts | null, dateStyles: ReadonlySet<number>) {
-    this.texts = texts;
-    this.dateStyles = dateStyles;
-  }
+  constructor(
+    private readonly texts: Texts | null,
+    private readonly dateStyles: ReadonlySet<number>,
+  ) {}
 
   take(): readonly SheetRow[] {
     const { rows } = this;

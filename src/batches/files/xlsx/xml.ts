@@ -56,16 +56,15 @@ export async function readWholePart(bytes: AsyncIterable<Buffer>, effort: Effort
 
 class Document {
   private readonly parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
-  private readonly reader: PartReader;
-  private readonly effort: Effort;
   private prefix: string | null = null;
   private depth = 0;
   /** What the parser was given since it last told of anything. */
   private untold = 0;
 
-  constructor(reader: PartReader, effort: Effort) {
-    this.reader = reader;
-    this.effort = effort;
+  constructor(
+    private readonly reader: PartReader,
+    private readonly effort: Effort,
+  ) {
     const { parser } = this;
     // At most seven handlers: with an eighth V8 keeps the parser's fields in a dictionary, and parsing takes five times as long.
     parser.on('doctype', () => {

@@ -18,13 +18,10 @@ const DAMAGED = 'the file is damaged or was not sent whole';
  * the checksums when an entry is read, so that no two readers can see different files in one.
  */
 export class Archive {
-  private readonly source: ByteSource;
-  private readonly entries: ReadonlyMap<string, Entry>;
-
-  private constructor(source: ByteSource, entries: ReadonlyMap<string, Entry>) {
-    this.source = source;
-    this.entries = entries;
-  }
+  private constructor(
+    private readonly source: ByteSource,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
 
   /** Reads the directory alone. Throws SheetProblem unreadable_file, and what the source throws. */
   static async open(bytes: ByteSource): Promise<Archive> {
@@ -122,11 +119,9 @@ function isZlibFailure(failure: unknown): boolean {
 /** Gives the zip library our bytes. What the store throws is kept: it is no fault of the file. */
 class SourceReader extends yauzl.RandomAccessReader {
   failure: Error | null = null;
-  private readonly source: ByteSource;
 
-  constructor(source: ByteSource) {
+  constructor(private readonly source: ByteSource) {
     super();
-    this.source = source;
   }
 
   override read(
