@@ -121,7 +121,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
     const numbers = `(WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n+1 FROM s WHERE n<199)
       SELECT a.n*200+b.n+1 AS n FROM s a CROSS JOIN s b) x`;
     const time = `TIMESTAMPADD(MICROSECOND, n*1000, '2031-01-01')`;
-    const id = (salt: string): string => `UNHEX(MD5(CONCAT('${salt}', n)))`;
+    const id = (salt: string): string => `LEFT(UNHEX(SHA2(CONCAT('${salt}', n), 256)), 16)`;
     await db.sql(`INSERT INTO member_roles VALUES (${account}, ${uuid.literal(caller.memberId)}, 'owner')`);
     await db.sql(
       `INSERT INTO accounts (id, tenant_id, type, status, name, seq, last_posted_at, created_at)
