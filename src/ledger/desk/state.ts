@@ -68,7 +68,10 @@ export class GroupState {
     const byAccount = groupBy(balances, (balance) => balance.accountId);
     for (const account of accounts) {
       const own = byAccount.get(account.id) ?? [];
-      const byAsset = eachAsset((asset) => own.find((one) => one.asset === asset) ?? noBalance(account, asset));
+      const byAsset: Record<Asset, Balance> = {
+        ...eachAsset((asset) => noBalance(account, asset)),
+        ...Object.fromEntries(own.map((balance) => [balance.asset, balance])),
+      };
       const overdraft = Object.values(byAsset).every((balance) => balance.overdraft);
       this.accounts.set(account.id, { account, overdraft, balances: byAsset });
     }
