@@ -36,13 +36,23 @@ export async function migrate({ adminUrl, url, until = Infinity }: MigrateOption
   try {
     const done = await source.runMigrations();
     const user = await asApplication(withoutDatabase(url), currentUser);
-    for (const [table, rights] of Object.entries(GRANTS))
+    const isThere = await tablesOf(source, database);
+    for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${user}`);
     await asApplication(url, assertRights);
     return done.map((migration) => migration.name);
   } finally {
     await source.destroy();
   }
+}
+
+/** Which tables there are: those of later migrations are not, where some are left for later. */
+async function tablesOf(source: DataSource, database: string): Promise<(table: string) => boolean> {
+  const rows = await source.query<{ name: string }[]>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${database}'`,
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  return (table) => names.has(table);
 }
 
 /** A migration's name ends in its number. */
