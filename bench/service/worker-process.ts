@@ -11,7 +11,7 @@ export async function startWorker(
   const started = await startProgram({
     name: 'worker',
     file: 'worker.js',
-    nodeOptions: [],
+    nodeOptions: ['--max-old-space-size=256'],
     settings: { ...sharedSettings(grounds), SDK_METRICS_PORT: '0' },
     adminPort: await freePort(),
     readyPage: isTemporalThere ? '/readyz' : '/livez',

@@ -46,7 +46,8 @@ export function workerPart({ env, adminPort, sdkMetricsPort, log }) {
   return {
     name: 'worker',
     command: process.execPath,
-    args: ['--enable-source-maps', join(ROOT, 'dist/src/worker.js')],
+    // Without a limit garbage is left until hundreds of megabytes have gathered.
+    args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/worker.js')],
     env: { ...env, ADMIN_PORT: `${adminPort}`, SDK_METRICS_PORT: `${sdkMetricsPort}` },
     log,
     isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),

@@ -349,4 +349,8 @@ describe('the Dockerfile', () => {
   it('keeps the large semi-space of the API', () => {
     assert.match(image, /--max-semi-space-size=64/);
   });
+
+  it('has a worker that collects its garbage before hundreds of megabytes have gathered', () => {
+    assert.match(read('docker-compose.yml'), /'--max-old-space-size=256', 'dist\/src\/worker.js'/);
+  });
 });

@@ -2,6 +2,9 @@ import { testEnvironment } from './api.js';
 import { freePorts, ServiceProcess } from './service-process.js';
 import { type TemporalAddress, temporalEnvironment } from './temporal.js';
 
+/** As compose has it. */
+const WORKER_NODE_OPTIONS = '--max-old-space-size=256';
+
 /** The worker as it runs in production: a process of its own. It is ready when it polls Temporal. */
 export class WorkerProcess extends ServiceProcess {
   /** Over the database and this Temporal; nothing runs before `start`. */
@@ -11,7 +14,12 @@ export class WorkerProcess extends ServiceProcess {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<WorkerProcess> {
     const [adminPort, sdkPort] = await freePorts(2);
-    const others = { ...temporalEnvironment(temporal), SDK_METRICS_PORT: sdkPort!.toString(), ...environment };
+    const others = {
+      ...temporalEnvironment(temporal),
+      SDK_METRICS_PORT: sdkPort!.toString(),
+      NODE_OPTIONS: WORKER_NODE_OPTIONS,
+      ...environment,
+    };
     return new WorkerProcess('worker.js', testEnvironment(mysqlUrl, others), adminPort!);
   }
 
