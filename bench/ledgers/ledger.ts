@@ -32,7 +32,6 @@ export interface Ledger {
   readonly madeInS: number | null;
 }
 
-const APP_USER = 'bench_app';
 const APP_PASSWORD = 'bench-only';
 /** A ledger that grew beyond this share of its size by earlier runs is made anew. */
 const MOST_GROWTH = 1.1;
@@ -51,7 +50,8 @@ export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise
 async function open(serverUrl: string, shape: LedgerShape, isThere: boolean): Promise<Ledger> {
   const adminUrl = withPath(serverUrl, databaseOf(shape));
   const url = new URL(adminUrl);
-  url.username = APP_USER;
+  // One for each ledger: a user of two would have more rights than the service starts with.
+  url.username = databaseOf(shape);
   url.password = APP_PASSWORD;
   let madeInS: number | null = null;
   if (!isThere) {
@@ -100,7 +100,7 @@ async function makeEmpty(serverUrl: string, name: string): Promise<void> {
   for (const statement of [
     `DROP DATABASE IF EXISTS ${name}`,
     `CREATE DATABASE ${name} CHARACTER SET utf8mb4`,
-    `CREATE USER IF NOT EXISTS '${APP_USER}'@'%' IDENTIFIED BY '${APP_PASSWORD}'`,
+    `CREATE USER IF NOT EXISTS '${name}'@'%' IDENTIFIED BY '${APP_PASSWORD}'`,
     // MySQL refuses LOAD DATA LOCAL unless it is told otherwise.
     'SET GLOBAL local_infile=1',
   ])
