@@ -15,8 +15,8 @@ export type Answering = (exchange: Exchange, route: Route, params: Readonly<Reco
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
 /**
- * A router for each resource, whose name picks it: a router costs a request the more the more routes it has. Paths match in
- * their exact case, without a slash behind, and a fixed path before one with a parameter.
+ * A router for each resource, picked by its name: the more routes a router has, the more each request costs. Paths match in
+ * their exact case, without a trailing slash, and a fixed path before one with a parameter.
  */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));

@@ -95,7 +95,6 @@ export class ModelWorld {
     readonly ledger: ReferenceLedger,
     readonly clerk: Member,
     private readonly tokens: Readonly<Record<ActorName, string>>,
-
     /** Who may approve, reject and cancel as support. */
     readonly staff: Staff,
   ) {

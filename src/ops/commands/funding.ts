@@ -17,6 +17,8 @@ const REFERENCE = [
   '--reference <reference>',
   'your own name for it, once in the tenant; repeating the command with it moves nothing again',
 ] as const;
+/** What moves, where, and how its records name it. */
+const MOVED = [ACCOUNT, WITHIN, AMOUNT, ASSET_OPTION, REFERENCE] as const;
 
 const REPLAYED = 'This was done before under the same reference; nothing moved now.';
 
@@ -25,14 +27,7 @@ export function addPayInCommands(program: Command): void {
   addCommand(own, {
     usage: 'record',
     summary: 'put money that has come in into an account',
-    options: [
-      ACCOUNT,
-      WITHIN,
-      AMOUNT,
-      ASSET_OPTION,
-      REFERENCE,
-      ['--description <text>', "what the account's owner reads"],
-    ],
+    options: [...MOVED, ['--description <text>', "what the account's owner reads"]],
     examples: [
       "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
     ],
@@ -94,14 +89,7 @@ function addProposal(own: Command): void {
   addCommand(own, {
     usage: 'propose <in|out>',
     summary: 'ask for money to be put into an account (in) or taken from it (out); nothing moves yet',
-    options: [
-      ACCOUNT,
-      WITHIN,
-      AMOUNT,
-      ASSET_OPTION,
-      REFERENCE,
-      ['--reason <text>', "why; the account's owner reads it with the movement"],
-    ],
+    options: [...MOVED, ['--reason <text>', "why; the account's owner reads it with the movement"]],
     examples: [
       "adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset COPM --reference case-118 --reason 'Paid in twice'",
     ],

@@ -19,7 +19,6 @@ export class Battlefield {
     readonly honest: PayrollBank,
     readonly api: ApiProcess,
     readonly worker: WorkerProcess,
-
     /** Requests go to the process; what a test does without a request goes by itself. */
     private readonly front: TestApi,
     private readonly temporal: PrivateTemporal,

@@ -29,10 +29,10 @@ export const accountChecks: Check = {
         const head = heads.get(account.id);
         await checkHead(audit, reader, account, head);
         for (const asset of ASSET_NAMES) {
-          const own = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
+          const row = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
           const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
           checkBalance(audit, `account ${account.id} ${asset}`, {
-            ...{ account, balance: own ?? noBalance(account, asset) },
+            ...{ account, balance: row ?? noBalance(account, asset) },
             ...{ total: head?.totals[asset] ?? 0n, heldByHolds },
           });
         }
