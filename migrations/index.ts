@@ -18,6 +18,7 @@ import { BatchFiles1763746300000 } from './1763746300000-batch-files.js';
 import { OwnRecipientBudgets1763746400000 } from './1763746400000-own-recipient-budgets.js';
 import { ExpiriesOfHolds1763746500000 } from './1763746500000-expiries-of-holds.js';
 import { FewerIndexes1763746510000 } from './1763746510000-fewer-indexes.js';
+import { VerifiedStaff1763746600000 } from './1763746600000-verified-staff.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   OwnRecipientBudgets1763746400000,
   ExpiriesOfHolds1763746500000,
   FewerIndexes1763746510000,
+  VerifiedStaff1763746600000,
 ];

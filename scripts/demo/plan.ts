@@ -1,7 +1,7 @@
 import type { Asset } from '../../src/core/amount.js';
 import type { Role, Scope } from '../../src/core/permissions.js';
 import { SCOPES } from '../../src/core/permissions.js';
-import { STAFF_RIGHTS } from '../../src/db/entities/approvals.js';
+import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import type { Verification } from '../../src/db/entities/identity.js';
 import type { FeeOperation } from '../../src/db/entities/parties.js';
 
@@ -130,4 +130,4 @@ const initech: TenantPlan = {
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
 
 /** One of the operators' support staff, so that approvals can be tried from the Temporal UI at once. */
-export const DEMO_STAFF = { name: 'demo-support', rights: STAFF_RIGHTS };
+export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({ name, rights: STAFF_RIGHTS }));

@@ -14,7 +14,7 @@ import {
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
-import { findStaff, setStaff } from '../../src/access/staff.js';
+import { findStaff, setPerson } from '../../src/staff/people.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashOfToken, keyIdOf } from '../../src/access/token-format.js';
 import { issueToken, revokeToken } from '../../src/access/tokens.js';
@@ -59,8 +59,8 @@ const ACTOR = operatorActor(OPERATOR);
 export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
   for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(parts, name, plan);
-  if ((await findStaff(parts.database.reader, DEMO_STAFF.name)) === undefined)
-    await setStaff(parts.database, parts.clock, DEMO_STAFF, ACTOR);
+  for (const wanted of DEMO_STAFF)
+    if ((await findStaff(parts.database.reader, wanted.name)) === undefined) await setPerson(parts, wanted, ACTOR);
   return { tenants: world };
 }
 

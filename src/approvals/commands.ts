@@ -1,4 +1,5 @@
-import { approvals, staff } from '../db/entities/approvals.js';
+import { approvals } from '../db/entities/approvals.js';
+import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { type CommandKind, need, type Need } from '../ledger/desk/types.js';

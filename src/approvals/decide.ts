@@ -3,7 +3,8 @@ import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { type Approval, approvals, staff } from '../db/entities/approvals.js';
+import { type Approval, approvals } from '../db/entities/approvals.js';
+import { staff } from '../db/entities/staff.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import type { Table } from '../db/table.js';
@@ -260,6 +261,7 @@ function approvalRow(
     resourceId,
     approver: approverOf(acting),
     memberId: acting.by === 'member' ? acting.memberId : null,
+    staffId: null,
     actorClaimed: claimedName(acting),
     channel: actorOf(acting).channel,
     createdAt: at,

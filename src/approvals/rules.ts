@@ -2,7 +2,8 @@ import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
-import type { Approval, Staff, StaffRight } from '../db/entities/approvals.js';
+import type { Approval } from '../db/entities/approvals.js';
+import type { Staff, StaffRight } from '../db/entities/staff.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 
 /**

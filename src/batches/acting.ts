@@ -1,10 +1,10 @@
 import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { staffRefusal } from '../access/staff.js';
+import { staffRefusal } from '../staff/people.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
-import type { StaffRight } from '../db/entities/approvals.js';
+import type { StaffRight } from '../db/entities/staff.js';
 import { transact } from '../db/transact.js';
 import type { BatchAct } from '../temporal/contracts.js';
 import { cancelBatch, MAX_REASON, pauseBatch, resumeBatch, type SteeringParts } from './steering.js';

@@ -53,6 +53,10 @@ export const GRANTS: Readonly<Record<string, string>> = {
   approval_policies: `${READ_WRITE}, DELETE`,
   approvals: APPEND_ONLY,
   staff: READ_WRITE,
+  staff_sessions: READ_WRITE,
+  // A code is of no use after minutes; its check goes after days.
+  staff_checks: `${APPEND_ONLY}, DELETE`,
+  staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
   bonuses: APPEND_ONLY,
   bonus_batches: READ_WRITE,

@@ -110,6 +110,8 @@ export function decideProposal(command: ProposeAdjustment, view: View): Decision
     reason,
     status: 'proposed',
     proposedBy: command.operator,
+    proposedById: null,
+    decidedById: null,
     decidedBy: null,
     createdAt: view.at,
     decidedAt: null,

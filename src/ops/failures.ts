@@ -1,6 +1,6 @@
 import { ConfigError } from '../config.js';
 import { ApiError, type Refusal } from '../core/errors.js';
-import type { StaffRight } from '../db/entities/approvals.js';
+import type { StaffRight } from '../db/entities/staff.js';
 import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 
 /** The command cannot do what it was asked; the message says why in one line. */

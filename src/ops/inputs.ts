@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, formatAmount, parseRaw } from '../core/amount.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
-import { STAFF_RIGHTS } from '../db/entities/approvals.js';
+import { STAFF_RIGHTS } from '../db/entities/staff.js';
 
 /** What options hold, checked. Every message ends a line that begins with the option's name. */
 

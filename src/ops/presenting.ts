@@ -1,6 +1,7 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
-import type { ApprovalPolicy, Staff } from '../db/entities/approvals.js';
+import type { ApprovalPolicy } from '../db/entities/approvals.js';
+import type { Staff } from '../db/entities/staff.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';

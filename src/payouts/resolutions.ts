@@ -94,6 +94,8 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
     status: 'proposed',
     payoutStatus: payout.status,
     proposedBy: operator,
+    proposedById: null,
+    decidedById: null,
     decidedBy: null,
     createdAt: view.at,
     decidedAt: null,

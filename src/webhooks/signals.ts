@@ -1,5 +1,5 @@
 import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { staffRefusal } from '../access/staff.js';
+import { staffRefusal } from '../staff/people.js';
 import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
-import { setStaff } from '../../src/access/staff.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/opening.js';
@@ -18,6 +17,7 @@ import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text, trans
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { addStaff } from '../support/staff.js';
 
 /** Shown by most programs as "Ana PM" though it is not. */
 const TURNED = 'Ana \u202eMP';
@@ -96,7 +96,7 @@ describe('a text that hides or turns what is read', function () {
     const doors: Readonly<Record<string, () => Promise<unknown>>> = {
       tenant: () => addTenant(database, clock, { name: TURNED, network: null, timeZone: 'America/Bogota' }, TEST_ACTOR),
       member: () => addMember(database, clock, tenantId, TURNED, TEST_ACTOR),
-      staff: () => setStaff(database, clock, { name: TURNED, rights: ['approve'] }, TEST_ACTOR),
+      staff: () => addStaff(database, { name: TURNED, rights: ['approve'] }),
       token: () => issueToken(database, clock, owner, wanted, TEST_ACTOR),
       account: () => openAccount(database, clock, opening, TEST_ACTOR),
       freeze: () => freezeAccount(database, clock, payer.id, { actor: TEST_ACTOR, reason: TURNED }),

@@ -19,7 +19,8 @@ import {
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { type Role, ROLES } from '../../src/core/permissions.js';
-import { type Approval, type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/approvals.js';
+import { type Approval } from '../../src/db/entities/approvals.js';
+import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
 
 const OPERATIONS = { approve: 'approveTransfer', cancel: 'cancelTransfer' } as const;
@@ -37,10 +38,14 @@ const waiting: Waiting = {
 };
 const member = (memberId = MEMBER): Acting => ({ by: 'member', memberId });
 const byStaff = (name = 'sofia'): Acting => ({ by: 'staff', name, channel: 'ops' });
+const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
+  ...{ id: newId(), name: 'sofia', foldedName: 'sofia', kind: 'person', rights, active, createdAt: instant(0) },
+  ...{ factorKeyId: null, factorSecret: null, keyHash: null, failedCodes: 0, lockedUntil: null, lastUsedAt: null },
+});
 const asRole = (role: Role | undefined): Standing => ({ role, staff: undefined });
 const asStaff = (rights: readonly StaffRight[], active = true): Standing => ({
   role: undefined,
-  staff: { id: newId(), name: 'sofia', rights, active, createdAt: instant(0) } satisfies Staff,
+  staff: person(rights, active),
 });
 
 function approval(acting: Acting): Approval {
@@ -50,6 +55,7 @@ function approval(acting: Acting): Approval {
     resourceId: newId(),
     approver: approverOf(acting),
     memberId: acting.by === 'member' ? acting.memberId : null,
+    staffId: null,
     actorClaimed: claimedName(acting),
     channel: 'api',
     createdAt: instant(0),

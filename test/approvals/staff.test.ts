@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import { deactivateStaff, findStaff, listStaff, setStaff } from '../../src/access/staff.js';
+import { deactivateStaff, findStaff, listStaff } from '../../src/staff/people.js';
 import { ApiError } from '../../src/core/errors.js';
 import { systemClock } from '../../src/core/instant.js';
-import type { Staff, StaffRight } from '../../src/db/entities/approvals.js';
+import type { Staff, StaffRight } from '../../src/db/entities/staff.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { addStaff } from '../support/staff.js';
 
 const ACTOR = operatorActor('maria');
 
@@ -22,7 +23,7 @@ describe('support staff', () => {
   });
 
   const set = (rights: readonly StaffRight[], called = name): Promise<Staff> =>
-    setStaff(db.database, systemClock, { name: called, rights }, ACTOR);
+    addStaff(db.database, { name: called, rights }, ACTOR);
   const known = (): Promise<Staff | undefined> => findStaff(db.database.reader, name);
   const acts = async ({ id }: Staff): Promise<unknown[]> =>
     (await listActs(db.database.reader, { subjectId: id }, 20))

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setStaff } from '../../src/access/staff.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { audit } from '../../src/ledger/auditor/audit.js';
@@ -8,6 +7,7 @@ import { answered, idLiteral, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { approvalsOf, type GuardedBank, openGuarded } from '../support/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { addStaff } from '../support/staff.js';
 
 /** One transfer of each kind that approvals make, each as the service made it. */
 interface Victims {
@@ -285,7 +285,7 @@ describe('the auditor finds damage to what approvals made', () => {
     await approve(rejected, ['approver']);
     answered(await own.act('reject', rejected, 'second'), 200);
     const canceled = await made();
-    await setStaff(db.database, systemClock, { name: 'sofia', rights: ['approve', 'cancel'] }, TEST_ACTOR);
+    await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }, TEST_ACTOR);
     const { outcome } = await approvalsOf(api).actByOperator(await own.row(canceled), 'cancel', 'sofia', 'asked for');
     assert(outcome.done);
     await own.setPolicy({ approvals: 1, expiresInS: 60 });

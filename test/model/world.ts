@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
-import { setStaff } from '../../src/access/staff.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import type { Staff } from '../../src/db/entities/approvals.js';
+import type { Staff } from '../../src/db/entities/staff.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import type { FundingParts } from '../../src/funding/reference.js';
 import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -15,6 +14,7 @@ import type { ActorName } from './operations.js';
 import { ReferenceLedger } from './reference-ledger.js';
 import type { RefAccount } from './reference-state.js';
 import { TEST_ACTOR } from '../support/world.js';
+import { addStaff } from '../support/staff.js';
 
 /** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
 const START = Date.parse('2031-01-31T22:00:00.000Z');
@@ -28,7 +28,7 @@ export class ModelApi {
     private readonly clock: { now: () => number },
   ) {
     const wanted = { name: `of a model ${randomUUID()}`, rights: ['approve', 'cancel'] } as const;
-    this.staff = setStaff(api.core.database, systemClock, wanted, TEST_ACTOR);
+    this.staff = addStaff(api.core.database, wanted, TEST_ACTOR);
   }
 
   static async start(db: TestDatabase): Promise<ModelApi> {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { setStaff } from '../../src/access/staff.js';
 import { asUuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
-import { type StaffRight, STAFF_RIGHTS } from '../../src/db/entities/approvals.js';
+import { type StaffRight, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, type Json, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
+import { addStaff } from '../support/staff.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 const ROWS = z.array(OBJECT);
@@ -38,8 +37,7 @@ describe('what operators do for support', function () {
     await assertLedgerSound(test.database);
   });
 
-  const staff = (name: string, rights: readonly StaffRight[]) =>
-    setStaff(test.database, systemClock, { name, rights }, TEST_ACTOR);
+  const staff = (name: string, rights: readonly StaffRight[]) => addStaff(test.database, { name, rights }, TEST_ACTOR);
 
   const ops = (...args: readonly string[]): Promise<Ran> =>
     run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: mary, ENCRYPTION_KEYS: TEST_KEYS });

@@ -1,3 +1,4 @@
+import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
 import {
@@ -65,7 +66,9 @@ export interface TestApiParts {
 }
 
 const NOWHERE: DestinationStream = { write: () => undefined };
-const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+/** What test processes sign and seal with. */
+export const TEST_KEYS: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
+const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,

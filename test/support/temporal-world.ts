@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type AuditRow, auditLog } from '../../src/db/entities/identity.js';
 import { addMember } from '../../src/access/members.js';
-import { deactivateStaff, setStaff } from '../../src/access/staff.js';
+import { deactivateStaff } from '../../src/staff/people.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { updateSql } from '../../src/db/statements.js';
-import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/approvals.js';
+import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
@@ -19,6 +19,7 @@ import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
 import { openDesk, TEST_ACTOR } from './world.js';
+import { addStaff } from './staff.js';
 
 /** A tenant whose transfers wait for approval, and everybody who may end them. */
 
@@ -83,7 +84,7 @@ export async function openGuardedBank(api: TestApi, wanted: WantedGuard = {}): P
 
 /** Somebody of the support staff, active and with these rights, whose name nobody else has. */
 export function hire(database: Database, rights: readonly StaffRight[] = STAFF_RIGHTS): Promise<Staff> {
-  return setStaff(database, systemClock, { name: `Ana ${randomUUID().slice(0, 8)}`, rights }, TEST_ACTOR);
+  return addStaff(database, { name: `Ana ${randomUUID().slice(0, 8)}`, rights }, TEST_ACTOR);
 }
 
 export async function dismiss(database: Database, person: Staff): Promise<void> {

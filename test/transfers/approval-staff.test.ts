@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { deactivateStaff, setStaff } from '../../src/access/staff.js';
+import { deactivateStaff } from '../../src/staff/people.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { newId } from '../../src/core/ids.js';
-import type { Staff } from '../../src/db/entities/approvals.js';
+import type { Staff } from '../../src/db/entities/staff.js';
 import type { TransferApprovals } from '../../src/transfers/approvals.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, type Json, object, text } from '../support/bank.js';
@@ -17,6 +17,7 @@ import {
   type Verb,
 } from '../support/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { addStaff } from '../support/staff.js';
 
 /** What somebody of the staff signed, by the command line or a signal. */
 type Acted = { readonly status: string; readonly refused: string | null };
@@ -37,24 +38,14 @@ describe('support staff with a transfer that waits for approval', () => {
     api = await startTestApi(db, {}, { clock: () => instant(systemClock() + late) });
     late = 0;
     approvals = approvalsOf(api);
-    sofia = await setStaff(
-      db.database,
-      systemClock,
-      { name: nameOf('sofia'), rights: ['approve', 'cancel'] },
-      TEST_ACTOR,
-    );
+    sofia = await addStaff(db.database, { name: nameOf('sofia'), rights: ['approve', 'cancel'] });
     for (const [name, rights] of [
       ['approves', ['approve']],
       ['cancels', ['cancel']],
     ] as const)
-      await setStaff(db.database, systemClock, { name: nameOf(name), rights }, TEST_ACTOR);
+      await addStaff(db.database, { name: nameOf(name), rights }, TEST_ACTOR);
     const gone = { name: nameOf('gone'), rights: ['approve', 'cancel'] } as const;
-    await deactivateStaff(
-      db.database,
-      systemClock,
-      await setStaff(db.database, systemClock, gone, TEST_ACTOR),
-      TEST_ACTOR,
-    );
+    await deactivateStaff(db.database, systemClock, await addStaff(db.database, gone, TEST_ACTOR), TEST_ACTOR);
   });
 
   beforeEach(async () => {
@@ -154,7 +145,7 @@ describe('support staff with a transfer that waits for approval', () => {
     const { id } = await own.pend();
     await deactivateStaff(db.database, systemClock, sofia, TEST_ACTOR);
     assert.equal((await act('ops', 'cancel', id)).status, 'pending_approval');
-    await setStaff(db.database, systemClock, { name: sofia.name, rights: ['approve', 'cancel'] }, TEST_ACTOR);
+    await addStaff(db.database, { name: sofia.name, rights: ['approve', 'cancel'] }, TEST_ACTOR);
     assert.equal((await act('ops', 'cancel', id)).status, 'rejected');
   });
 

@@ -3,7 +3,7 @@ import { defineTable, type RowOf } from '../table.js';
 import { AUDIT_CHANNELS } from './identity.js';
 import { WAITING_TYPES } from './outbox.js';
 
-/** What has to be approved, by whom it was, and who of the operators' people may. */
+/** What has to be approved, and by whom it was. */
 
 /** From which amount on an account's operations need approvals, and how many within which time. */
 export const approvalPolicies = defineTable('approval_policies', {
@@ -25,25 +25,10 @@ export const approvals = defineTable('approvals', {
   /** `member:<id>`, or `support` whoever of the staff it was: each counts once for a resource. */
   approver: column.string,
   memberId: column.nullable(column.uuid),
+  /** Null for a member's, and for what was approved before staff were verified. */
+  staffId: column.nullable(column.uuid),
   actorClaimed: column.string,
   channel: column.oneOf(AUDIT_CHANNELS),
   createdAt: column.time,
 });
 export type Approval = RowOf<typeof approvals>;
-
-/**
- * What a member of the staff may do: approve (or reject) what waits, cancel it and batches, pause (and resume, and retry)
- * batches and webhook endpoints.
- */
-export const STAFF_RIGHTS = ['approve', 'cancel', 'pause'] as const;
-export type StaffRight = (typeof STAFF_RIGHTS)[number];
-
-/** Support staff: people of the operators', members of no tenant. */
-export const staff = defineTable('staff', {
-  id: column.uuid,
-  name: column.string,
-  rights: column.listOf(STAFF_RIGHTS),
-  active: column.boolean,
-  createdAt: column.time,
-});
-export type Staff = RowOf<typeof staff>;

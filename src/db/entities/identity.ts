@@ -59,14 +59,14 @@ export const accountLimits = defineTable('account_limits', {
 });
 export type AccountLimits = RowOf<typeof accountLimits>;
 
-export const AUDIT_CHANNELS = ['api', 'ops', 'temporal'] as const;
+export const AUDIT_CHANNELS = ['api', 'ops', 'temporal', 'support'] as const;
 
 const actColumns = {
   id: column.uuid,
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>`, or the name under which somebody acted: what was claimed, not what was proved. */
+  /** `member:<id>`, or the name of one of the staff; of refused acts, and before staff were verified, what was claimed. */
   actorClaimed: column.string,
   /** `token.revoke` */
   action: column.string,

@@ -63,7 +63,10 @@ export const adjustments = defineTable('adjustments', {
   reason: column.string,
   status: column.oneOf(ADJUSTMENT_STATUSES),
   proposedBy: column.string,
+  /** Of the staff; null for what was proposed before they were verified. */
+  proposedById: column.nullable(column.uuid),
   decidedBy: column.nullable(column.string),
+  decidedById: column.nullable(column.uuid),
   createdAt: column.time,
   decidedAt: column.nullable(column.time),
 });

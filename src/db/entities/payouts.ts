@@ -138,7 +138,10 @@ export const payoutResolutions = defineTable('payout_resolutions', {
   /** The payout's status when it was proposed; null for what was decided before this was kept. */
   payoutStatus: column.nullable(column.oneOf(PAYOUT_STATUSES)),
   proposedBy: column.string,
+  /** Of the staff; null for what was proposed before they were verified. */
+  proposedById: column.nullable(column.uuid),
   decidedBy: column.nullable(column.string),
+  decidedById: column.nullable(column.uuid),
   createdAt: column.time,
   decidedAt: column.nullable(column.time),
 });

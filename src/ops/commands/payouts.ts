@@ -7,7 +7,7 @@ import { ApiError } from '../../core/errors.js';
 import { Failpoints } from '../../core/failpoints.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
 import { MAX_REASON } from '../../approvals/service.js';
-import type { StaffRight } from '../../db/entities/approvals.js';
+import type { StaffRight } from '../../db/entities/staff.js';
 import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
 import { RailConversation } from '../../payouts/conversation.js';

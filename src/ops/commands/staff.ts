@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { deactivateStaff, findStaff, listStaff, setStaff } from '../../access/staff.js';
-import { STAFF_RIGHTS } from '../../db/entities/approvals.js';
+import { deactivateStaff, findStaff, listStaff, setPerson } from '../../staff/people.js';
+import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { addCommand, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { staffRights, text } from '../inputs.js';
@@ -23,8 +23,11 @@ export function addStaffCommands(program: Command): void {
     explanation: "\nThe name is what they sign with: a signal's actor in Temporal, --operator here.",
     examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can cancel'],
     input: z.object({ name: text, can: staffRights }),
-    run: async ({ database, clock, actor, output }, { name, can: rights }) => {
-      output.one(staffFields(await setStaff(database, clock, { name, rights }, actor())));
+    run: async ({ database, clock, actor, encryptionKeys, output }, { name, can: rights }) => {
+      const parts = { database, clock, encryptionKeys: encryptionKeys() };
+      const { person, factor } = await setPerson(parts, { name, rights }, actor());
+      output.one(staffFields(person));
+      if (factor !== null) output.say(factor.url);
     },
   });
   addCommand(own, {

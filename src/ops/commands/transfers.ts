@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/errors.js';
 import { formatAmount } from '../../core/amount.js';
 import { checkedText } from '../../core/checked-text.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
-import type { StaffRight } from '../../db/entities/approvals.js';
+import type { StaffRight } from '../../db/entities/staff.js';
 import { type Transfer, TRANSFER_STATUSES } from '../../db/entities/operations.js';
 import { MAX_REASON } from '../../approvals/service.js';
 import { TransferApprovals } from '../../transfers/approvals.js';

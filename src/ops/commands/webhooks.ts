@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '../../access/audit-log.js';
-import { staffRefusal } from '../../access/staff.js';
+import { staffRefusal } from '../../staff/people.js';
 import type { Uuid } from '../../core/ids.js';
-import type { StaffRight } from '../../db/entities/approvals.js';
+import type { StaffRight } from '../../db/entities/staff.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,

@@ -1,0 +1,47 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Keyring } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { type Sealed, seal, unseal } from '../core/secret-box.js';
+
+/** Codes of an authenticator app: RFC 6238, six digits, 30 seconds, SHA-1, as every app reads them. */
+
+const ISSUER = 'Money Movement';
+export const STEP_MS = 30_000;
+/** The one before and the one after count too: clocks differ, and people type. */
+const WINDOW = 1;
+/** As long as the hash, which RFC 4226 recommends. */
+const SECRET_BYTES = 20;
+export const CODE_PATTERN = /^[0-9]{6}$/;
+
+/** A new secret. */
+export interface NewFactor {
+  readonly sealed: Sealed;
+  /** `otpauth://totp/…`: shown once, read by the app as a QR code. */
+  readonly url: string;
+  /** The same secret for typing, in base 32. */
+  readonly secret: string;
+}
+
+export function newFactor(keys: Keyring, { id, name }: { readonly id: Uuid; readonly name: string }): NewFactor {
+  const secret = new Secret({ size: SECRET_BYTES });
+  const url = new TOTP({ issuer: ISSUER, label: name, secret }).toString();
+  return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
+}
+
+/** The step of the clock whose code this is, near the instant; null where it is the code of none. Throws UnknownKey. */
+export function stepOf(keys: Keyring, id: Uuid, factor: Sealed, code: string, at: Instant): bigint | null {
+  const totp = new TOTP({ secret: Secret.fromBase32(unseal(keys, factor, context(id))) });
+  const delta = totp.validate({ token: code, timestamp: at, window: WINDOW });
+  return delta === null ? null : BigInt(Math.floor(at / STEP_MS) + delta);
+}
+
+/** The code that a secret has at an instant: what an authenticator shows. */
+export function codeAt(secret: string, at: Instant): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
+}
+
+/** Of the place where a person's secret rests. */
+function context(id: Uuid): string {
+  return `staff/${id}/factor`;
+}

@@ -1,0 +1,117 @@
+import { recordAct } from '../access/audit-log.js';
+import { checkedText } from '../core/checked-text.js';
+import { ApiError, notFound, type Refusal } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import type { Transaction } from '../db/database.js';
+import { type Staff, staff, type StaffFactorReset, staffFactorResets } from '../db/entities/staff.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { type NewFactor, newFactor } from './authenticator.js';
+import { endSessions, sealedColumns } from './people.js';
+import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity } from './rules.js';
+import type { StaffParts } from './verification.js';
+
+/**
+ * A new authenticator for somebody who lost theirs: one of the staff proposes it, another makes it, and neither for themselves.
+ * (docs/contract.md, Staff)
+ */
+
+const MAX_REASON = 140;
+
+/** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is proposed already). */
+export function proposeFactorReset(
+  { database, clock }: StaffParts,
+  person: Staff,
+  given: string,
+  by: StaffIdentity,
+): Promise<StaffFactorReset> {
+  const reason = checkedText('reason', given, MAX_REASON);
+  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    if ((await openReset(transaction, person)) !== undefined)
+      throw new ApiError({
+        code: 'invalid_state',
+        message: `a new authenticator of ${person.name} is proposed already`,
+      });
+    const made = { id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() } as const;
+    const reset: StaffFactorReset = { ...made, proposedById: by.id, decidedById: null, decidedAt: null };
+    await transaction.execute(insertSql(staffFactorResets, [reset]));
+    await record(transaction, clock(), 'staff.reset_propose', person, by, reason);
+    return reset;
+  });
+}
+
+/**
+ * The secret of before is worth nothing from the commit on, the lock-out is over, and so are all sessions. Throws ApiError
+ * authority_insufficient (the proposer, the person, no right), not_found (none is proposed).
+ */
+export function approveFactorReset(
+  { database, clock, encryptionKeys }: StaffParts,
+  person: Staff,
+  by: StaffIdentity,
+): Promise<NewFactor> {
+  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    const reset = await openReset(transaction, person);
+    if (reset === undefined) throw notFound();
+    allow(secondPersonRefusal(reset.proposedById, by.id));
+    const factor = newFactor(encryptionKeys, person);
+    const set = { ...sealedColumns(factor), failedCodes: 0, lockedUntil: null };
+    await transaction.execute(updateSql(staff, set, { id: person.id }));
+    await endSessions(transaction, clock, person.id);
+    const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;
+    await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
+    await record(transaction, clock(), 'staff.reset_approve', person, by, reset.reason);
+    return factor;
+  });
+}
+
+/** Ends a proposal: anybody who may manage, the proposer too. False where there is none. Throws authority_insufficient. */
+export function withdrawFactorReset(
+  { database, clock }: StaffParts,
+  person: Staff,
+  by: StaffIdentity,
+): Promise<boolean> {
+  allow(rightRefusal(by, 'manage'));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    const reset = await openReset(transaction, person);
+    if (reset === undefined) return false;
+    const decided = { status: 'withdrawn', decidedById: by.id, decidedAt: clock() } as const;
+    await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
+    await record(transaction, clock(), 'staff.reset_withdraw', person, by, reset.reason);
+    return true;
+  });
+}
+
+function allow(refusal: Refusal | null): void {
+  if (refusal !== null) throw new ApiError(refusal);
+}
+
+function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
+  return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
+}
+
+/** The person's row guards what is proposed for them. */
+async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
+  if (kind !== 'person') throw new ApiError({ code: 'invalid_state', message: 'a service has no authenticator' });
+  await transaction.find(staff, { id }, { forUpdate: true });
+}
+
+function openReset(transaction: Transaction, { id: staffId }: Staff): Promise<StaffFactorReset | undefined> {
+  return transaction.find(staffFactorResets, { staffId, status: 'proposed' });
+}
+
+function record(
+  transaction: Transaction,
+  at: Parameters<typeof recordAct>[2],
+  action: string,
+  { id: subjectId, name }: Staff,
+  { channel, name: by }: StaffIdentity,
+  reason: string,
+): Promise<void> {
+  const act = { tenantId: null, action, subjectType: 'staff', subjectId, details: { name, reason } };
+  return recordAct(transaction, { channel, name: by }, at, act);
+}

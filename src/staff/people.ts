@@ -1,0 +1,167 @@
+import { hash, randomBytes } from 'node:crypto';
+import { type Actor, recordAct } from '../access/audit-log.js';
+import { checkedText } from '../core/checked-text.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { type Staff, staff, type StaffRight, staffSessions } from '../db/entities/staff.js';
+import { insertSql, literal, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { type NewFactor, newFactor } from './authenticator.js';
+import { foldedName } from './name.js';
+import { identityOf, MAX_STAFF_NAME, type StaffParts } from './verification.js';
+import type { StaffIdentity } from './rules.js';
+
+/** The staff: people of the operators', and the services that act for them. (docs/contract.md, Staff) */
+
+export interface WantedStaff {
+  readonly name: string;
+  readonly rights: readonly StaffRight[];
+}
+
+/** Somebody of the staff. `factor` is the authenticator that was made with them: shown once, and never again. */
+export interface SetStaff {
+  readonly person: Staff;
+  readonly factor: NewFactor | null;
+}
+
+/**
+ * Adds somebody, or gives somebody who is there exactly these rights, active again. Who has no authenticator gets one. Throws
+ * ApiError invalid_field (the name, no right, a name that a service has).
+ */
+export async function setPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
+  const { database, encryptionKeys } = parts;
+  return transact(database, async (transaction) => {
+    const { known, row } = await rowOf(transaction, parts.clock, 'person', wanted);
+    const factor = row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
+    const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor) };
+    await store(transaction, known, person);
+    await recordSet(transaction, parts.clock, person, actor);
+    return { person, factor };
+  });
+}
+
+/** A service with a new key, which signs in no place and counts as nobody. Throws as setPerson does. */
+export async function setService(
+  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  wanted: WantedStaff,
+  actor: Actor,
+): Promise<{ readonly service: Staff; readonly key: string }> {
+  const key = `ssk_${randomBytes(32).toString('base64url')}`;
+  return transact(database, async (transaction) => {
+    const { known, row } = await rowOf(transaction, clock, 'service', wanted);
+    const service: Staff = { ...row, keyHash: hashOf(key) };
+    await store(transaction, known, service);
+    await recordSet(transaction, clock, service, actor);
+    return { service, key };
+  });
+}
+
+/** Null where the key is none, or the service no longer active. Notes the use. */
+export async function findService(
+  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  key: string,
+): Promise<StaffIdentity | null> {
+  const service = await database.reader.find(staff, { keyHash: hashOf(key) });
+  if (service?.active !== true) return null;
+  await database.withTransaction((transaction) =>
+    transaction.execute(updateSql(staff, { lastUsedAt: clock() }, { id: service.id })),
+  );
+  return identityOf(service, 'ops');
+}
+
+/** From the commit on nothing that they sign changes anything, and their sessions are over. False where they were not active. */
+export async function deactivateStaff(
+  database: Database,
+  clock: Clock,
+  person: Pick<Staff, 'id' | 'name'>,
+  actor: Actor,
+): Promise<boolean> {
+  return transact(database, async (transaction) => {
+    const known = await transaction.find(staff, { id: person.id }, { forUpdate: true });
+    if (known?.active !== true) return false;
+    await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
+    await endSessions(transaction, clock, person.id);
+    const details = { name: person.name };
+    const act = { tenantId: null, action: 'staff.deactivate', subjectType: 'staff', subjectId: person.id, details };
+    await recordAct(transaction, actor, clock(), act);
+    return true;
+  });
+}
+
+export function listStaff(reader: Reader): Promise<readonly Staff[]> {
+  return reader.select(staff, {}, { orderBy: ['name'] });
+}
+
+/** By any name that folds to the same. */
+export function findStaff(reader: Reader, name: string): Promise<Staff | undefined> {
+  return reader.find(staff, { foldedName: foldedName(name) });
+}
+
+/** True until somebody who can sign may manage: whoever holds the admin's database address makes that one. */
+export async function hasNoManager(reader: Reader): Promise<boolean> {
+  const people = await reader.select(staff, { active: true, kind: 'person' });
+  return !people.some(({ rights, factorSecret }) => rights.includes('manage') && factorSecret !== null);
+}
+
+/** All open sessions of a person, in a transaction that takes something from them. */
+export async function endSessions(transaction: Transaction, clock: Clock, staffId: Uuid): Promise<void> {
+  const { name } = staffSessions;
+  await transaction.execute(
+    `UPDATE ${name} SET revoked_at=${literal(staffSessions, 'revokedAt', clock())}
+     WHERE staff_id=${literal(staffSessions, 'staffId', staffId)} AND revoked_at IS NULL`,
+  );
+}
+
+export function sealedColumns({ sealed }: NewFactor): Pick<Staff, 'factorKeyId' | 'factorSecret'> {
+  return { factorKeyId: sealed.keyId, factorSecret: sealed.bytes };
+}
+
+async function rowOf(
+  transaction: Transaction,
+  clock: Clock,
+  kind: Staff['kind'],
+  wanted: WantedStaff,
+): Promise<{ readonly known: Staff | undefined; readonly row: Staff }> {
+  const name = checkedText('name', wanted.name, MAX_STAFF_NAME);
+  const { rights } = wanted;
+  if (rights.length === 0) throw new ApiError(invalidField('can', 'empty'));
+  const folded = foldedName(name);
+  if (folded === '') throw new ApiError(invalidField('name', 'unreadable'));
+  const known = await transaction.find(staff, { foldedName: folded }, { forUpdate: true });
+  if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));
+  const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
+  const unproven = { factorKeyId: null, factorSecret: null, keyHash: null };
+  const unused = { failedCodes: 0, lockedUntil: null, lastUsedAt: null };
+  const before: Staff = known ?? { ...fresh, ...unproven, ...unused, rights, active: true };
+  return { known, row: { ...before, rights, active: true } };
+}
+
+async function store(transaction: Transaction, known: Staff | undefined, row: Staff): Promise<void> {
+  if (known === undefined) await transaction.execute(insertSql(staff, [row]));
+  else await transaction.execute(updateSql(staff, row, { id: row.id }));
+}
+
+function recordSet(
+  transaction: Transaction,
+  clock: Clock,
+  { id, name, kind, rights }: Staff,
+  actor: Actor,
+): Promise<void> {
+  const details = { name, kind, rights: rights.join(',') };
+  const act = { tenantId: null, action: 'staff.set', subjectType: 'staff', subjectId: id, details };
+  return recordAct(transaction, actor, clock(), act);
+}
+
+function hashOf(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
+}
+
+/** Null where this is the name of active staff with the right. */
+export async function staffRefusal(reader: Reader, name: string, right: StaffRight): Promise<Refusal | null> {
+  const person = await findStaff(reader, name);
+  if (person?.active === true && person.rights.includes(right)) return null;
+  const why = person?.active === true ? `lacks the right to ${right}` : 'is not active staff';
+  return { code: 'authority_insufficient', message: `${name} ${why}` };
+}

@@ -1,0 +1,101 @@
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import type { Staff, StaffRight } from '../db/entities/staff.js';
+
+/** Who of the staff may do what, and what a code must be like to count. Pure. (docs/contract.md, Staff) */
+
+/** Where the staff act. */
+export type StaffDoor = 'ops' | 'temporal' | 'support';
+
+/** One of the staff, proven by a code, a session or a service's key. */
+export interface StaffIdentity {
+  readonly id: Uuid;
+  readonly name: string;
+  readonly kind: Staff['kind'];
+  readonly rights: readonly StaffRight[];
+  readonly channel: StaffDoor;
+}
+
+/** What an act of the staff asks for. */
+interface StaffActRule {
+  readonly right: StaffRight;
+  /** It moves money: the support desk asks for a code. */
+  readonly movesMoney?: true;
+  /** It needs two people: every door asks each of them for a code, and a service is none. */
+  readonly twoPeople?: true;
+}
+
+/** Every act that the staff decide about, by the name under which the audit log has it. A signal asks for a code always. */
+export const STAFF_ACTS = {
+  'transfer.approve': { right: 'approve', movesMoney: true },
+  'transfer.reject': { right: 'approve' },
+  'transfer.cancel': { right: 'cancel' },
+  'payout.approve': { right: 'approve', movesMoney: true },
+  'payout.reject': { right: 'approve' },
+  'payout.cancel': { right: 'cancel' },
+  'payout.resolve_propose': { right: 'resolve', movesMoney: true, twoPeople: true },
+  'payout.resolve_approve': { right: 'resolve', movesMoney: true, twoPeople: true },
+  'payout.resolve_reject': { right: 'resolve', twoPeople: true },
+  'adjustment.propose': { right: 'adjust', movesMoney: true, twoPeople: true },
+  'adjustment.approve': { right: 'adjust', movesMoney: true, twoPeople: true },
+  'adjustment.reject': { right: 'adjust', twoPeople: true },
+  'bonus_batch.pause': { right: 'pause' },
+  'bonus_batch.resume': { right: 'pause' },
+  'bonus_batch.cancel': { right: 'cancel' },
+  'webhook.pause': { right: 'pause' },
+  'webhook.resume': { right: 'pause' },
+  'webhook.retry_now': { right: 'pause' },
+  'staff.reset_propose': { right: 'manage', twoPeople: true },
+  'staff.reset_approve': { right: 'manage', twoPeople: true },
+} as const satisfies Readonly<Record<string, StaffActRule>>;
+export type StaffActName = keyof typeof STAFF_ACTS;
+
+/** Whether the door asks who is signed in already for a code of this moment. */
+export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
+  const rule: StaffActRule = STAFF_ACTS[act];
+  if (door === 'temporal') return true;
+  return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
+}
+
+/** Null where they may. A service never stands for one of two people. */
+export function rightRefusal(
+  { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
+  right: StaffRight,
+  twoPeople = false,
+): Refusal | null {
+  if (twoPeople && kind !== 'person') return denied(`${name} is a service, which never counts as a person`);
+  return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
+}
+
+/** Null where the second is another person than the first: ids decide, whatever the names. */
+export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal | null {
+  if (first === null)
+    return denied(
+      'it was proposed before the staff were verified, so who proposed it is unknown: reject it, and propose it anew',
+    );
+  return first === second ? denied('whoever proposed it cannot decide it: a second person does') : null;
+}
+
+export function denied(message: string): Refusal {
+  return { code: 'authority_insufficient', message };
+}
+
+/** A signal that waited longer than this for a worker is asked for anew. */
+export const MAX_CODE_AGE_MS = 10 * 60_000;
+
+/** Wrong codes in a row that cost no pause. */
+const FREE_FAILURES = 4;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 60 * 60_000;
+
+/** Until when no code of somebody counts who gave so many wrong ones in a row; null: the next one does. */
+export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
+  const over = failedCodes - FREE_FAILURES;
+  if (over <= 0) return null;
+  return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), LONGEST_PAUSE_MS));
+}
+
+export function isLocked({ lockedUntil: until }: Pick<Staff, 'lockedUntil'>, at: Instant): boolean {
+  return until !== null && at < until;
+}

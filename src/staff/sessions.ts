@@ -1,0 +1,141 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { recordAct } from '../access/audit-log.js';
+import type { Refusal } from '../core/errors.js';
+import { newId, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
+import { type Staff, staff, type StaffSession, staffSessions } from '../db/entities/staff.js';
+import { insertSql, literal, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { StaffIdentity } from './rules.js';
+import { identityOf, type StaffParts, verifyClaim } from './verification.js';
+
+/** Signed in: one code, then hours in which every act is this person's. (docs/contract.md, Staff) */
+
+export const SESSION_MS = 8 * 60 * 60_000;
+/** Uses are written down once in so long. */
+const NOTED_EVERY_MS = 60_000;
+const MAX_PLACE = 140;
+
+export interface SignIn {
+  readonly name: string;
+  readonly code: string;
+  readonly door: StaffSession['door'];
+  /** Where from: a machine's name or an address. */
+  readonly place: string;
+}
+
+/** A new session. `token` is shown to whoever signed in and stored nowhere. */
+export interface SignedIn {
+  readonly token: string;
+  readonly session: StaffSession;
+  readonly identity: StaffIdentity;
+}
+
+/** Answers the refusal where name and code do not prove who it is; it is recorded. */
+export async function signIn(parts: StaffParts, wanted: SignIn): Promise<SignedIn | { readonly refusal: Refusal }> {
+  const { name, code, door, place } = wanted;
+  const verified = await verifyClaim(parts, {
+    ...{ name, code, door, right: 'read', receivedAt: parts.clock(), purpose: `sign-in/${randomUUID()}` },
+    refusedAct: { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: '', details: {} },
+  });
+  if ('refusal' in verified) return verified;
+  return openSession(parts, verified.identity, door, place);
+}
+
+/** A session of somebody whose identity was proven elsewhere: by the company's own sign-in. */
+export async function openSession(
+  { database, clock }: StaffParts,
+  identity: StaffIdentity,
+  door: StaffSession['door'],
+  place: string,
+): Promise<SignedIn> {
+  const token = `sst_${randomBytes(32).toString('base64url')}`;
+  const now = clock();
+  const session: StaffSession = {
+    id: newId(),
+    staffId: identity.id,
+    door,
+    tokenHash: hashOf(token),
+    place: [...place].slice(0, MAX_PLACE).join(''),
+    createdAt: now,
+    lastUsedAt: now,
+    expiresAt: instant(now + SESSION_MS),
+    revokedAt: null,
+  };
+  await transact(database, async (transaction) => {
+    await transaction.execute(insertSql(staffSessions, [session]));
+    const act = { tenantId: null, action: 'staff.sign_in', subjectType: 'staff', subjectId: identity.id };
+    await recordAct(transaction, { channel: door, name: identity.name }, now, {
+      ...act,
+      details: { session: session.id },
+    });
+  });
+  return { token, session, identity };
+}
+
+/**
+ * Whose session this token is: null where it is none, over, revoked, unused for longer than `idleMs`, or somebody's who is no
+ * longer active. Notes the use.
+ */
+export async function findSession(
+  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  token: string,
+  door: StaffSession['door'],
+  idleMs = SESSION_MS,
+): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
+  const session = await database.reader.find(staffSessions, { tokenHash: hashOf(token), door });
+  const now = clock();
+  if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs) return null;
+  const person = await database.reader.find(staff, { id: session.staffId });
+  if (person?.active !== true) return null;
+  if (now - session.lastUsedAt >= NOTED_EVERY_MS)
+    await database.withTransaction((transaction) =>
+      transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
+    );
+  return { session, identity: identityOf(person, door) };
+}
+
+/** Ends sessions at once: all of a person's, or one. Answers how many were open. */
+export function revokeSessions(
+  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  which: { readonly staffId: Uuid } | { readonly id: Uuid },
+  by: StaffIdentity,
+): Promise<number> {
+  return transact(database, async (transaction) => {
+    const now = clock();
+    const open = (await transaction.select(staffSessions, which, { forUpdate: true })).filter((one) =>
+      isOpen(one, now),
+    );
+    for (const { id, staffId } of open) {
+      await transaction.execute(updateSql(staffSessions, { revokedAt: now }, { id }));
+      const act = { tenantId: null, action: 'staff.session_revoke', subjectType: 'staff', subjectId: staffId };
+      await recordAct(transaction, { channel: by.channel, name: by.name }, now, { ...act, details: { session: id } });
+    }
+    return open.length;
+  });
+}
+
+/** Those that are open, newest first, with whose they are. */
+export async function listOpenSessions(
+  reader: Reader,
+  now: Instant,
+): Promise<readonly { readonly session: StaffSession; readonly name: string }[]> {
+  const open = await reader.query(
+    `SELECT id FROM staff_sessions WHERE revoked_at IS NULL AND expires_at>${literal(staffSessions, 'expiresAt', now)}`,
+  );
+  if (open.length === 0) return [];
+  const ids = open.map(({ id }) => staffSessions.column('id').column.parse(id) as Uuid);
+  const sessions = await reader.select(staffSessions, { id: ids }, { orderBy: ['createdAt'] });
+  const people = await reader.select(staff, { id: sessions.map(({ staffId }) => staffId) });
+  const names = new Map(people.map(({ id, name }: Staff) => [id, name]));
+  return sessions.map((session) => ({ session, name: names.get(session.staffId) ?? session.staffId })).reverse();
+}
+
+function isOpen({ revokedAt, expiresAt }: StaffSession, now: Instant): boolean {
+  return revokedAt === null && now < expiresAt;
+}
+
+function hashOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}

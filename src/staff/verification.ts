@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto';
+import { type Act, auditRow, recordRows } from '../access/audit-log.js';
+import { cleanText } from '../core/checked-text.js';
+import type { Refusal } from '../core/errors.js';
+import type { Keyring } from '../core/fingerprint.js';
+import { newId } from '../core/ids.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import type { Database, Transaction } from '../db/database.js';
+import { type Staff, staff, type StaffCheck, staffChecks, type StaffRight } from '../db/entities/staff.js';
+import { insertSql, literal, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { CODE_PATTERN, stepOf } from './authenticator.js';
+import { foldedName } from './name.js';
+import {
+  denied,
+  isLocked,
+  lockedUntil,
+  MAX_CODE_AGE_MS,
+  rightRefusal,
+  type StaffDoor,
+  type StaffIdentity,
+} from './rules.js';
+
+export interface StaffParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly encryptionKeys: Keyring;
+}
+
+/** What somebody claims: who they are, and a code that proves it. */
+export interface Claim {
+  readonly name: string | null;
+  readonly code: string | null;
+  readonly door: StaffDoor;
+  /** What they need for what they ask. */
+  readonly right: StaffRight;
+  readonly twoPeople?: boolean;
+  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. */
+  readonly receivedAt: Instant;
+  /** What the code is for. The same purpose asked again finds what became of it the first time. */
+  readonly purpose: string;
+  /** What is recorded when it is refused. Details get `refused`. */
+  readonly refusedAct: Act;
+}
+
+export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
+
+export const MAX_STAFF_NAME = 80;
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+
+/**
+ * Finds out whether the code is this person's, for that moment, and not used before; then it is used, for this purpose. A refusal
+ * changes nothing but the count of wrong codes, and is recorded once. Throws what the database throws: the same purpose asked
+ * again tells what became of it. (docs/contract.md, Staff)
+ */
+export function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+  const purpose = hash('sha256', claim.purpose, 'buffer');
+  return transact(parts.database, async (transaction) => {
+    // The person's row is the lock: of two that give one code, the second finds it used.
+    const person = await findClaimed(transaction, claim);
+    const known = await transaction.find(staffChecks, { purpose });
+    if (known !== undefined) return answerOf(known, person, claim);
+    const now = parts.clock();
+    const judged = await judge(parts, transaction, person, claim, now);
+    const check: StaffCheck = {
+      purpose,
+      staffId: person?.id ?? null,
+      step: 'step' in judged ? judged.step : null,
+      refused: 'step' in judged ? null : judged.refused,
+      at: now,
+    };
+    await transaction.execute(
+      `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - KEPT_MS))} LIMIT 100`,
+    );
+    await transaction.execute(insertSql(staffChecks, [check]));
+    if (person !== undefined) await count(transaction, person, judged, now);
+    if (check.refused !== null) recordRefusal(transaction, claim, person, check.refused, now);
+    return answerOf(check, person, claim);
+  });
+}
+
+function findClaimed(transaction: Transaction, { name }: Claim): Promise<Staff | undefined> {
+  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
+  if (!('clean' in cleaned)) return Promise.resolve(undefined);
+  return transaction.find(staff, { foldedName: foldedName(cleaned.clean) }, { forUpdate: true });
+}
+
+type Judged = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
+
+async function judge(
+  { encryptionKeys }: StaffParts,
+  transaction: Transaction,
+  person: Staff | undefined,
+  { name, code, right, twoPeople, receivedAt }: Claim,
+  now: Instant,
+): Promise<Judged> {
+  if (name === null || name.trim() === '') return { refused: 'no actor was named' };
+  if (person?.active !== true) return { refused: 'the actor is not active staff' };
+  const lacks = rightRefusal(person, right, twoPeople);
+  if (lacks !== null) return { refused: lacks.message };
+  if (person.factorSecret === null || person.factorKeyId === null)
+    return { refused: `${person.name} has no authenticator` };
+  if (code === null || code === '') return { refused: 'no code was given' };
+  if (isLocked(person, now))
+    return { refused: `${person.name} is locked until ${toRfc3339(person.lockedUntil ?? now)}` };
+  if (now - receivedAt > MAX_CODE_AGE_MS) return { refused: 'the code is older than 10 minutes: ask again' };
+  const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
+  const step = CODE_PATTERN.test(code) ? stepOf(encryptionKeys, person.id, factor, code, receivedAt) : null;
+  if (step === null) return { refused: 'the code is wrong', isWrong: true };
+  const used = await transaction.find(staffChecks, { staffId: person.id, step });
+  return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
+}
+
+async function count(
+  transaction: Transaction,
+  { id, failedCodes }: Staff,
+  judged: Judged,
+  now: Instant,
+): Promise<void> {
+  if ('step' in judged) {
+    const set = { failedCodes: 0, lockedUntil: null, lastUsedAt: now };
+    await transaction.execute(updateSql(staff, set, { id }));
+  } else if (judged.isWrong === true) {
+    const failures = failedCodes + 1;
+    const set = { failedCodes: failures, lockedUntil: lockedUntil(failures, now) };
+    await transaction.execute(updateSql(staff, set, { id }));
+  }
+}
+
+function recordRefusal(
+  transaction: Transaction,
+  { door, name, refusedAct }: Claim,
+  person: Staff | undefined,
+  refused: string,
+  now: Instant,
+): void {
+  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
+  const actor = { channel: door, name: person?.name ?? ('clean' in cleaned ? cleaned.clean : '') };
+  const act = { ...refusedAct, details: { ...refusedAct.details, refused } };
+  recordRows(transaction, [auditRow(newId(), actor, now, act)]);
+}
+
+function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: Claim): Verified {
+  if (refused !== null) return { refusal: denied(refused) };
+  if (person === undefined) throw new Error("a code that counted is nobody's");
+  return { identity: identityOf(person, door) };
+}
+
+export function identityOf({ id, name, kind, rights }: Staff, channel: StaffDoor): StaffIdentity {
+  return { id, name, kind, rights, channel };
+}

@@ -1,0 +1,42 @@
+import type { Actor } from '../../src/access/audit-log.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { codeAt } from '../../src/staff/authenticator.js';
+import { setPerson, type WantedStaff } from '../../src/staff/people.js';
+import { identityOf, type StaffParts } from '../../src/staff/verification.js';
+import type { StaffDoor, StaffIdentity } from '../../src/staff/rules.js';
+import { TEST_KEYS } from './api.js';
+import { TEST_ACTOR } from './world.js';
+
+/** The authenticators of the people that tests made. */
+const secrets = new Map<string, string>();
+
+/** The parts of the service that know the staff, over a test's database. */
+export function staffPartsOf(database: Database, clock = systemClock): StaffParts {
+  return { database, clock, encryptionKeys: TEST_KEYS };
+}
+
+/** Somebody of the staff, whose authenticator the test holds. */
+export async function addStaff(database: Database, wanted: WantedStaff, actor: Actor = TEST_ACTOR): Promise<Staff> {
+  const { person, factor } = await setPerson(staffPartsOf(database), wanted, actor);
+  if (factor !== null) secrets.set(person.id, factor.secret);
+  return person;
+}
+
+/** What their authenticator shows at that moment. */
+export function codeOf({ id }: Pick<Staff, 'id'>, at: Instant = instant(Date.now())): string {
+  const secret = secrets.get(id);
+  if (secret === undefined) throw new Error('no test made this one of the staff');
+  return codeAt(secret, at);
+}
+
+/** Lets codes of the last minute count once more, so that no test waits for the next one. */
+export async function forgetCodes(sql: (text: string) => Promise<unknown>): Promise<void> {
+  await sql('UPDATE staff_checks SET staff_id=NULL WHERE staff_id IS NOT NULL');
+}
+
+/** The same person, proven: as a session or a code would have it. */
+export function proven(person: Staff, channel: StaffDoor = 'ops'): StaffIdentity {
+  return identityOf(person, channel);
+}
