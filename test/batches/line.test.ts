@@ -71,7 +71,7 @@ describe('the line of files that wait to be validated', () => {
   });
 
   it('is not held up by a file that fails again and again', async () => {
-    const ids = await upload(4);
+    const ids = await upload(3);
     for (const id of ids.slice(0, 2))
       await transact(db.database, (transaction) =>
         transaction.execute(updateSql(bonusBatches, { validationRun: 5 }, { id })),
