@@ -10,6 +10,8 @@ import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, Outcome } from '../ledger/desk/types.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import type { StaffSignals } from '../staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
@@ -17,7 +19,6 @@ import type { Approvable, ApprovalFeature } from './decide.js';
 import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
 
 export const MAX_REASON = 140;
-const MAX_ACTOR = 80;
 
 /** Who acts on what, and under which key a repetition is known. */
 interface WantedAct {
@@ -69,27 +70,33 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
 
-  /** An operator's command, which decides in MySQL and tells the workflow then. */
-  actByOperator(
+  /** What one of the staff asks at the command line or the support desk: decided in MySQL; the workflow is told then. */
+  actByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
-    actor: string,
+    staff: StaffIdentity,
     reason: string,
   ): Promise<Answer<Row>> {
-    const acting: Acting = { by: 'staff', name: actor, channel: 'ops' };
-    const what = { tenantId, resourceId, action, acting, reason };
+    const acting: Acting = { by: 'staff', staff };
+    const what = { tenantId, resourceId, action, acting, reason: cleaned(reason, MAX_REASON) };
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
 
   /**
-   * A signal's act. What is malformed, or claimed by nobody who may, changes nothing and is recorded as refused. Throws
+   * A signal's act. What is malformed, or proven by nobody who may, changes nothing and is recorded as refused. Throws
    * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
    */
-  async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
+  async actBySignal(signal: StaffAct, signals: Pick<StaffSignals, 'verify'>): Promise<ActResult> {
+    const { resourceId, action, actId } = signal;
     const row = await this.findForWorkflow(asUuid(resourceId));
-    const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
-    const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
-    const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
+    const { tenantId, id: subjectId, status } = row;
+    const { resourceType } = this.feature;
+    const subject = { tenantId, subjectType: resourceType, subjectId, details: { status } };
+    const signed = await signals.verify(`${resourceType}.${action}`, signal, subject);
+    if ('refused' in signed) return { state: await this.state(resourceId), refused: signed.refused };
+    const acting: Acting = { by: 'staff', staff: signed.by };
+    const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
+    const { outcome } = await this.act({ ...what, ...this.actKey(subjectId, actId), tellWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };

@@ -35,10 +35,12 @@ export interface Claim {
   /** What they need for what they ask. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. */
-  readonly receivedAt: Instant;
+  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. Null: nobody knows, and it is refused. */
+  readonly receivedAt: Instant | null;
   /** What the code is for. The same purpose asked again finds what became of it the first time. */
   readonly purpose: string;
+  /** Why what is asked can come to nothing, whoever asks: then the code is not looked at. Null: it can. */
+  readonly fault?: string | null;
   /** What is recorded when it is refused. Details get `refused`. */
   readonly refusedAct: Act;
 }
@@ -79,10 +81,16 @@ export function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> 
   });
 }
 
-function findClaimed(transaction: Transaction, { name }: Claim): Promise<Staff | undefined> {
+/** As it may be stored and shown; null where nobody was named. */
+function nameIn({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
-  if (!('clean' in cleaned)) return Promise.resolve(undefined);
-  return transaction.find(staff, { foldedName: foldedName(cleaned.clean) }, { forUpdate: true });
+  return 'clean' in cleaned ? cleaned.clean : null;
+}
+
+function findClaimed(transaction: Transaction, claim: Claim): Promise<Staff | undefined> {
+  const name = nameIn(claim);
+  if (name === null) return Promise.resolve(undefined);
+  return transaction.find(staff, { foldedName: foldedName(name) }, { forUpdate: true });
 }
 
 type Judged = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
@@ -91,11 +99,14 @@ async function judge(
   { encryptionKeys }: StaffParts,
   transaction: Transaction,
   person: Staff | undefined,
-  { name, code, right, twoPeople, receivedAt }: Claim,
+  claim: Claim,
   now: Instant,
 ): Promise<Judged> {
-  if (name === null || name.trim() === '') return { refused: 'no actor was named' };
-  if (person?.active !== true) return { refused: 'the actor is not active staff' };
+  const { code, right, twoPeople, fault = null, receivedAt } = claim;
+  const name = nameIn(claim);
+  if (name === null) return { refused: 'no actor was named' };
+  if (fault !== null) return { refused: fault };
+  if (person?.active !== true) return { refused: `${name} is not active staff` };
   const lacks = rightRefusal(person, right, twoPeople);
   if (lacks !== null) return { refused: lacks.message };
   if (person.factorSecret === null || person.factorKeyId === null)
@@ -103,9 +114,12 @@ async function judge(
   if (code === null || code === '') return { refused: 'no code was given' };
   if (isLocked(person, now))
     return { refused: `${person.name} is locked until ${toRfc3339(person.lockedUntil ?? now)}` };
+  if (receivedAt === null) return { refused: 'nobody knows when it came: ask again' };
   if (now - receivedAt > MAX_CODE_AGE_MS) return { refused: 'the code is older than 10 minutes: ask again' };
   const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
-  const step = CODE_PATTERN.test(code) ? stepOf(encryptionKeys, person.id, factor, code, receivedAt) : null;
+  // Authenticators show a space between the halves.
+  const digits = code.replace(/\s/gu, '');
+  const step = CODE_PATTERN.test(digits) ? stepOf(encryptionKeys, person.id, factor, digits, receivedAt) : null;
   if (step === null) return { refused: 'the code is wrong', isWrong: true };
   const used = await transaction.find(staffChecks, { staffId: person.id, step });
   return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
@@ -129,13 +143,13 @@ async function count(
 
 function recordRefusal(
   transaction: Transaction,
-  { door, name, refusedAct }: Claim,
+  claim: Claim,
   person: Staff | undefined,
   refused: string,
   now: Instant,
 ): void {
-  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
-  const actor = { channel: door, name: person?.name ?? ('clean' in cleaned ? cleaned.clean : '') };
+  const { door, refusedAct } = claim;
+  const actor = { channel: door, name: person?.name ?? nameIn(claim) ?? '' };
   const act = { ...refusedAct, details: { ...refusedAct.details, refused } };
   recordRows(transaction, [auditRow(newId(), actor, now, act)]);
 }

@@ -23,6 +23,7 @@ import {
   statusesOf,
   TEST_KEYRING,
 } from './support.js';
+import { codeOf, proven, signalsOf } from '../support/staff.js';
 
 describe('POST /v1/payouts', () => {
   let db: TestDatabase;
@@ -209,17 +210,19 @@ describe('POST /v1/payouts', () => {
       const [first, second] = [await hire(db.database), await hire(db.database)];
       const { approvals } = railsOf(db);
       const payout = await rowOf(db, id);
-      assert((await approvals.actByOperator(payout, 'approve', first.name, 'the first')).outcome.done);
-      const { outcome } = await approvals.actByOperator(payout, 'approve', second.name, 'by command');
+      assert((await approvals.actByStaff(payout, 'approve', proven(first), 'the first')).outcome.done);
+      const { outcome } = await approvals.actByStaff(payout, 'approve', proven(second), 'by command');
       assert(!outcome.done);
       const signal = {
         resourceId: id,
         action: 'approve',
         actor: first.name,
         reason: 'by signal',
+        code: codeOf(first),
+        number: 1,
         actId: newId(),
       } as const;
-      const { refused, state } = await approvals.actBySignal(signal);
+      const { refused, state } = await approvals.actBySignal(signal, signalsOf(db.database));
       assert.deepEqual([refused, state.received], [outcome.refusal.message, 1]);
       assert.equal(refused, 'support has approved it already, and counts once');
       assert.deepEqual(
