@@ -205,7 +205,7 @@ function checked<S extends z.ZodObject>(
 /** `adjustments propose` */
 function nameOf(command: Command): string {
   const { parent } = command;
-  return parent?.parent == null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
 /** What help says of who may. */

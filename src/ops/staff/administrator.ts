@@ -31,11 +31,11 @@ export async function findAdministrator(config: OpsConfig, parts: OpsParts): Pro
   }
 }
 
-async function provenName({ reader }: Database): Promise<string> {
+async function provenName(database: Database): Promise<string> {
   try {
     // Changes nothing, and asks for the right to change the table.
-    await reader.query('ALTER TABLE staff');
-    const [row] = await reader.query('SELECT CURRENT_USER() AS name');
+    await database.withTransaction((transaction) => transaction.execute('ALTER TABLE staff'));
+    const [row] = await database.reader.query('SELECT CURRENT_USER() AS name');
     return `mysql ${String(row?.name)}`;
   } catch (failure) {
     if (isUnavailable(failure) && !isRefused(failure)) throw failure;
