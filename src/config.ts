@@ -179,7 +179,7 @@ export const OPS_VARIABLES = {
     .min(1)
     .optional()
     .describe('secret: key of the service as which automation acts; never of a person'),
-  OPS_SESSIONS_FILE: z
+  OPS_SESSIONS: z
     .string()
     .min(1)
     .optional()

@@ -27,7 +27,7 @@ describe('the sessions of the command line', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('are where the environment says, under XDG_CONFIG_HOME, or under ~/.config', () => {
-    assert.equal(sessionFilePath({ OPS_SESSIONS_FILE: '/a/b', XDG_CONFIG_HOME: '/x' }), '/a/b');
+    assert.equal(sessionFilePath({ OPS_SESSIONS: '/a/b', XDG_CONFIG_HOME: '/x' }), '/a/b');
     assert.equal(sessionFilePath({ XDG_CONFIG_HOME: '/x' }), '/x/money-movement/sessions.json');
     const own = join(homedir(), '.config/money-movement/sessions.json');
     assert.deepEqual([sessionFilePath({}), sessionFilePath({ XDG_CONFIG_HOME: 'here' })], [own, own]);

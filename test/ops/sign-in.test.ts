@@ -173,7 +173,7 @@ describe('signing in on the command line', function () {
     const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
     const key = text(made.key);
     assert.match(key, /^ssk_/);
-    const env = { OPS_KEY: key, OPS_SESSIONS_FILE: `${people.path}.none` };
+    const env = { OPS_KEY: key, OPS_SESSIONS: `${people.path}.none` };
     const reserve = (name: string, more: Record<string, string> = env) => ops(['aliases', 'reserve', name], more);
     const [line] = await recorded(async () => assert.equal((await reserve('$by-nightly')).code, 0));
     assert.deepEqual([line?.action, line?.actor], ['alias.reserve', 'nightly']);

@@ -46,8 +46,8 @@ export class SignedInPeople {
   }
 
   /** What a command's environment is like where they are signed in. */
-  get env(): { MYSQL_URL: string; ENCRYPTION_KEYS: string; OPS_SESSIONS_FILE: string } {
-    return { MYSQL_URL: this.test.url, ENCRYPTION_KEYS: TEST_KEYS, OPS_SESSIONS_FILE: this.path };
+  get env(): { MYSQL_URL: string; ENCRYPTION_KEYS: string; OPS_SESSIONS: string } {
+    return { MYSQL_URL: this.test.url, ENCRYPTION_KEYS: TEST_KEYS, OPS_SESSIONS: this.path };
   }
 
   remove(): void {

@@ -25,12 +25,12 @@ const content = z.object({ databases: z.record(z.string(), z.array(session)) });
 export type StoredSession = z.infer<typeof session>;
 
 export interface SessionFileNames {
-  readonly OPS_SESSIONS_FILE?: string | undefined;
+  readonly OPS_SESSIONS?: string | undefined;
   readonly XDG_CONFIG_HOME?: string | undefined;
 }
 
-/** Where sessions are kept: OPS_SESSIONS_FILE, or under XDG_CONFIG_HOME, or under ~/.config. */
-export function sessionFilePath({ OPS_SESSIONS_FILE: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
+/** Where sessions are kept: OPS_SESSIONS, or under XDG_CONFIG_HOME, or under ~/.config. */
+export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
   if (named !== undefined) return named;
   const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), '.config');
   return join(base, 'money-movement', 'sessions.json');
