@@ -6,7 +6,7 @@ import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { countOrDefault, optionalText, text } from '../inputs.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
@@ -22,12 +22,13 @@ export function addTenantCommands(program: Command): void {
     ],
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
     input: z.object({ name: text, network: optionalText, timeZone: text.default(DEFAULT_TIME_ZONE) }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
       const wanted = { name, network: network ?? null, timeZone };
       output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: 'all tenants',
     options: [],
@@ -38,7 +39,7 @@ export function addTenantCommands(program: Command): void {
       output.list(all.map(tenantFields), 'There is no tenant yet: npm run ops -- tenants add acme');
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <tenant>',
     summary: 'one tenant, by its id or name',
     options: [],
@@ -55,6 +56,7 @@ export function addTenantCommands(program: Command): void {
     options: [],
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: z.object({ tenant: text, account: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const { id, tenantId } = await findAccount(database.reader, named);
       output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
@@ -79,13 +81,17 @@ function addQuotas(own: Command): void {
       problemRows: countOrDefault,
       storedBytes: countOrDefault,
     }),
+    needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
     run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
       const { id } = await findTenant(database.reader, tenant);
-      if (Object.values(change).some((limit) => limit !== undefined))
-        await setQuotas(database, clock, id, change, actor());
+      if (isChange(change)) await setQuotas(database, clock, id, change, actor());
       output.list(quotaFields(await readQuotas(database.reader, id)), '');
     },
   });
+}
+
+function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
+  return Object.values(change).some((limit) => limit !== undefined);
 }
 
 function addRecipientBudget(own: Command): void {
@@ -97,6 +103,7 @@ function addRecipientBudget(own: Command): void {
     options: [['--size <count>', 'people at once, or the word default: as the configuration says of all tenants']],
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
     input: z.object({ tenant: text, size: countOrDefault }),
+    needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
     run: async ({ database, clock, actor, output }, { tenant, size }) => {
       const { id } = await findTenant(database.reader, tenant);
       if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
