@@ -24,7 +24,8 @@ import { findAccount, findPayout, findTenant } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { payoutList } from '../../payouts/reading.js';
-import { listStuck, payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
+import { listStuck } from '../../support/reading/payouts.js';
+import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { addReconcile } from './reconcile.js';
 
 const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';

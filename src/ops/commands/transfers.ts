@@ -14,7 +14,7 @@ import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { transferList } from '../../transfers/reading.js';
-import { readNames, readTransferDetails } from '../support/transfers.js';
+import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
