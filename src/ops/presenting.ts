@@ -1,6 +1,5 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
-import type { ApprovalPolicy } from '../db/entities/approvals.js';
 import type { Staff } from '../db/entities/staff.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
@@ -34,6 +33,7 @@ export function tenantFields(tenant: Tenant): Fields {
     network: tenant.network,
     time_zone: tenant.timeZone,
     fee_account_id: tenant.feeAccountId,
+    policy_delay_s: tenant.policyDelayS,
     created_at: timeOf(tenant.createdAt),
   };
 }
@@ -209,10 +209,6 @@ export function actFields(act: AuditRow): Fields {
 
 export function staffFields({ name, rights, active, createdAt }: Staff): Fields {
   return { name, can: rights, active, created_at: timeOf(createdAt) };
-}
-
-export function policyFields({ asset, threshold, approvals, expiresInS }: ApprovalPolicy): Fields {
-  return { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
 }
 
 export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
