@@ -14,7 +14,9 @@ import {
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
-import { findStaff, setPerson } from '../../src/staff/people.js';
+import { findStaff, setPerson, setService } from '../../src/staff/people.js';
+import type { StaffIdentity } from '../../src/staff/rules.js';
+import { identityOf } from '../../src/staff/verification.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashOfToken, keyIdOf } from '../../src/access/token-format.js';
 import { issueToken, revokeToken } from '../../src/access/tokens.js';
@@ -133,7 +135,14 @@ async function payIn(
   if (raw === undefined) return;
   const reference = `demo-${key}-${asset}`;
   const amount = { raw, asset };
-  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, operator: OPERATOR });
+  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, by: await cashier(parts) });
+}
+
+/** The service in whose name the demo world's money comes in; its key opens nothing, since nobody keeps it. */
+async function cashier(parts: DemoParts): Promise<StaffIdentity> {
+  const known = await findStaff(parts.database.reader, OPERATOR);
+  const service = known ?? (await setService(parts, { name: OPERATOR, rights: ['adjust'] }, ACTOR)).service;
+  return identityOf(service, 'ops');
 }
 
 /** Adds missing roles alone: one that people have changed stays. */

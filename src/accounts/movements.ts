@@ -53,14 +53,14 @@ export async function readMovements(
   };
 }
 
-interface SeqRange {
+export interface SeqRange {
   readonly first: bigint;
   /** Null: to the newest. */
   readonly last: bigint | null;
 }
 
 /** Where the account's entries within the bounds are: one range, but for an account whose clock an operator has reset. */
-async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }: MovementFilter): Promise<SeqRange[]> {
+export async function rangesWithin(reader: Reader, accountId: Uuid, { from, to }: MovementFilter): Promise<SeqRange[]> {
   if (from === undefined && to === undefined) return [{ first: 1n, last: null }];
   const rows = { table: entries.name, owner: `account_id=${literal(entries, 'accountId', accountId)}`, number: 'seq' };
   const [resets, whole] = await Promise.all([

@@ -35,7 +35,7 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
         const authority =
           acting.by === 'member'
             ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: acting.memberId })
-            : need(staff, { name: acting.name });
+            : need(staff, { id: acting.staff.id });
         return [...endingNeeds(feature, facts), need(approvals, { resourceId: facts.id }), authority];
       },
       decide: (command, view) => decideAct(feature, command, view),

@@ -22,6 +22,7 @@ import { outboxWrite } from '../temporal/outbox-entry.js';
 import {
   type Acting,
   allowedFor,
+  type ApprovableType,
   type ApprovalAction,
   type ApprovalColumns,
   type ApprovalOperations,
@@ -66,7 +67,7 @@ export interface ExpiringRows {
 
 /** All in which features differ. */
 export interface ApprovalFeature<Row extends Approvable> {
-  readonly resourceType: 'transfer' | 'payout';
+  readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
   /** Where those that wait are found by when their time is over, without going through the others. */
   readonly expiring: ExpiringRows;
@@ -157,7 +158,7 @@ function rowOf<Row extends Approvable>(
 }
 
 function verdictOn<Row extends Approvable>(
-  { operations }: ApprovalFeature<Row>,
+  { resourceType, operations }: ApprovalFeature<Row>,
   { action, acting }: ActOnWaiting<Row>,
   row: Row,
   view: View,
@@ -166,7 +167,7 @@ function verdictOn<Row extends Approvable>(
   const isMember = acting.by === 'member';
   const standing = {
     role: isMember ? view.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
-    staff: isMember ? undefined : view.row(staff, { name: acting.name }),
+    staff: isMember ? undefined : view.row(staff, { id: acting.staff.id }),
   };
   // One that needed none is as good as settled; who may not act on it is told that first.
   const waiting = waitingOf(row) ?? {
@@ -177,7 +178,7 @@ function verdictOn<Row extends Approvable>(
     expiresAt: row.createdAt,
   };
   const given = view.rows(approvals, { resourceId: id });
-  return judge(action, acting, waiting, { standing, approvals: given, operations, at: view.at });
+  return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: view.at });
 }
 
 /** The ending with the changed row and the entry that tells the workflow. */
@@ -245,7 +246,7 @@ function audited<Row extends Approvable>(
 }
 
 function actorOf(acting: Acting): Actor {
-  return { channel: acting.by === 'member' ? 'api' : acting.channel, name: claimedName(acting) };
+  return { channel: acting.by === 'member' ? 'api' : acting.staff.channel, name: claimedName(acting) };
 }
 
 function approvalRow(
@@ -261,7 +262,7 @@ function approvalRow(
     resourceId,
     approver: approverOf(acting),
     memberId: acting.by === 'member' ? acting.memberId : null,
-    staffId: null,
+    staffId: acting.by === 'staff' ? acting.staff.id : null,
     actorClaimed: claimedName(acting),
     channel: actorOf(acting).channel,
     createdAt: at,

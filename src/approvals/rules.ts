@@ -3,8 +3,9 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
 import type { Approval, ApprovalPolicyRow } from '../db/entities/approvals.js';
-import type { Staff, StaffRight } from '../db/entities/staff.js';
+import type { Staff } from '../db/entities/staff.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
 import { policyAt } from './policy-rules.js';
 
 /**
@@ -15,10 +16,9 @@ import { policyAt } from './policy-rules.js';
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
-/** Who acts: a member of the tenant, or one of the operators' staff under the name that was given. */
+/** Who acts: a member of the tenant, or one of the operators' staff. */
 export type Acting =
-  | { readonly by: 'member'; readonly memberId: Uuid }
-  | { readonly by: 'staff'; readonly name: string; readonly channel: 'ops' | 'temporal' };
+  { readonly by: 'member'; readonly memberId: Uuid } | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
 /** What of the waiting resource the rules look at. */
 export interface Waiting {
@@ -63,9 +63,11 @@ export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint,
 export interface Standing {
   /** The member's role in the source account. */
   readonly role: Role | undefined;
-  /** The staff member of the given name. */
+  /** Whoever of the staff acts, as their row is now. */
   readonly staff: Staff | undefined;
 }
+
+export type ApprovableType = 'transfer' | 'payout';
 
 /** Which operations of the permissions table a feature's approvals are. */
 export interface ApprovalOperations {
@@ -78,14 +80,17 @@ export interface ApprovalOperations {
 
 export const PENDING_APPROVAL = 'pending_approval';
 
+/** The staff as a whole, as their one approval counts. */
+export const SUPPORT = 'support';
+
 /** The name under which an approval counts: a member counts once, and so does the staff as a whole. */
 export function approverOf(acting: Acting): string {
-  return acting.by === 'member' ? `member:${acting.memberId}` : 'support';
+  return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
 }
 
 /** As the audit log names them. */
 export function claimedName(acting: Acting): string {
-  return acting.by === 'member' ? approverOf(acting) : acting.name;
+  return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
 }
 
 /** Null when who acts may do this to it. The creator never approves or rejects, and cancels instead. */
@@ -94,9 +99,9 @@ export function authorityRefusal(
   acting: Acting,
   standing: Standing,
   waiting: Waiting,
-  operations: ApprovalOperations,
+  { resourceType, operations }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
 ): Refusal | null {
-  if (acting.by === 'staff') return staffRefusal(action, acting.name, standing.staff);
+  if (acting.by === 'staff') return rowRefusal(`${resourceType}.${action}`, acting.staff, standing.staff);
   const isCreator = acting.memberId === waiting.createdBy;
   const { role } = standing;
   if (action === 'cancel') {
@@ -108,24 +113,10 @@ export function authorityRefusal(
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-const NEEDED_RIGHT: Readonly<Record<ApprovalAction, StaffRight>> = {
-  approve: 'approve',
-  reject: 'approve',
-  cancel: 'cancel',
-};
-
-/** The staff say who they are and why. */
+/** The staff say why. */
 export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
-  if (acting.by === 'member') return null;
-  if (acting.name === '') return { code: 'authority_insufficient', message: 'no actor was named' };
-  return reason === null ? { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' } : null;
-}
-
-function staffRefusal(action: ApprovalAction, name: string, staff: Staff | undefined): Refusal | null {
-  const right = NEEDED_RIGHT[action];
-  if (staff?.active === true && staff.rights.includes(right)) return null;
-  const why = staff?.active === true ? `lacks the right to ${right}` : 'is not active staff';
-  return { code: 'authority_insufficient', message: `${name} ${why}` };
+  if (acting.by === 'member' || reason !== null) return null;
+  return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
 }
 
 /** (docs/contract.md, Invalid state) */
@@ -164,11 +155,12 @@ export function judge(
   given: {
     readonly standing: Standing;
     readonly approvals: readonly Approval[];
+    readonly resourceType: ApprovableType;
     readonly operations: ApprovalOperations;
     readonly at: Instant;
   },
 ): Verdict {
-  const refusal = authorityRefusal(action, acting, given.standing, waiting, given.operations);
+  const refusal = authorityRefusal(action, acting, given.standing, waiting, given);
   if (refusal !== null) return { comes: 'to_nothing', refusal };
   const allowed = allowedFor(action, given.operations);
   if (!allowed.includes(waiting.status)) return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };

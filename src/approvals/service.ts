@@ -10,6 +10,9 @@ import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, Outcome } from '../ledger/desk/types.js';
+import { findStaff } from '../staff/people.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import { identityOf } from '../staff/verification.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
@@ -69,15 +72,15 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
 
-  /** An operator's command, which decides in MySQL and tells the workflow then. */
-  actByOperator(
+  /** What one of the staff asks at the command line or the support desk: decided in MySQL; the workflow is told then. */
+  actByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
-    actor: string,
+    staff: StaffIdentity,
     reason: string,
   ): Promise<Answer<Row>> {
-    const acting: Acting = { by: 'staff', name: actor, channel: 'ops' };
-    const what = { tenantId, resourceId, action, acting, reason };
+    const acting: Acting = { by: 'staff', staff };
+    const what = { tenantId, resourceId, action, acting, reason: cleaned(reason, MAX_REASON) };
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
 
@@ -87,12 +90,18 @@ export class Approvals<Row extends Approvable> {
    */
   async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
     const row = await this.findForWorkflow(asUuid(resourceId));
-    const acting: Acting = { by: 'staff', name: cleaned(actor, MAX_ACTOR) ?? '', channel: 'temporal' };
+    const acting: Acting = { by: 'staff', staff: await this.signer(cleaned(actor, MAX_ACTOR) ?? '') };
     const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
     const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
+  }
+
+  private async signer(name: string): Promise<StaffIdentity> {
+    const person = await findStaff(this.reader, name);
+    if (person === undefined) return { id: newId(), name, kind: 'person', rights: [], channel: 'temporal' };
+    return identityOf(person, 'temporal');
   }
 
   /** Where it stands. Throws ApiError not_found. */

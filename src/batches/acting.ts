@@ -1,11 +1,11 @@
-import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { staffRefusal } from '../staff/people.js';
+import { auditRow, recordRows } from '../access/audit-log.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
-import type { StaffRight } from '../db/entities/staff.js';
 import { transact } from '../db/transact.js';
+import { standingRefusal } from '../staff/people.js';
+import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
 import { cancelBatch, MAX_REASON, pauseBatch, resumeBatch, type SteeringParts } from './steering.js';
 
@@ -13,8 +13,7 @@ import { cancelBatch, MAX_REASON, pauseBatch, resumeBatch, type SteeringParts } 
 export interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
-  /** Without a name where none was given. */
-  readonly actor: Actor;
+  readonly by: StaffIdentity;
   /** Cleaned; null where none was given that could be kept. */
   readonly reason: string | null;
   /** The same at every try, so that a refusal is recorded once. */
@@ -22,12 +21,6 @@ export interface StaffRequest {
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
-
-export const NEEDED_RIGHT: Readonly<Record<BatchAct['action'], StaffRight>> = {
-  pause: 'pause',
-  resume: 'pause',
-  cancel: 'cancel',
-};
 
 /**
  * Does what active staff with the right ask, with a reason. Anything else changes nothing and is recorded. Throws not_found,
@@ -37,11 +30,11 @@ export async function actOnBatch(
   parts: SteeringParts,
   request: StaffRequest,
 ): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
-  const { batchId, action, actor, reason } = request;
+  const { batchId, action, by, reason } = request;
   try {
     const refusal = await requestRefusal(parts, request);
     if (refusal !== null) throw new ApiError(refusal);
-    return { batch: await ACTS[action](parts, batchId, actor, reason ?? '') };
+    return { batch: await ACTS[action](parts, batchId, by, reason ?? '') };
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
     await recordRefusal(parts, request, failure.refusal.message);
@@ -53,18 +46,17 @@ const FINAL = new Set<string>(['authority_insufficient', 'invalid_field', 'inval
 
 async function requestRefusal(
   { database }: SteeringParts,
-  { action, actor: { name }, reason }: StaffRequest,
+  { action, by, reason }: StaffRequest,
 ): Promise<Refusal | null> {
-  if (name === '') return { code: 'authority_insufficient', message: 'no actor was named' };
   if (reason === null)
     return { code: 'invalid_field', message: `no reason of 1 to ${MAX_REASON} characters was given` };
-  return staffRefusal(database.reader, name, NEEDED_RIGHT[action]);
+  return standingRefusal(database.reader, `bonus_batch.${action}`, by);
 }
 
 /** Under the act's own id: recorded once, however often it is tried. */
 async function recordRefusal(
   { database, clock }: SteeringParts,
-  { batchId, action, actor, actId: id }: StaffRequest,
+  { batchId, action, by, actId: id }: StaffRequest,
   refused: string,
 ): Promise<void> {
   await transact(database, async (transaction) => {
@@ -73,6 +65,6 @@ async function recordRefusal(
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
     const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
     const done = { ...subject, action: `bonus_batch.${action}_refused`, details: { refused } };
-    recordRows(transaction, [auditRow(id, actor, clock(), done)]);
+    recordRows(transaction, [auditRow(id, by, clock(), done)]);
   });
 }

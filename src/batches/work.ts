@@ -7,6 +7,8 @@ import type { Shares } from '../core/shares.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
+import { findStaff } from '../staff/people.js';
+import { identityOf } from '../staff/verification.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
@@ -83,10 +85,12 @@ export class BatchService {
 
   /** What a signal asks. Answers why it was refused, or null. Throws not_found, ledger_unavailable. */
   async actBySignal({ batchId, action, actor, reason, actId }: BatchAct): Promise<string | null> {
+    const person = await findStaff(this.parts.database.reader, cleaned(actor, MAX_ACTOR) ?? '');
+    if (person === undefined) return 'the actor is not active staff';
     const result = await actOnBatch(this.parts, {
       batchId: asUuid(batchId),
       action,
-      actor: { channel: 'temporal', name: cleaned(actor, MAX_ACTOR) ?? '' },
+      by: identityOf(person, 'temporal'),
       reason: cleaned(reason, MAX_REASON),
       actId: asUuid(actId),
     });

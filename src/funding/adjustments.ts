@@ -7,6 +7,7 @@ import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { type CommandKind, need } from '../ledger/desk/types.js';
+import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
 import {
   decideApproval,
@@ -25,7 +26,7 @@ export interface WantedAdjustment {
   readonly reference: string;
   /** 1 to 140 characters; the account's owner sees them as the movement's description. */
   readonly reason: string;
-  readonly operator: string;
+  readonly by: StaffIdentity;
 }
 
 const MAX_REASON = 140;
@@ -55,13 +56,14 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
   decide: decideRejection,
 };
 
-/** Proposes a correction, which another operator posts. Throws ApiError as recordPayIn does. */
+/** Proposes a correction, which a second person posts. Throws ApiError as recordPayIn does. */
 export async function proposeAdjustment(
   { desk }: FundingParts,
   wanted: WantedAdjustment,
 ): Promise<Settled<Adjustment>> {
   const { accountId, direction, amount, reference } = wanted;
   const key = opsKey(reference);
+  assertMayAct('adjustment.propose', wanted.by);
   assertPositive(amount.raw);
   const reason = checkedText('reason', wanted.reason, MAX_REASON);
   const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
@@ -77,33 +79,35 @@ export async function proposeAdjustment(
 }
 
 /**
- * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer), invalid_state (settled
+ * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no right, no person), invalid_state (settled
  * already, or the account is closed), insufficient_funds, invalid_field (out of range), ledger_unavailable.
  */
 export function approveAdjustment(
   parts: FundingParts,
   adjustment: Adjustment,
-  operator: string,
+  by: StaffIdentity,
 ): Promise<Settled<Adjustment>> {
-  return decide(parts, approvalKind, 'post', adjustment, operator);
+  return decide(parts, approvalKind, 'approve', adjustment, by);
 }
 
-/** Ends a proposal. Throws ApiError: not_found, invalid_state (settled already), ledger_unavailable. */
+/** Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (settled already), ledger_unavailable. */
 export function rejectAdjustment(
   parts: FundingParts,
   adjustment: Adjustment,
-  operator: string,
+  by: StaffIdentity,
 ): Promise<Settled<Adjustment>> {
-  return decide(parts, rejectionKind, 'reject', adjustment, operator);
+  return decide(parts, rejectionKind, 'reject', adjustment, by);
 }
 
 async function decide(
   { database, desk }: FundingParts,
   kind: CommandKind<DecideAdjustment, Adjustment>,
-  step: 'post' | 'reject',
+  action: 'approve' | 'reject',
   { id: adjustmentId, tenantId, accountId, reference }: Adjustment,
-  operator: string,
+  by: StaffIdentity,
 ): Promise<Settled<Adjustment>> {
+  assertMayAct(`adjustment.${action}`, by);
+  const step = action === 'approve' ? 'post' : action;
   const answer = await desk.submit(kind, {
     tenantId,
     key: opsKey(reference, step),
@@ -111,7 +115,7 @@ async function decide(
     adjustmentId,
     accountId,
     systemAccountId: await systemAccountId(database.reader, tenantId, 'adjustment'),
-    operator,
+    by,
     auditId: newId(),
   });
   return settled(answer, reference);

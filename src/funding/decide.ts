@@ -1,4 +1,4 @@
-import { type Act, auditRow, operatorActor } from '../access/audit-log.js';
+import { type Act, auditRow } from '../access/audit-log.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -15,6 +15,7 @@ import {
   type RowWrite,
   type View,
 } from '../ledger/desk/types.js';
+import type { StaffIdentity } from '../staff/rules.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal } from './rules.js';
 
 /**
@@ -22,14 +23,14 @@ import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal
  * again when its cause is gone.
  */
 
-/** What an operator asks of the desk. */
-interface OperatorCommand extends Command {
-  readonly operator: string;
+/** What one of the staff asks of the desk. */
+interface StaffCommand extends Command {
+  readonly by: StaffIdentity;
   /** Of its row in the audit log. */
   readonly auditId: Uuid;
 }
 
-export interface RecordPayIn extends OperatorCommand {
+export interface RecordPayIn extends StaffCommand {
   readonly payInId: Uuid;
   readonly accountId: Uuid;
   /** The tenant's pay-in account, where the money comes from. */
@@ -39,7 +40,7 @@ export interface RecordPayIn extends OperatorCommand {
   readonly description: string | null;
 }
 
-export interface ProposeAdjustment extends OperatorCommand {
+export interface ProposeAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
   readonly accountId: Uuid;
   readonly direction: Adjustment['direction'];
@@ -48,7 +49,7 @@ export interface ProposeAdjustment extends OperatorCommand {
   readonly reason: string;
 }
 
-export interface DecideAdjustment extends OperatorCommand {
+export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
   readonly accountId: Uuid;
   /** The tenant's adjustment account, the other side of the correction. */
@@ -76,7 +77,7 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
     raw: amount.raw,
     reference,
     description,
-    recordedBy: command.operator,
+    recordedBy: command.by.name,
     createdAt: view.at,
   };
   const posting: Posting = {
@@ -109,10 +110,10 @@ export function decideProposal(command: ProposeAdjustment, view: View): Decision
     reference,
     reason,
     status: 'proposed',
-    proposedBy: command.operator,
-    proposedById: null,
-    decidedById: null,
+    proposedBy: command.by.name,
+    proposedById: command.by.id,
     decidedBy: null,
+    decidedById: null,
     createdAt: view.at,
     decidedAt: null,
   };
@@ -127,16 +128,16 @@ export function decideProposal(command: ProposeAdjustment, view: View): Decision
 
 /** A second person posts the correction. A closed account can still be emptied, never filled. */
 export function decideApproval(command: DecideAdjustment, view: View): Decision<Adjustment> {
-  const { tenantId, accountId, operator } = command;
+  const { tenantId, accountId, by } = command;
   const account = ownAccount(view, tenantId, accountId);
   const adjustment = view.row(adjustments, { id: command.adjustmentId });
   if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND, false);
   const { asset, raw, direction, reason } = adjustment;
   const system = systemAccount(view, tenantId, command.systemAccountId);
   const move = { account, system, amount: { raw, asset }, direction };
-  const refusal = approvalRefusal(adjustment, operator, move);
+  const refusal = approvalRefusal(adjustment, by.id, move);
   if (refusal !== null) return refuse(refusal, false);
-  const posted: Adjustment = { ...adjustment, status: 'posted', decidedBy: operator, decidedAt: view.at };
+  const posted: Adjustment = { ...adjustment, status: 'posted', ...decidedBy(by, view) };
   const posting: Posting = {
     relatedType: 'adjustment',
     relatedId: adjustment.id,
@@ -158,7 +159,7 @@ export function decideRejection(command: DecideAdjustment, view: View): Decision
   const adjustment = view.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(settledRefusal(adjustment), false);
-  const rejected: Adjustment = { ...adjustment, status: 'rejected', decidedBy: command.operator, decidedAt: view.at };
+  const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, view) };
   return {
     outcome: { done: true, resource: rejected },
     writes: {
@@ -168,9 +169,16 @@ export function decideRejection(command: DecideAdjustment, view: View): Decision
   };
 }
 
+function decidedBy(
+  { id, name }: StaffIdentity,
+  { at }: View,
+): Pick<Adjustment, 'decidedBy' | 'decidedById' | 'decidedAt'> {
+  return { decidedBy: name, decidedById: id, decidedAt: at };
+}
+
 /** The act in the audit log, written with what it did. */
-function actOf({ auditId, operator }: OperatorCommand, act: Act, { at }: View): RowWrite {
-  return insertRow(auditLog, auditRow(auditId, operatorActor(operator), at, act));
+function actOf({ auditId, by }: StaffCommand, act: Act, { at }: View): RowWrite {
+  return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
 function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Act {

@@ -4,6 +4,7 @@ import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
 import type { CommandKind } from '../ledger/desk/types.js';
+import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
 import { decidePayIn, type RecordPayIn } from './decide.js';
 
@@ -15,7 +16,7 @@ export interface WantedPayIn {
   readonly reference: string;
   /** Up to 140 characters; the account's owner sees them. */
   readonly description: string | null;
-  readonly operator: string;
+  readonly by: StaffIdentity;
 }
 
 const MAX_DESCRIPTION = 140;
@@ -32,18 +33,19 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
 
 /**
  * Puts money that came from outside into an account. The same reference with the same content moves it once. Throws
- * ApiError: invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
+ * ApiError: authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
  */
 export async function recordPayIn({ database, desk }: FundingParts, wanted: WantedPayIn): Promise<Settled<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
   const key = opsKey(reference);
+  assertMayAct('payin.record', wanted.by);
   assertPositive(amount.raw);
   const description =
     wanted.description === null ? null : checkedText('description', wanted.description, MAX_DESCRIPTION);
   const answer = await desk.submit(payInKind, {
     ...wanted,
     key,
-    // Whoever repeats it: the operator's name is no part of what was asked.
+    // Whoever repeats it: their name is no part of what was asked.
     fingerprint: commandFingerprint(['payin', accountId, amount.asset, amount.raw.toString(), description ?? '']),
     payInId: newId(),
     auditId: newId(),

@@ -1,9 +1,11 @@
 import { type Amount, fitsColumn, formatAmount } from '../core/amount.js';
 import { invalidField, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 import type { Account } from '../db/entities/parties.js';
 import { ACCOUNT_CLOSED } from '../accounts/rules.js';
 import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
+import { secondPersonRefusal } from '../staff/rules.js';
 
 /** What is true of money that operators bring in or correct: a balanced posting against a system account of the tenant. Pure. */
 
@@ -15,31 +17,14 @@ export interface Move {
   readonly direction: 'in' | 'out';
 }
 
-/** Why this operator may not post the adjustment now, or null. A closed account can still be emptied, never filled. */
-export function approvalRefusal(adjustment: Adjustment, operator: string, move: Move): Refusal | null {
+/** Why this one of the staff may not post the adjustment now, or null. A closed account can still be emptied, never filled. */
+export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : settledRefusal(adjustment)) ??
-    (isSamePerson(operator, adjustment.proposedBy) ? ONE_PERSON : null) ??
+    secondPersonRefusal(adjustment.proposedById, by) ??
     (move.direction === 'in' ? closedRefusal(move.account.account) : fundsRefusal(move)) ??
     rangeRefusal(move)
   );
-}
-
-const ONE_PERSON: Refusal = {
-  code: 'authority_insufficient',
-  message: 'an adjustment is posted by another operator than the one who proposed it',
-};
-
-/** People write their own name in more than one way: case, width, spaces and accents make nobody another person. */
-function isSamePerson(one: string, other: string): boolean {
-  return plainName(one) === plainName(other);
-}
-
-function plainName(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toLowerCase();
 }
 
 export function settledRefusal({ status, decidedBy }: Adjustment): Refusal {

@@ -6,8 +6,11 @@ import { type OpsConfig, readOpsConfig } from '../config.js';
 import { checkedText } from '../core/checked-text.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Gateways } from '../payouts/rails/registry.js';
+import { findStaff } from '../staff/people.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import { identityOf } from '../staff/verification.js';
 import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
-import { UsageError } from './failures.js';
+import { OpsError, UsageError } from './failures.js';
 import { linesWithEscapes, Output } from './output.js';
 
 /** What a command works with. */
@@ -15,6 +18,8 @@ export interface Ops extends OpsParts {
   readonly output: Output;
   /** Who acts, as the records will name them. Throws ApiError invalid_field. */
   readonly operator: () => string;
+  /** The same as one of the staff. Throws OpsError. */
+  readonly staff: () => Promise<StaffIdentity>;
   /** The same as the audit log names them. Throws ApiError invalid_field. */
   readonly actor: () => Actor;
   /** Throws ConfigError where they are not configured. */
@@ -132,15 +137,22 @@ async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>
   const parts = buildOpsParts(config, (line) => output.say(line));
   const operator = (): string => operatorName(options.operator, config);
   const actor = (): Actor => operatorActor(operator());
+  const staff = (): Promise<StaffIdentity> => staffNamed(parts, operator());
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
     const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
     const rails = { gateways, railQuietMs, railStatementDelayMs };
-    await work({ ...parts, ...rails, output, operator, actor, encryptionKeys: () => encryptionKeysOf(config) });
+    await work({ ...parts, ...rails, output, operator, actor, staff, encryptionKeys: () => encryptionKeysOf(config) });
   } finally {
     await parts.desk.drained();
     await parts.database.close();
   }
+}
+
+async function staffNamed({ database }: OpsParts, name: string): Promise<StaffIdentity> {
+  const person = await findStaff(database.reader, name);
+  if (person?.active !== true) throw new OpsError(`${name} is not active staff`);
+  return identityOf(person, 'ops');
 }
 
 const MAX_OPERATOR = 80;

@@ -18,7 +18,7 @@ import type { Described } from '../webhooks/operating.js';
 import type { ShownDelivery } from '../webhooks/reading.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
-import type { TransferDetails } from './support/transfers.js';
+import type { TransferDetails } from '../support/reading/transfers.js';
 
 /** What operators see of each thing. Never a secret. */
 

@@ -1,8 +1,9 @@
-import { operatorActor, recordAct } from '../access/audit-log.js';
+import { recordAct } from '../access/audit-log.js';
 import { ApiError } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import { transact } from '../db/transact.js';
+import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import type { RailConversation } from './conversation.js';
 import { applyResolution, givesBack, listResolutions, outcomeRefusal, type Release } from './resolutions.js';
 import type { RailStatement } from './rules.js';
@@ -28,19 +29,23 @@ export const USUAL_QUIET_MS = 86_400_000;
 export async function approveResolution(
   { conversation, quietMs }: ReleaseParts,
   payout: Payout,
-  operator: string,
+  by: StaffIdentity,
 ): Promise<Payout> {
+  assertMayAct('payout.resolve_approve', by);
   const { desk, database } = conversation.parts;
   const open = (await listResolutions(database.reader, payout.id)).find(({ status }) => status === 'proposed');
   // What is refused anyway is refused by the desk: the rail hears nothing of it.
-  const asks = open !== undefined && open.proposedBy !== operator && outcomeRefusal(payout, open.outcome) === null;
-  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, operator, null);
-  const said = await voided(conversation, payout, operator);
-  if (said === null) return applyResolution(desk, payout, operator, { by: 'quiet', quietMs: quietMs(payout.rail) });
+  const asks =
+    open !== undefined &&
+    secondPersonRefusal(open.proposedById, by.id) === null &&
+    outcomeRefusal(payout, open.outcome) === null;
+  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, by, null);
+  const said = await voided(conversation, payout, by);
+  if (said === null) return applyResolution(desk, payout, by, { by: 'quiet', quietMs: quietMs(payout.rail) });
   if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
-    return await applyResolution(desk, payout, operator, release);
+    return await applyResolution(desk, payout, by, release);
   } catch (failure) {
     // Decided otherwise meanwhile; the rail has voided it all the same.
     if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')
@@ -50,13 +55,17 @@ export async function approveResolution(
 }
 
 /** Null where the rail cannot void, or is not configured any more. */
-async function voided(conversation: RailConversation, payout: Payout, operator: string): Promise<RailStatement | null> {
+async function voided(
+  conversation: RailConversation,
+  payout: Payout,
+  by: StaffIdentity,
+): Promise<RailStatement | null> {
   if (conversation.railOf(payout) === undefined) return null;
   const { database, clock } = conversation.parts;
   const { id: subjectId, tenantId, status } = payout;
   const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
   // Before the deed: whatever the rail then does, it is written who wanted it.
-  await transact(database, (transaction) => recordAct(transaction, operatorActor(operator), clock(), act));
+  await transact(database, (transaction) => recordAct(transaction, by, clock(), act));
   const said = await conversation.call(payout, 'void', (rail) => rail.void(subjectId));
   if (said !== 'silent') return said;
   throw new ApiError({

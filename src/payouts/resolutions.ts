@@ -1,4 +1,3 @@
-import { operatorActor } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
@@ -26,6 +25,7 @@ import {
   type RowWrite,
   type View,
 } from '../ledger/desk/types.js';
+import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
@@ -38,7 +38,7 @@ import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rule
  */
 
 interface ResolutionCommand extends PayoutCommand {
-  readonly operator: string;
+  readonly by: StaffIdentity;
   readonly auditId: Uuid;
 }
 
@@ -81,7 +81,7 @@ const deciding: CommandKind<Decide, Payout> = {
 function decideProposal(command: Propose, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { outcome, reason, resolutionId: id, operator } = command;
+  const { outcome, reason, resolutionId: id, by } = command;
   if (openResolution(payout, view) !== undefined) return refuse(OPEN_ALREADY, false);
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refuse(refusal, false);
@@ -93,10 +93,10 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
     reason,
     status: 'proposed',
     payoutStatus: payout.status,
-    proposedBy: operator,
-    proposedById: null,
-    decidedById: null,
+    proposedBy: by.name,
+    proposedById: by.id,
     decidedBy: null,
+    decidedById: null,
     createdAt: view.at,
     decidedAt: null,
   };
@@ -109,17 +109,24 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   const open = payout === undefined ? undefined : openResolution(payout, view);
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
-  const { operator, verdict } = command;
+  const { by, verdict } = command;
   const { outcome, reason } = open;
   const isApplied = verdict === 'apply';
-  if (isApplied && operator === open.proposedBy) return refuse(SAME_PERSON, false);
   const refusal = isApplied
-    ? (overtakenRefusal(payout, open) ?? applyRefusal(payout, outcome, command.release, view))
+    ? (secondPersonRefusal(open.proposedById, by.id) ??
+      overtakenRefusal(payout, open) ??
+      applyRefusal(payout, outcome, command.release, view))
     : null;
   if (refusal !== null) return refuse(refusal, false);
   const { settled, writes } = isApplied ? resolved(payout, outcome, view) : { settled: payout, writes: {} };
   const status = isApplied ? 'applied' : 'rejected';
-  const decided: PayoutResolution = { ...open, status, decidedBy: operator, decidedAt: view.at };
+  const decided: PayoutResolution = {
+    ...open,
+    status,
+    decidedBy: by.name,
+    decidedById: by.id,
+    decidedAt: view.at,
+  };
   const act = {
     action: isApplied ? 'payout.resolve_approve' : 'payout.resolve_reject',
     details: { outcome, reason, status: settled.status, proposed_by: open.proposedBy },
@@ -235,35 +242,36 @@ const NOTHING_OPEN: Refusal = {
   message: 'no resolution is proposed',
   details: { current: 'none_proposed', allowed: ['proposed'] },
 };
-const SAME_PERSON: Refusal = {
-  code: 'authority_insufficient',
-  message: 'whoever proposed the resolution cannot approve it: a second person must',
-};
 
 function audited(
-  { auditId, operator }: ResolutionCommand,
+  { auditId, by }: ResolutionCommand,
   payout: Payout,
   act: Parameters<typeof actOn>[3],
   view: View,
 ): ReturnType<typeof actOn> {
-  return actOn(auditId, operatorActor(operator), payout, act, view);
+  return actOn(auditId, by, payout, act, view);
 }
 
-/** Proposes what became of it; nothing moves. Throws ApiError invalid_field, invalid_state, ledger_unavailable. */
-export function proposeResolution(
+/**
+ * Proposes what became of it; nothing moves. Throws ApiError authority_insufficient, invalid_field, invalid_state,
+ * ledger_unavailable.
+ */
+export async function proposeResolution(
   desk: PostingDesk,
   facts: Payout,
-  wanted: { readonly outcome: PayoutResolution['outcome']; readonly reason: string; readonly operator: string },
+  wanted: { readonly outcome: PayoutResolution['outcome']; readonly reason: string; readonly by: StaffIdentity },
 ): Promise<Payout> {
-  const { outcome, operator } = wanted;
+  const { outcome, by } = wanted;
+  assertMayAct('payout.resolve_propose', by);
   const reason = checkedText('reason', wanted.reason, MAX_REASON);
   const ids = { resolutionId: newId(), auditId: newId(), eventId: newId() };
-  return submitted(desk, proposing, { ...base(facts), ...ids, facts, outcome, reason, operator });
+  return submitted(desk, proposing, { ...base(facts), ...ids, facts, outcome, reason, by });
 }
 
-/** Ends the open proposal; nothing else changes. Throws ApiError invalid_state (nothing is proposed), ledger_unavailable. */
-export function rejectResolution(desk: PostingDesk, facts: Payout, operator: string): Promise<Payout> {
-  return decided(desk, facts, { verdict: 'reject', release: null, operator });
+/** Ends the open proposal; nothing else changes. Throws ApiError authority_insufficient, invalid_state (nothing is proposed), ledger_unavailable. */
+export async function rejectResolution(desk: PostingDesk, facts: Payout, by: StaffIdentity): Promise<Payout> {
+  assertMayAct('payout.resolve_reject', by);
+  return decided(desk, facts, { verdict: 'reject', release: null, by });
 }
 
 /**
@@ -271,19 +279,20 @@ export function rejectResolution(desk: PostingDesk, facts: Payout, operator: str
  * proposer), invalid_state (nothing is proposed, or the rail spoke meanwhile, or nothing can be given back yet),
  * insufficient_funds, ledger_unavailable.
  */
-export function applyResolution(
+export async function applyResolution(
   desk: PostingDesk,
   facts: Payout,
-  operator: string,
+  by: StaffIdentity,
   release: Release | null,
 ): Promise<Payout> {
-  return decided(desk, facts, { verdict: 'apply', release, operator });
+  assertMayAct('payout.resolve_approve', by);
+  return decided(desk, facts, { verdict: 'apply', release, by });
 }
 
 function decided(
   desk: PostingDesk,
   facts: Payout,
-  wanted: Pick<Decide, 'verdict' | 'release' | 'operator'>,
+  wanted: Pick<Decide, 'verdict' | 'release' | 'by'>,
 ): Promise<Payout> {
   const ids = { auditId: newId(), eventId: newId(), outboxId: newId() };
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });

@@ -11,7 +11,7 @@ import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffParts } from './verification.js';
-import type { StaffIdentity } from './rules.js';
+import { rowRefusal, type StaffActName, type StaffIdentity } from './rules.js';
 
 /** The staff: people of the operators', and the services that act for them. (docs/contract.md, Staff) */
 
@@ -158,10 +158,7 @@ function hashOf(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Null where this is the name of active staff with the right. */
-export async function staffRefusal(reader: Reader, name: string, right: StaffRight): Promise<Refusal | null> {
-  const person = await findStaff(reader, name);
-  if (person?.active === true && person.rights.includes(right)) return null;
-  const why = person?.active === true ? `lacks the right to ${right}` : 'is not active staff';
-  return { code: 'authority_insufficient', message: `${name} ${why}` };
+/** Null where they are still active staff who may do this: a proof may be older than what became of them since. */
+export async function standingRefusal(reader: Reader, act: StaffActName, by: StaffIdentity): Promise<Refusal | null> {
+  return rowRefusal(act, by, await reader.find(staff, { id: by.id }));
 }

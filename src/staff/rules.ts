@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/errors.js';
+import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Staff, StaffRight } from '../db/entities/staff.js';
@@ -37,6 +37,7 @@ export const STAFF_ACTS = {
   'payout.resolve_propose': { right: 'resolve', movesMoney: true, twoPeople: true },
   'payout.resolve_approve': { right: 'resolve', movesMoney: true, twoPeople: true },
   'payout.resolve_reject': { right: 'resolve', twoPeople: true },
+  'payin.record': { right: 'adjust', movesMoney: true },
   'adjustment.propose': { right: 'adjust', movesMoney: true, twoPeople: true },
   'adjustment.approve': { right: 'adjust', movesMoney: true, twoPeople: true },
   'adjustment.reject': { right: 'adjust', twoPeople: true },
@@ -46,6 +47,9 @@ export const STAFF_ACTS = {
   'webhook.pause': { right: 'pause' },
   'webhook.resume': { right: 'pause' },
   'webhook.retry_now': { right: 'pause' },
+  'webhook.enable': { right: 'pause' },
+  'webhook.disable': { right: 'pause' },
+  'webhook.recover': { right: 'pause' },
   'staff.reset_propose': { right: 'manage', twoPeople: true },
   'staff.reset_approve': { right: 'manage', twoPeople: true },
 } as const satisfies Readonly<Record<string, StaffActRule>>;
@@ -66,6 +70,23 @@ export function rightRefusal(
 ): Refusal | null {
   if (twoPeople && kind !== 'person') return denied(`${name} is a service, which never counts as a person`);
   return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
+}
+
+/** The same of an act in the table. */
+export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
+  const rule: StaffActRule = STAFF_ACTS[act];
+  return rightRefusal(by, rule.right, rule.twoPeople);
+}
+
+/** The same by their row as it is now, where what they do is decided by it. */
+export function rowRefusal(act: StaffActName, { name }: Pick<Staff, 'name'>, row: Staff | undefined): Refusal | null {
+  return row?.active === true ? actRefusal(act, row) : denied(`${name} is not active staff`);
+}
+
+/** Throws ApiError authority_insufficient. */
+export function assertMayAct(act: StaffActName, by: StaffIdentity): void {
+  const refusal = actRefusal(act, by);
+  if (refusal !== null) throw new ApiError(refusal);
 }
 
 /** Null where the second is another person than the first: ids decide, whatever the names. */

@@ -1,13 +1,15 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { recordAct } from '../access/audit-log.js';
 import type { ActDetails } from '../access/audit-log.js';
-import { notFound } from '../core/errors.js';
+import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
+import { staff } from '../db/entities/staff.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { rowRefusal, type StaffActName, type StaffIdentity } from '../staff/rules.js';
 import { lockEndpoint } from './access.js';
 import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
@@ -16,8 +18,8 @@ import { parseState, stateSql } from './drain/lease.js';
 import { describeEndpoint, MOST_COUNTED } from './words.js';
 
 /**
- * What operators do with an endpoint: by the command line, by signals, in the UI. Each is recorded with its actor and answers whether
- * anything changed; all throw not_found. Whoever calls wakes the endpoint's drain after.
+ * What the staff do with an endpoint: by the command line, by signals, at the support desk. Each is recorded with who it was and
+ * answers whether anything changed; all throw not_found, authority_insufficient. Whoever calls wakes the endpoint's drain after.
  */
 export interface OperatingParts {
   readonly database: Database;
@@ -28,23 +30,23 @@ export interface OperatingParts {
 export function pause(
   parts: OperatingParts,
   endpointId: Uuid,
-  actor: Actor,
+  by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
   const work: Work = async (transaction, endpoint, now) => {
     if (endpoint.pausedAt !== null) return false;
-    const set = { pausedAt: now, pausedBy: actor.name };
+    const set = { pausedAt: now, pausedBy: by.name };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  return act(parts, endpointId, actor, 'webhook.pause', work, details);
+  return act(parts, endpointId, by, 'webhook.pause', work, details);
 }
 
 /** Sending goes on where it stood. */
 export function resume(
   parts: OperatingParts,
   endpointId: Uuid,
-  actor: Actor,
+  by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
   const work: Work = async (transaction, endpoint, now) => {
@@ -53,7 +55,7 @@ export function resume(
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  return act(parts, endpointId, actor, 'webhook.resume', work, details);
+  return act(parts, endpointId, by, 'webhook.resume', work, details);
 }
 
 /** Rows of one statement. */
@@ -63,7 +65,7 @@ const CHUNK = 1_000;
 export async function retryNow(
   parts: OperatingParts,
   endpointId: Uuid,
-  actor: Actor,
+  by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
   const { database, clock } = parts;
@@ -72,7 +74,7 @@ export async function retryNow(
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  await act(parts, endpointId, actor, 'webhook.retry_now', work, details);
+  await act(parts, endpointId, by, 'webhook.retry_now', work, details);
   const at = column.time.literal(clock());
   for (let found = CHUNK; found === CHUNK;)
     found = await transact(database, (transaction) =>
@@ -89,10 +91,10 @@ export function setStatus(
   parts: OperatingParts,
   endpointId: Uuid,
   status: 'enabled' | 'disabled',
-  actor: Actor,
+  by: StaffIdentity,
 ): Promise<boolean> {
   const action = status === 'enabled' ? 'webhook.enable' : 'webhook.disable';
-  return act(parts, endpointId, actor, action, (transaction, endpoint, now) =>
+  return act(parts, endpointId, by, action, (transaction, endpoint, now) =>
     status === 'enabled' ? enable(transaction, endpoint, now) : disable(transaction, endpoint, 'by_operator', now),
   );
 }
@@ -102,7 +104,7 @@ export async function recoverFor(
   parts: OperatingParts,
   endpointId: Uuid,
   since: Instant,
-  actor: Actor,
+  by: StaffIdentity,
 ): Promise<Recovery> {
   assertRecoverable(since, parts.clock());
   const found: { range: Recovery['range'] } = { range: null };
@@ -110,7 +112,7 @@ export async function recoverFor(
   await act(
     parts,
     endpointId,
-    actor,
+    by,
     'webhook.recover',
     async (transaction, endpoint, now) => {
       assertEnabled(endpoint);
@@ -128,18 +130,20 @@ type Work = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) 
 function act(
   { database, clock }: OperatingParts,
   endpointId: Uuid,
-  actor: Actor,
-  action: string,
+  by: StaffIdentity,
+  action: StaffActName,
   work: Work,
   details: ActDetails = {},
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpoint(transaction, endpointId);
+    const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
+    if (refusal !== null) throw new ApiError(refusal);
     const now = clock();
     const isChanged = await work(transaction, endpoint, now);
     const { tenantId } = endpoint;
     const done = { tenantId, action, subjectType: 'webhook_endpoint', subjectId: endpointId, details };
-    if (isChanged) await recordAct(transaction, actor, now, done);
+    if (isChanged) await recordAct(transaction, by, now, done);
     return isChanged;
   });
 }

@@ -1,11 +1,13 @@
 import { type Actor, auditRow, recordRows } from '../access/audit-log.js';
-import { staffRefusal } from '../staff/people.js';
 import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { auditLog } from '../db/entities/identity.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import { transact } from '../db/transact.js';
+import { findStaff, standingRefusal } from '../staff/people.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import { identityOf } from '../staff/verification.js';
 import type { EndpointAct } from '../temporal/contracts.js';
 import { type OperatingParts, pause, resume, retryNow } from './operating.js';
 
@@ -21,20 +23,25 @@ export async function actBySignal(parts: OperatingParts, act: EndpointAct): Prom
   const { endpointId, action } = act;
   const [name, reason] = [cleaned(act.actor, MAX_ACTOR), cleaned(act.reason, MAX_REASON)];
   const actor: Actor = { channel: 'temporal', name: name ?? '' };
-  const refused = (await refusal(parts, name, reason)) ?? (await deletion(parts, endpointId as Uuid));
-  if (refused === null) await ACTIONS[action](parts, endpointId as Uuid, actor, { reason });
-  else await recordRefusal(parts, act, actor, refused);
+  const person = await findStaff(parts.database.reader, name ?? '');
+  const by = person === undefined ? null : identityOf(person, 'temporal');
+  const refused = (await refusal(parts, action, name, reason, by)) ?? (await deletion(parts, endpointId as Uuid));
+  if (refused === null && by !== null) await ACTIONS[action](parts, endpointId as Uuid, by, { reason });
+  else await recordRefusal(parts, act, actor, refused ?? '');
   return refused;
 }
 
 async function refusal(
   { database }: OperatingParts,
+  action: EndpointAct['action'],
   name: string | null,
   reason: string | null,
+  by: StaffIdentity | null,
 ): Promise<string | null> {
   if (name === null) return 'no actor was named';
   if (reason === null) return `no reason of 1 to ${MAX_REASON} characters was given`;
-  return (await staffRefusal(database.reader, name, 'pause'))?.message ?? null;
+  if (by === null) return `${name} is not active staff`;
+  return (await standingRefusal(database.reader, `webhook.${action}`, by))?.message ?? null;
 }
 
 async function deletion({ database }: OperatingParts, id: Uuid): Promise<string | null> {

@@ -17,7 +17,7 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, someone } from '../support/world.js';
 
 const ACTOR = operatorActor('maria');
 const DECIDED = { actor: ACTOR, reason: 'ticket 118' };
@@ -198,7 +198,7 @@ describe('the audit log', () => {
     const amount = { raw: 700n, asset: 'COPM' } as const;
     const payIn = () =>
       recordPayIn(parts, {
-        ...{ tenantId, accountId, amount, reference: 'wire-1', description: 'for Ana', operator: 'maria' },
+        ...{ tenantId, accountId, amount, reference: 'wire-1', description: 'for Ana', by: someone('maria') },
       });
     const { resource: recorded } = await payIn();
     const [act] = await acts(1);
@@ -209,15 +209,15 @@ describe('the audit log', () => {
 
     const wanted = { tenantId, accountId, direction: 'out', amount, reason: 'twice' } as const;
     const propose = async (reference: string) =>
-      (await proposeAdjustment(parts, { ...wanted, reference, operator: 'maria' })).resource;
+      (await proposeAdjustment(parts, { ...wanted, reference, by: someone('maria') })).resource;
     const [one, two] = [await propose('case-1'), await propose('case-2')];
     const told = { ...money, direction: 'out', reason: 'twice', proposed_by: 'maria' };
-    await assert.rejects(approveAdjustment(parts, one, 'maria'));
-    assert.deepEqual(await added(() => approveAdjustment(parts, one, 'bob')), [
+    await assert.rejects(approveAdjustment(parts, one, someone('maria')));
+    assert.deepEqual(await added(() => approveAdjustment(parts, one, someone('bob'))), [
       ['adjustment.approve', 'adjustment', one.id, { ...told, reference: 'case-1', status: 'posted' }],
     ]);
-    assert.deepEqual(await added(() => approveAdjustment(parts, one, 'bob')), []);
-    assert.deepEqual(await added(() => rejectAdjustment(parts, two, 'maria')), [
+    assert.deepEqual(await added(() => approveAdjustment(parts, one, someone('bob'))), []);
+    assert.deepEqual(await added(() => rejectAdjustment(parts, two, someone('maria'))), [
       ['adjustment.reject', 'adjustment', two.id, { ...told, reference: 'case-2', status: 'rejected' }],
     ]);
     const proposed = (await acts()).filter(({ action }) => action === 'adjustment.propose');

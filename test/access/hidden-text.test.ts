@@ -16,7 +16,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
 import { addStaff } from '../support/staff.js';
 
 /** Shown by most programs as "Ana PM" though it is not. */
@@ -90,7 +90,7 @@ describe('a text that hides or turns what is read', function () {
     const tenantId = bank.tenant.tenant.id;
     const { owner } = bank.tenant;
     const amount = { raw: 1n, asset: 'COPM' } as const;
-    const money = { tenantId, accountId: payer.id, amount, reference: 'hidden', operator: 'maria' };
+    const money = { tenantId, accountId: payer.id, amount, reference: 'hidden', by: someone('maria') };
     const opening = { tenantId, type: 'person', name: TURNED, alias: null, phone: null, grants: [] } as const;
     const wanted = { name: TURNED, scopes: ['read'], expiresAt: null, cidrs: [] } as const;
     const doors: Readonly<Record<string, () => Promise<unknown>>> = {

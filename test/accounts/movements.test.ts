@@ -10,7 +10,7 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
@@ -91,10 +91,10 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
         amount: { raw: 17n, asset },
         reference: `adjustment-${step}`,
         reason: `a slip of step ${step}`,
-        operator: 'one',
+        by: someone('one'),
       },
     );
-    await approveAdjustment({ database, desk }, resource, 'another');
+    await approveAdjustment({ database, desk }, resource, someone('another'));
   }
 
   /** What the ledger itself has of the account, newest first. */
@@ -238,7 +238,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
         amount: { raw: 1n, asset: 'DUSD' },
         reference: 'wire-1',
         description: 'Wire 1',
-        operator: 'one',
+        by: someone('one'),
       },
     );
     const [paidIn] = list((await bank.get(path(person, 'limit=1'))).json.items);

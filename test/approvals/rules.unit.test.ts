@@ -23,7 +23,7 @@ import { type Approval } from '../../src/db/entities/approvals.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
 
-const OPERATIONS = { approve: 'approveTransfer', cancel: 'cancelTransfer' } as const;
+const OF = { resourceType: 'transfer', operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' } } as const;
 const CREATOR = newId();
 const MEMBER = newId();
 const EXPIRES_AT = instant(1_000_000);
@@ -37,7 +37,10 @@ const waiting: Waiting = {
   expiresAt: EXPIRES_AT,
 };
 const member = (memberId = MEMBER): Acting => ({ by: 'member', memberId });
-const byStaff = (name = 'sofia'): Acting => ({ by: 'staff', name, channel: 'ops' });
+const byStaff = (name = 'sofia'): Acting => ({
+  by: 'staff',
+  staff: { id: newId(), name, kind: 'person', rights: STAFF_RIGHTS, channel: 'ops' },
+});
 const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
   ...{ id: newId(), name: 'sofia', foldedName: 'sofia', kind: 'person', rights, active, createdAt: instant(0) },
   ...{ factorKeyId: null, factorSecret: null, keyHash: null, failedCodes: 0, lockedUntil: null, lastUsedAt: null },
@@ -69,14 +72,14 @@ function verdict(
   given: { readonly of?: Partial<Waiting>; readonly approvals?: readonly Approval[]; readonly at?: number } = {},
 ): Verdict {
   const { of, approvals = [], at = BEFORE } = given;
-  return judge(action, acting, { ...waiting, ...of }, { standing, approvals, operations: OPERATIONS, at: instant(at) });
+  return judge(action, acting, { ...waiting, ...of }, { standing, approvals, ...OF, at: instant(at) });
 }
 
 const codeOf = (one: Verdict): string => (one.comes === 'to_nothing' ? one.refusal.code : one.comes);
 
 describe('who may act on what waits for approval', () => {
   const refused = (action: ApprovalAction, acting: Acting, standing: Standing): boolean =>
-    authorityRefusal(action, acting, standing, waiting, OPERATIONS)?.code === 'authority_insufficient';
+    authorityRefusal(action, acting, standing, waiting, OF)?.code === 'authority_insufficient';
 
   // The table of roles in docs/contract.md, written out, so that a changed right is seen.
   const MAY: Readonly<Record<ApprovalAction, readonly Role[]>> = {
@@ -111,7 +114,7 @@ describe('who may act on what waits for approval', () => {
   it('nobody acts who is not active staff, and the refusal names who was claimed', () => {
     for (const action of APPROVAL_ACTIONS)
       for (const standing of [asStaff(STAFF_RIGHTS, false), { role: undefined, staff: undefined }]) {
-        const refusal = authorityRefusal(action, byStaff('eve'), standing, waiting, OPERATIONS);
+        const refusal = authorityRefusal(action, byStaff('eve'), standing, waiting, OF);
         assert.equal(refusal?.message, 'eve is not active staff');
       }
   });
@@ -252,7 +255,7 @@ describe('the verdict', () => {
           const acting = member(own ? CREATOR : MEMBER);
           const standing = asRole(role);
           const found = codeOf(verdict(action, acting, standing, { of: { status }, at }));
-          if (authorityRefusal(action, acting, standing, waiting, OPERATIONS) !== null)
+          if (authorityRefusal(action, acting, standing, waiting, OF) !== null)
             assert.equal(found, 'authority_insufficient');
           else if (status !== 'pending_approval') assert.equal(found, 'invalid_state');
           else if (at >= EXPIRES_AT) assert.equal(found, 'too_late');

@@ -15,7 +15,7 @@ import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { type TestTemporal, temporalEnvironment, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, someone } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
 import { ChaosGateway } from './chaos-gateway.js';
 
@@ -166,12 +166,12 @@ async function settle(
 ): Promise<void> {
   const { desk, conversation } = parts;
   const open = await db.database.reader.find(payoutResolutions, { payoutId: payout.id, status: 'proposed' });
-  if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', operator: 'maria' });
+  if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
   const now = await rowOf(db, payout.id);
   // Whom a proposal of long ago surprises takes it back.
-  if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, 'leo');
-  else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, 'leo');
+  if (open !== undefined && open.outcome !== outcome) await rejectResolution(desk, now, someone('leo'));
+  else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, someone('leo'));
 }
 
 /** Those that have not ended; what the gateway denies after it took it stays so until somebody resolves it. */
@@ -185,7 +185,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   const { db, gateway, parts, ids } = stage;
   await gateway.calm();
   for (const { payoutId } of await db.database.reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' }))
-    await rejectResolution(parts.desk, await rowOf(db, payoutId), 'leo');
+    await rejectResolution(parts.desk, await rowOf(db, payoutId), someone('leo'));
   await until(
     'every payout has ended or is raised as contradictory',
     async () => {

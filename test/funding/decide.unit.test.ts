@@ -15,6 +15,7 @@ import {
   type RecordPayIn,
 } from '../../src/funding/decide.js';
 import type { Decision, LockedAccount, View } from '../../src/ledger/desk/types.js';
+import { someone } from '../support/world.js';
 
 const TENANT = newId();
 const AT = instant(1_800_000_000_000);
@@ -61,7 +62,7 @@ const IDENTITY = {
   key: 'ops/r',
   fingerprint: commandFingerprint([]),
   reference: 'r',
-  operator: 'bob',
+  by: someone('bob'),
   auditId: newId(),
 };
 
@@ -169,10 +170,10 @@ describe('an adjustment', () => {
     return outcome.resource;
   }
 
-  function approve(adjustment: Adjustment, side: LockedAccount, operator = 'mary'): DecideAdjustment {
+  function approve(adjustment: Adjustment, side: LockedAccount, by = someone('mary')): DecideAdjustment {
     return {
       ...IDENTITY,
-      operator,
+      by,
       adjustmentId: adjustment.id,
       accountId: adjustment.accountId,
       systemAccountId: side.account.id,
@@ -203,13 +204,22 @@ describe('an adjustment', () => {
       );
     });
 
-  for (const operator of ['bob', 'Bob', 'BOB'])
-    it(`is not posted by ${operator} when bob proposed it`, () => {
-      const [account, side] = [locked(), system()];
-      const adjustment = proposed(account, 'in', 5n);
-      const view = viewOf([account, side], adjustment);
-      assert.equal(codeOf(decideApproval(approve(adjustment, side, operator), view)), 'authority_insufficient');
-    });
+  it('is not posted by who proposed it, whatever they are called now', () => {
+    const [account, side] = [locked(), system()];
+    const adjustment = proposed(account, 'in', 5n);
+    const view = viewOf([account, side], adjustment);
+    for (const name of ['bob', 'BOB', 'robert']) {
+      const again = approve(adjustment, side, { ...someone('bob'), name });
+      assert.equal(codeOf(decideApproval(again, view)), 'authority_insufficient');
+    }
+  });
+
+  it('is not posted by anybody where nobody knows who proposed it', () => {
+    const [account, side] = [locked(), system()];
+    const adjustment = { ...proposed(account, 'in', 5n), proposedById: null };
+    const view = viewOf([account, side], adjustment);
+    assert.equal(codeOf(decideApproval(approve(adjustment, side), view)), 'authority_insufficient');
+  });
 
   it('takes only what is available: held funds are not', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
@@ -247,7 +257,7 @@ describe('an adjustment', () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment: Adjustment = { ...proposed(account, 'out', 5n), status, decidedBy: 'mary' };
       for (const decide of [decideApproval, decideRejection]) {
-        const { outcome } = decide(approve(adjustment, side, 'zoe'), viewOf([account, side], adjustment));
+        const { outcome } = decide(approve(adjustment, side, someone('zoe')), viewOf([account, side], adjustment));
         assert.ok(!outcome.done);
         assert.deepEqual(outcome.refusal.details, { current: status, allowed: ['proposed'] });
       }
@@ -256,7 +266,10 @@ describe('an adjustment', () => {
   it('may be taken back by whoever proposed it, and then moves nothing', () => {
     const [account, side] = [locked({}, { available: 5n }), system()];
     const adjustment = proposed(account, 'out', 5n);
-    const { outcome, writes } = decideRejection(approve(adjustment, side, 'bob'), viewOf([account, side], adjustment));
+    const { outcome, writes } = decideRejection(
+      approve(adjustment, side, someone('bob')),
+      viewOf([account, side], adjustment),
+    );
     assert.ok(outcome.done && writes.postings === undefined);
     assert.equal(outcome.resource.status, 'rejected');
   });

@@ -15,7 +15,15 @@ import {
 import { recordPayIn, type WantedPayIn } from '../../src/funding/pay-ins.js';
 import type { FundingParts } from '../../src/funding/reference.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+import {
+  assertLedgerSound,
+  balanceOf,
+  makeAccount,
+  makeTenant,
+  openDesk,
+  someone,
+  type TestTenant,
+} from '../support/world.js';
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   const failure = await work.then(
@@ -49,7 +57,7 @@ describe('pay-ins and adjustments', () => {
       amount: { raw: 100n, asset: 'COPM' },
       reference: `pay-${randomUUID()}`,
       description: null,
-      operator: 'bob',
+      by: someone('bob'),
       ...changes,
     });
   const propose = (changes: Partial<WantedAdjustment> = {}) =>
@@ -60,7 +68,7 @@ describe('pay-ins and adjustments', () => {
       amount: { raw: 100n, asset: 'COPM' },
       reference: `case-${randomUUID()}`,
       reason: 'a correction',
-      operator: 'bob',
+      by: someone('bob'),
       ...changes,
     });
   const available = async () => (await balanceOf(test.database, account.id)).available;
@@ -87,7 +95,7 @@ describe('pay-ins and adjustments', () => {
 
   it('the same reference with the same content moves money once, whoever repeats it', async () => {
     const first = await payIn({ reference: 'wire-1' });
-    const second = await payIn({ reference: 'wire-1', operator: 'mary' });
+    const second = await payIn({ reference: 'wire-1', by: someone('mary') });
     assert.deepEqual([first.replayed, second.replayed], [false, true]);
     assert.deepEqual(second.resource, first.resource);
     assert.equal(await available(), 100n);
@@ -159,24 +167,24 @@ describe('pay-ins and adjustments', () => {
   it('an adjustment moves nothing until another operator posts it', async () => {
     const { resource } = await propose();
     assert.equal(await available(), 0n);
-    assert.equal(await codeOf(approveAdjustment(parts, resource, 'bob')), 'authority_insufficient');
-    const posted = await approveAdjustment(parts, resource, 'mary');
+    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('bob'))), 'authority_insufficient');
+    const posted = await approveAdjustment(parts, resource, someone('mary'));
     assert.deepEqual([posted.resource.status, posted.resource.decidedBy], ['posted', 'mary']);
     assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
   });
 
   it('an adjustment out takes the money, and not more than is there', async () => {
     const { resource } = await propose({ direction: 'out' });
-    assert.equal(await codeOf(approveAdjustment(parts, resource, 'mary')), 'insufficient_funds');
+    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('mary'))), 'insufficient_funds');
     await payIn({ amount: { raw: 150n, asset: 'COPM' } });
-    await approveAdjustment(parts, resource, 'mary');
+    await approveAdjustment(parts, resource, someone('mary'));
     assert.deepEqual([await available(), await systemHas('adjustment')], [50n, 100n]);
   });
 
   it('an adjustment is posted once, however often it is approved', async () => {
     const { resource } = await propose();
     const all = await Promise.all(
-      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(parts, resource, name)),
+      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(parts, resource, someone(name))),
     );
     assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(await available(), 100n);
@@ -186,8 +194,8 @@ describe('pay-ins and adjustments', () => {
     for (let round = 0; round < 10; round += 1) {
       const { resource } = await propose();
       const ends = await Promise.allSettled([
-        approveAdjustment(parts, resource, 'mary'),
-        rejectAdjustment(parts, resource, 'zoe'),
+        approveAdjustment(parts, resource, someone('mary')),
+        rejectAdjustment(parts, resource, someone('zoe')),
       ]);
       assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
     }
@@ -199,9 +207,9 @@ describe('pay-ins and adjustments', () => {
 
   it('a rejected adjustment is never posted', async () => {
     const { resource } = await propose();
-    await rejectAdjustment(parts, resource, 'bob');
-    assert.equal(await codeOf(approveAdjustment(parts, resource, 'mary')), 'invalid_state');
-    assert.equal((await rejectAdjustment(parts, resource, 'mary')).replayed, true);
+    await rejectAdjustment(parts, resource, someone('bob'));
+    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('mary'))), 'invalid_state');
+    assert.equal((await rejectAdjustment(parts, resource, someone('mary'))).replayed, true);
     assert.equal(await available(), 0n);
   });
 
@@ -216,7 +224,7 @@ describe('pay-ins and adjustments', () => {
 
   it('the list is newest first and can be narrowed', async () => {
     const [one, two] = [await propose({ reference: 'one' }), await propose({ reference: 'two' })];
-    await rejectAdjustment(parts, one.resource, 'mary');
+    await rejectAdjustment(parts, one.resource, someone('mary'));
     const references = async (status: Adjustment['status'] | null, limit = 100) =>
       (await listAdjustments(test.database.reader, world.tenant.id, status, limit)).map(({ reference }) => reference);
     assert.deepEqual(await references(null), ['two', 'one']);

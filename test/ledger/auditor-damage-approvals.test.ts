@@ -6,8 +6,8 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { approvalsOf, type GuardedBank, openGuarded } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { addStaff } from '../support/staff.js';
+import { assertLedgerSound } from '../support/world.js';
+import { addStaff, proven } from '../support/staff.js';
 
 /** One transfer of each kind that approvals make, each as the service made it. */
 interface Victims {
@@ -285,8 +285,8 @@ describe('the auditor finds damage to what approvals made', () => {
     await approve(rejected, ['approver']);
     answered(await own.act('reject', rejected, 'second'), 200);
     const canceled = await made();
-    await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }, TEST_ACTOR);
-    const { outcome } = await approvalsOf(api).actByOperator(await own.row(canceled), 'cancel', 'sofia', 'asked for');
+    const sofia = proven(await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }));
+    const { outcome } = await approvalsOf(api).actByStaff(await own.row(canceled), 'cancel', sofia, 'asked for');
     assert(outcome.done);
     await own.setPolicy({ approvals: 1, expiresInS: 60 });
     const expired = await made();

@@ -12,6 +12,7 @@ import {
   makeAccount,
   makeTenant,
   openDesk,
+  someone,
   type TestTenant,
   type WatchedDesk,
 } from '../support/world.js';
@@ -340,8 +341,8 @@ async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Pr
     direction: 'in',
     reference: 'correction',
     reason: 'a test',
-    operator: 'one',
+    by: someone('one'),
   });
-  await approveAdjustment(parts, proposed.resource, 'two');
+  await approveAdjustment(parts, proposed.resource, someone('two'));
   return { tenant, payer, receiver, completed, pending };
 }

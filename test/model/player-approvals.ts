@@ -6,12 +6,13 @@ import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import { approvalsOf } from '../support/guarded.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { someone, TEST_ACTOR } from '../support/world.js';
 import { ACTORS, type ActorName, type Operation } from './operations.js';
 import { assertSame } from './reads.js';
 import type { Verb } from './reference-approvals.js';
 import type { RefAccount, RefTransfer } from './reference-state.js';
 import type { ModelWorld } from './world.js';
+import { proven } from '../support/staff.js';
 
 export type ApprovalOperation = Extract<
   Operation,
@@ -122,8 +123,12 @@ export class ApprovalPlayer {
     const { api, ledger, staff } = this.world;
     const row = await api.core.database.reader.find(transfers, { id: asUuid(String(transfer.json.id)) });
     assert(row !== undefined);
-    const name = isStaff ? staff.name : 'nobody of the staff';
-    const { outcome } = await approvalsOf(api).actByOperator(row, verb, name, REASON);
+    const { outcome } = await approvalsOf(api).actByStaff(
+      row,
+      verb,
+      isStaff ? proven(staff) : someone('nobody'),
+      REASON,
+    );
     const expected = ledger.approvals.actByStaff(verb, isStaff, transfer, REASON);
     if (outcome.done) assert.equal(outcome.resource.status, transfer.json.status);
     assert.equal(outcome.done ? undefined : outcome.refusal.code, expected.code);

@@ -16,7 +16,7 @@ import { assertSame, ModelReads, type Sent } from './reads.js';
 import { ApprovalPlayer } from './player-approvals.js';
 import { type Expected, fieldDetails, type RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { someone, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 /** Near the largest amount that there is. */
@@ -180,7 +180,7 @@ export class Player {
       amount: { raw, asset },
       reference: `pay-in-${(this.references += 1)}`,
       description: `pay-in ${this.references}`,
-      operator: 'one',
+      by: someone('one'),
     };
     const { resource, replayed } = await recordPayIn(this.world.parts, wanted);
     assert.equal(replayed, false);
@@ -212,11 +212,11 @@ export class Player {
       amount: { raw, asset },
       reference,
       reason: reference,
-      operator: 'one',
+      by: someone('one'),
     });
-    assert.equal(await codeOf(approveAdjustment(this.world.parts, resource, 'One')), 'authority_insufficient');
+    assert.equal(await codeOf(approveAdjustment(this.world.parts, resource, someone('one'))), 'authority_insufficient');
     if (!isPosted) return;
-    const outcome = await codeOf(approveAdjustment(this.world.parts, resource, 'another'));
+    const outcome = await codeOf(approveAdjustment(this.world.parts, resource, someone('another')));
     if (direction === 'out' && account.balances[asset] < raw) return assert.equal(outcome, 'insufficient_funds');
     assert.equal(outcome, null);
     const kind = direction === 'in' ? 'adjustment_in' : 'adjustment_out';

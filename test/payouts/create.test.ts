@@ -23,6 +23,7 @@ import {
   statusesOf,
   TEST_KEYRING,
 } from './support.js';
+import { proven } from '../support/staff.js';
 
 describe('POST /v1/payouts', () => {
   let db: TestDatabase;
@@ -209,8 +210,8 @@ describe('POST /v1/payouts', () => {
       const [first, second] = [await hire(db.database), await hire(db.database)];
       const { approvals } = railsOf(db);
       const payout = await rowOf(db, id);
-      assert((await approvals.actByOperator(payout, 'approve', first.name, 'the first')).outcome.done);
-      const { outcome } = await approvals.actByOperator(payout, 'approve', second.name, 'by command');
+      assert((await approvals.actByStaff(payout, 'approve', proven(first), 'the first')).outcome.done);
+      const { outcome } = await approvals.actByStaff(payout, 'approve', proven(second), 'by command');
       assert(!outcome.done);
       const signal = {
         resourceId: id,

@@ -7,7 +7,7 @@ import { proposeResolution, rejectResolution } from '../../src/payouts/resolutio
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, resolve, rowOf, saidOf } from './support.js';
 
@@ -68,14 +68,14 @@ describe('an outcome that gives money back', () => {
   it('and any other is not applied once the rail has spoken, though whoever proposed it had a clock that was ahead', async () => {
     const { rails } = await silent();
     const { desk, conversation } = rails;
-    const wanted = { outcome: 'completed', reason: 'the bank says so', operator: 'maria' } as const;
+    const wanted = { outcome: 'completed', reason: 'the bank says so', by: someone('maria') } as const;
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
     await proposeResolution(ahead.desk, await rowOf(db, id), wanted);
     await rails.callbacks.tell('simulated', { key: id, ...say('failed', 'account_closed'), callbackId: `late-${id}` });
-    const approve = approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), 'leo');
+    const approve = approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), someone('leo'));
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
-    await rejectResolution(desk, await rowOf(db, id), 'leo');
+    await rejectResolution(desk, await rowOf(db, id), someone('leo'));
     await assertSameStory(own, id);
   });
 
@@ -104,7 +104,7 @@ describe('an outcome that gives money back', () => {
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.deepEqual(await balance(), HELD);
     const { conversation } = rails;
-    await approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), 'leo');
+    await approveResolution({ conversation, quietMs: () => 0 }, await rowOf(db, id), someone('leo'));
     assert.deepEqual(await balance(), FREE);
   });
 
@@ -133,13 +133,13 @@ describe('an outcome that gives money back', () => {
     const { desk, conversation } = rails;
     const quietMs = () => 0;
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked', operator: 'maria' });
+      proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked', by: someone('maria') });
     await propose('failed');
-    const alone = approveResolution({ conversation, quietMs }, await rowOf(db, id), 'maria');
-    await assert.rejects(alone, /a second person must/);
-    await rejectResolution(desk, await rowOf(db, id), 'leo');
+    const alone = approveResolution({ conversation, quietMs }, await rowOf(db, id), someone('maria'));
+    await assert.rejects(alone, /a second person does/);
+    await rejectResolution(desk, await rowOf(db, id), someone('leo'));
     await propose('completed');
-    await approveResolution({ conversation, quietMs }, await rowOf(db, id), 'leo');
+    await approveResolution({ conversation, quietMs }, await rowOf(db, id), someone('leo'));
     assert.deepEqual(rail.voided, []);
   });
 
@@ -160,7 +160,7 @@ describe('an outcome that gives money back', () => {
       now = () => instant(attemptedAt + 3_600_000);
       const { conversation } = rails;
       const parts = { conversation, quietMs: () => 3_600_000 };
-      assert.equal((await approveResolution(parts, await rowOf(db, id), 'leo')).status, 'failed');
+      assert.equal((await approveResolution(parts, await rowOf(db, id), someone('leo'))).status, 'failed');
       await assertSameStory(own, id);
     });
 
@@ -168,7 +168,7 @@ describe('an outcome that gives money back', () => {
       const { rails } = await silent();
       const gone = railsOf(db, { rails: new Map() });
       await assert.rejects(resolve(gone, db, id, 'failed'), /the rail cannot say that it will never pay this/);
-      await rejectResolution(rails.desk, await rowOf(db, id), 'leo');
+      await rejectResolution(rails.desk, await rowOf(db, id), someone('leo'));
       assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     });
   });
@@ -236,11 +236,11 @@ describe('the orders that a rail is given', () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
     const { submissions, desk } = railsOf(db, { rail });
     const submitted = await submissions.submit(id);
-    const wanted = { outcome: 'failed', reason: 'asked', operator: 'maria' } as const;
+    const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
     await proposeResolution(desk, submitted, wanted);
     await submissions.ask(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
-    await rejectResolution(desk, submitted, 'leo');
+    await rejectResolution(desk, submitted, someone('leo'));
     await submissions.ask(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
   });

@@ -41,7 +41,7 @@ import {
 } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { openDesk, TEST_ACTOR } from '../support/world.js';
+import { openDesk, someone, TEST_ACTOR } from '../support/world.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
 
@@ -247,8 +247,8 @@ export async function resolve(
   outcome: PayoutResolution['outcome'],
   quietMs = 86_400_000,
 ): Promise<Payout> {
-  await proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', operator: 'maria' });
-  return approveResolution({ conversation, quietMs: () => quietMs }, await rowOf(db, id), 'leo');
+  await proposeResolution(desk, await rowOf(db, id), { outcome, reason: 'asked at the bank', by: someone('maria') });
+  return approveResolution({ conversation, quietMs: () => quietMs }, await rowOf(db, id), someone('leo'));
 }
 
 /** How often the simulated rail paid each of these. */

@@ -6,16 +6,18 @@ import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Database } from '../../src/db/database.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { type Account, accounts, type Member, type Tenant } from '../../src/db/entities/parties.js';
+import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { audit, type Finding } from '../../src/ledger/auditor/audit.js';
+import type { StaffIdentity } from '../../src/staff/rules.js';
 import { CLOCK_BOUNDS, type ClockBounds, ClockGuard } from '../../src/ledger/clock-guard.js';
 import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
 
@@ -90,6 +92,15 @@ export function openDesk(
 /** Whom the audit log names for what tests do as operators. */
 export const TEST_ACTOR = operatorActor('test');
 
+const people = new Map<string, StaffIdentity>();
+
+/** One of the staff with every right, whom no test asks for a proof: the same whenever this name is given. They have no row. */
+export function someone(name: string): StaffIdentity {
+  const known = people.get(name) ?? { id: newId(), name, kind: 'person', rights: STAFF_RIGHTS, channel: 'ops' };
+  people.set(name, known);
+  return known;
+}
+
 /** A tenant with a member who owns every account that is opened through it. */
 export interface TestTenant {
   readonly tenant: Tenant;
@@ -154,7 +165,7 @@ export async function fund(
     amount,
     reference: `test-${randomUUID()}`,
     description: null,
-    operator: 'test',
+    by: someone('test'),
   });
 }
 

@@ -32,6 +32,7 @@ import {
   sendSignal,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
+import { proven } from '../support/staff.js';
 
 describe('the workflow of a transfer that waits', function () {
   this.timeout(90_000);
@@ -145,7 +146,7 @@ describe('the workflow of a transfer that waits', function () {
       await sendSignal(temporal, bySignal!, action, { actor: ana.name, reason: REASON });
       await untilEnded(temporal, bySignal!);
       const transfer = await readTransfer(db, byCommand!);
-      const answer = await approvalsOf(db).actByOperator(transfer, action, ana.name, REASON);
+      const answer = await approvalsOf(db).actByStaff(transfer, action, proven(ana), REASON);
       assert(answer.outcome.done);
       const [signaled, commanded] = [await actsOn(db, bySignal!), await actsOn(db, byCommand!)];
       const comparable = signaled.map(({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
@@ -182,7 +183,7 @@ describe('the workflow of a transfer that waits', function () {
       await until('who signaled is told', async () => (await detailsOf(temporal, id))?.endsWith(words));
     }
     const transfer = await readTransfer(db, id);
-    assert(!(await approvalsOf(db).actByOperator(transfer, 'approve', eva.name, REASON)).outcome.done);
+    assert(!(await approvalsOf(db).actByStaff(transfer, 'approve', proven(eva), REASON)).outcome.done);
     assert.deepEqual(
       (await actsOn(db, id)).map(({ action, actorClaimed }) => [action, actorClaimed]).sort(),
       [

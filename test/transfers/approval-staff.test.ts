@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deactivateStaff } from '../../src/staff/people.js';
+import { deactivateStaff, findStaff } from '../../src/staff/people.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { newId } from '../../src/core/ids.js';
@@ -16,8 +16,8 @@ import {
   openGuarded,
   type Verb,
 } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { addStaff } from '../support/staff.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
+import { addStaff, proven } from '../support/staff.js';
 
 /** What somebody of the staff signed, by the command line or a signal. */
 type Acted = { readonly status: string; readonly refused: string | null };
@@ -78,7 +78,9 @@ describe('support staff with a transfer that waits for approval', () => {
       });
       return { status: state.status, refused };
     }
-    const { outcome } = await approvals.actByOperator(await own.row(id), action, who ?? '', reason ?? '');
+    const person = await findStaff(db.database.reader, who ?? '');
+    const by = person === undefined ? someone(who ?? '') : proven(person);
+    const { outcome } = await approvals.actByStaff(await own.row(id), action, by, reason ?? '');
     if (outcome.done) return { status: outcome.resource.status, refused: null };
     return { status: (await own.row(id)).status, refused: outcome.refusal.message };
   }

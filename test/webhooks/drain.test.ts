@@ -5,7 +5,6 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
-import { TEST_ACTOR } from '../support/world.js';
 import {
   deliveriesOf,
   drained,
@@ -19,6 +18,7 @@ import {
   statesOf,
   until,
 } from './support.js';
+import { addStaff, proven } from '../support/staff.js';
 
 describe('the drain of an endpoint', function () {
   this.timeout(60_000);
@@ -187,11 +187,12 @@ describe('the drain of an endpoint', function () {
     const own = await hooked(api);
     await emit(api, own, 40);
     const operating = api.core;
+    const ana = proven(await addStaff(operating.database, { name: 'who pauses', rights: ['pause'] }));
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     const running = drained(partsOf(api, receiver), own.id);
     await until('eight are on their way', () => receiver.at(own.url).length === 8);
-    assert.equal(await pause(operating, own.id, TEST_ACTOR), true);
+    assert.equal(await pause(operating, own.id, ana), true);
     await sleep(1_200);
     gate.open(200);
     const { ended, attempts, nextDueAt } = await running;
@@ -199,7 +200,7 @@ describe('the drain of an endpoint', function () {
     assert.deepEqual(await drained(partsOf(api, receiver), own.id), { ended: 'held', attempts: 0, nextDueAt: null });
     assert.equal(receiver.at(own.url).length, 8);
     receiver.reply = () => 200;
-    assert.equal(await resume(operating, own.id, TEST_ACTOR), true);
+    assert.equal(await resume(operating, own.id, ana), true);
     assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 32);
   });
 

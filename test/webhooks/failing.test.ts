@@ -5,7 +5,6 @@ import type { TestDatabase } from '../support/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/receiver.js';
 import { describe as describeEndpoint, retryNow } from '../../src/webhooks/operating.js';
 import { dueEndpoints } from '../../src/webhooks/sweeping.js';
-import { TEST_ACTOR } from '../support/world.js';
 import {
   deliveriesOf,
   drained,
@@ -20,6 +19,7 @@ import {
   statesOf,
   TestClock,
 } from './support.js';
+import { addStaff, proven } from '../support/staff.js';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -151,7 +151,8 @@ describe('an endpoint that fails', function () {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
-    await retryNow(api.core, own.id, TEST_ACTOR);
+    const ana = proven(await addStaff(api.core.database, { name: 'who retries', rights: ['pause'] }));
+    await retryNow(api.core, own.id, ana);
     assert.equal(await isDue(own), true);
     await run(own.id);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });

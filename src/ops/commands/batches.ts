@@ -4,13 +4,14 @@ import { checkedText } from '../../core/checked-text.js';
 import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
-import { actOnBatch, NEEDED_RIGHT } from '../../batches/acting.js';
+import { actOnBatch } from '../../batches/acting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytesAs } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
 import { MAX_REASON } from '../../batches/steering.js';
 import type { BatchAct } from '../../temporal/contracts.js';
+import { STAFF_ACTS } from '../../staff/rules.js';
 import { addCommand, group } from '../command.js';
 import { staffFailure } from '../failures.js';
 import { findBatch, findTenant } from '../finding.js';
@@ -79,7 +80,7 @@ interface Steering {
 }
 
 function addSteering(own: Command, { action, summary, explanation = '', question }: Steering): void {
-  const right = NEEDED_RIGHT[action];
+  const { right } = STAFF_ACTS[`bonus_batch.${action}`];
   addCommand(own, {
     usage: `${action} <batch>`,
     summary,
@@ -95,9 +96,9 @@ to ${right}; the reason is recorded with the name.${explanation}`,
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const actor = ops.actor();
-      const result = await actOnBatch(ops, { batchId: batch.id, action, actor, reason, actId: newId() });
-      if ('refusal' in result) throw staffFailure(result.refusal, actor.name, right);
+      const by = await ops.staff();
+      const result = await actOnBatch(ops, { batchId: batch.id, action, by, reason, actId: newId() });
+      if ('refusal' in result) throw staffFailure(result.refusal, by.name, right);
       ops.output.one(batchFields(result.batch));
     },
   });

@@ -49,7 +49,7 @@ export function addPayInCommands(program: Command): void {
         amount,
         reference,
         description: description ?? null,
-        operator: ops.operator(),
+        by: await ops.staff(),
       });
       ops.output.one(payInFields(resource));
       if (replayed) ops.output.say(REPLAYED);
@@ -111,7 +111,7 @@ function addProposal(own: Command): void {
         amount: { raw: input.amount, asset: input.asset },
         reference,
         reason,
-        operator: ops.operator(),
+        by: await ops.staff(),
       });
       ops.output.one(adjustmentFields(resource));
       ops.output.say(replayed ? REPLAYED : 'Another operator posts it: npm run ops -- adjustments approve --help');
@@ -136,7 +136,7 @@ function addApproval(own: Command): void {
         await ops.output.confirm(
           `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
         );
-      const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.operator());
+      const { resource, replayed } = await approveAdjustment(ops, adjustment, await ops.staff());
       ops.output.one(adjustmentFields(resource));
       if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
     },
@@ -154,7 +154,7 @@ function addRejection(own: Command): void {
       const { id } = await findTenant(ops.database.reader, tenant);
       const adjustment = await findAdjustment(ops.database.reader, id, reference);
       if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
-      const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.operator());
+      const { resource, replayed } = await rejectAdjustment(ops, adjustment, await ops.staff());
       ops.output.one(adjustmentFields(resource));
       if (replayed) ops.output.say('It was rejected before.');
     },

@@ -25,7 +25,8 @@ import { findAccount, findPayout, findTenant } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { payoutList } from '../../payouts/reading.js';
-import { listStuck, payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
+import { listStuck } from '../../support/reading/payouts.js';
+import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { addReconcile } from './reconcile.js';
 
 const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';
@@ -113,7 +114,7 @@ to ${right}; the reason is recorded with the name.`,
       await confirm(ops, `${action} the payout`, payout);
       // The worker's sweeper tells the workflow: this process has no way to Temporal.
       const approvals = new PayoutApprovals(ops.desk, ops.database.reader, ops.clock, { tell: () => undefined });
-      const { outcome } = await approvals.actByOperator(payout, action, ops.operator(), reason);
+      const { outcome } = await approvals.actByStaff(payout, action, await ops.staff(), reason);
       if (!outcome.done) throw new ApiError(outcome.refusal);
       await show(ops, outcome.resource);
     },
@@ -209,10 +210,10 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
       if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
         throw new UsageError('say one of --as, --approve and --reject');
       const payout = await findPayout(ops.database.reader, id);
-      const operator = ops.operator();
+      const by = await ops.staff();
       if (outcome !== undefined) {
         if (reason === undefined) throw new UsageError('--reason is required');
-        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason, operator }));
+        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason, by }));
         return ops.output.say(`Another operator applies it: npm run ops -- payouts resolve ${id} --approve`);
       }
       await confirm(
@@ -222,8 +223,8 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
       );
       const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
       const settled = approve
-        ? approveResolution({ conversation: conversationOf(ops), quietMs }, payout, operator)
-        : rejectResolution(ops.desk, payout, operator);
+        ? approveResolution({ conversation: conversationOf(ops), quietMs }, payout, by)
+        : rejectResolution(ops.desk, payout, by);
       await show(ops, await settled);
     },
   });

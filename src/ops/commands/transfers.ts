@@ -15,7 +15,7 @@ import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { transferList } from '../../transfers/reading.js';
-import { readNames, readTransferDetails } from '../support/transfers.js';
+import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
@@ -88,10 +88,10 @@ to ${right}; the reason is recorded with the name.`,
     run: async (ops, { id, reason: given }) => {
       const reason = checkedText('reason', given, MAX_REASON);
       const transfer = await findTransfer(ops.database.reader, id);
-      const name = ops.operator();
+      const by = await ops.staff();
       if (transfer.status === 'pending_approval') await confirm(ops, action, transfer);
-      const { outcome } = await approvalsOf(ops).actByOperator(transfer, action, name, reason);
-      if (!outcome.done) throw failureOf(outcome.refusal, id, name, right);
+      const { outcome } = await approvalsOf(ops).actByStaff(transfer, action, by, reason);
+      if (!outcome.done) throw failureOf(outcome.refusal, id, by.name, right);
       await show(ops, outcome.resource);
       if (action === 'approve') tell(ops, outcome.resource);
     },

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Actor } from '../../access/audit-log.js';
-import { staffRefusal } from '../../staff/people.js';
 import type { Uuid } from '../../core/ids.js';
 import type { StaffRight } from '../../db/entities/staff.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -15,8 +13,8 @@ import {
   setStatus,
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
+import type { StaffIdentity } from '../../staff/rules.js';
 import { addCommand, group, type Ops } from '../command.js';
-import { staffFailure } from '../failures.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { optionalText, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
@@ -113,7 +111,7 @@ function addRecover(own: Command): void {
     input: z.object({ endpoint: text, since: time }),
     run: async (ops, { endpoint, since }) => {
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const { range } = await recoverFor(ops, id, since, ops.actor());
+      const { range } = await recoverFor(ops, id, since, await ops.staff());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
     },
@@ -125,7 +123,7 @@ function addAct(
   own: Command,
   name: string,
   summary: string,
-  work: (parts: OperatingParts, endpointId: Uuid, actor: Actor) => Promise<boolean>,
+  work: (parts: OperatingParts, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
   right?: StaffRight,
 ): void {
   addCommand(own, {
@@ -144,11 +142,9 @@ to ${right}.`,
     ],
     input: z.object({ endpoint: text }),
     run: async (ops, { endpoint }) => {
-      const operator = ops.operator();
-      const refusal = right === undefined ? null : await staffRefusal(ops.database.reader, operator, right);
-      if (refusal !== null && right !== undefined) throw staffFailure(refusal, operator, right);
+      const staff = await ops.staff();
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const isChanged = await work(ops, id, ops.actor());
+      const isChanged = await work(ops, id, staff);
       await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
     },

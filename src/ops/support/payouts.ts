@@ -1,33 +1,16 @@
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import {
-  type Payout,
-  type PayoutRailEvent,
-  payoutRailEvents,
-  type PayoutResolution,
-  payouts,
-} from '../../db/entities/payouts.js';
+import { type Payout, payoutRailEvents } from '../../db/entities/payouts.js';
 import { members, tenants } from '../../db/entities/parties.js';
-import { columnList } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
-import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { listResolutions } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import type { Fields } from '../output.js';
-import { readNames } from './transfers.js';
+import { eventLine, payoutWaitsFor, resolutionLine, STUCK_WORDS } from '../../support/reading/payouts.js';
+import { readNames } from '../../support/reading/transfers.js';
 
 /** The operators' view of payouts: any tenant's, without roles; of the account number its end alone. */
-
-/** What was raised, the longest first, of every tenant. */
-export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
-  const rows = await reader.query(
-    `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
-     ORDER BY stuck_since LIMIT ${Math.trunc(limit)}`,
-  );
-  return rows.map((row) => parseRow(payouts, row));
-}
 
 export function payoutFields(payout: Payout): Fields {
   return {
@@ -41,11 +24,6 @@ export function payoutFields(payout: Payout): Fields {
   };
 }
 
-const WHY: Readonly<Record<NonNullable<Payout['stuckReason']>, string>> = {
-  no_outcome: 'the rail has not said what became of it',
-  contradiction: 'the rail contradicts what it said before, or what we know',
-};
-
 const MOST_CONTRADICTIONS = 5;
 
 /** A stuck payout with why, since when, and the last that was heard. */
@@ -55,7 +33,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
   const { stuckSince, stuckReason } = payout;
   return {
     ...payoutFields(payout),
-    why: stuckReason === null ? null : WHY[stuckReason],
+    why: stuckReason === null ? null : STUCK_WORDS[stuckReason],
     stuck_since: stuckSince === null ? null : toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_said: last === undefined ? null : eventLine(last),
@@ -89,7 +67,7 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
     from_account_id: sourceAccountId,
     fee: { raw: payout.feeRaw, asset },
     created_by: creator?.name ?? createdBy,
-    waits_for: waitsFor(payout, now),
+    waits_for: payoutWaitsFor(payout, now),
     transitions: transitionsOf(payout).map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
     approvals: given.map(
       ({ actorClaimed, channel, createdAt }) => `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
@@ -104,26 +82,4 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
   };
-}
-
-function eventLine({ at, kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
-  const what = said === null ? effect : `${said} (${effect})`;
-  const named = railReference === null ? '' : ` as ${railReference}`;
-  const numbered = attempt === null ? '' : `, attempt ${attempt}`;
-  return `${toRfc3339(at)} ${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
-}
-
-export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason }: PayoutResolution): string {
-  const decided = decidedBy === null ? '' : `, ${status} by ${decidedBy}`;
-  return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
-}
-
-function waitsFor(payout: Payout, now: Instant): string {
-  const waiting = waitingOf(payout);
-  if (payout.status === 'pending_approval' && waiting !== null)
-    return isExpired(waiting, now)
-      ? 'nothing: its time is over, and a worker ends it as canceled within seconds'
-      : `${waiting.required - waiting.received} of ${waiting.required} approval(s)`;
-  if (payout.status === 'approved') return 'a worker, which hands it to its rail';
-  return payout.status === 'in_progress' ? 'its rail, to say what became of it' : `nothing: it is ${payout.status}`;
 }

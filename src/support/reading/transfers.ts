@@ -6,7 +6,7 @@ import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
 import { displayName } from '../../accounts/display-name.js';
-import { approverOf, isExpired, waitingOf } from '../../approvals/rules.js';
+import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
 /** The operators' view of transfers: any tenant's, without roles, the parties by the names that others see. */
@@ -96,8 +96,7 @@ function waitsFor(transfer: Transfer, given: readonly Approval[], creator: strin
   if (waiting === null || transfer.status !== 'pending_approval') return `nothing: it is ${transfer.status}`;
   if (isExpired(waiting, at)) return 'nothing: its time is over, and a worker ends it as expired within seconds';
   const { required, received } = waiting;
-  const support = approverOf({ by: 'staff', name: '', channel: 'ops' });
-  const orSupport = given.some(({ approver }) => approver === support)
+  const orSupport = given.some(({ approver }) => approver === SUPPORT)
     ? '; support has approved already, and counts once'
     : ', or of support';
   return `${required - received} of ${required} approval(s): of an approver, admin or owner of its account but ${creator}, who created it${orSupport}`;

@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError, invalidField } from '../core/errors.js';
+import { headerText } from '../http/headers.js';
+import { readBody } from '../http/request-body.js';
+import { DeskError } from './failures.js';
+
+/** What a browser sends, and whether it was one of our pages that had it sent. */
+
+const BODY_MS = 10_000;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+export const TOKEN_FIELD = 'form_token';
+
+/** Throws DeskError, and ApiError for a body that is too large or late. */
+export async function readForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
+    throw new DeskError(415, 'This is no form', 'The desk takes what its own forms send.');
+  const bytes = await readBody(request, response, BODY_MS);
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text).equals(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
+  return new URLSearchParams(text);
+}
+
+/** What every form of the holder of this secret carries: another site's page cannot know it. */
+export function formToken(secret: string): string {
+  return createHmac('sha256', secret).update('form').digest('base64url');
+}
+
+export function isFormToken(given: string | null, secret: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(formToken(secret))];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/**
+ * Whether the browser says that a page of ours sent this. Browsers that know Sec-Fetch-Site send it wherever they reach us by
+ * TLS or on this machine; the others name the page's origin, which is null under our own referrer policy.
+ */
+export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
+  const site = headerText(request, 'sec-fetch-site');
+  const origin = headerText(request, 'origin');
+  const isOwn = origin !== undefined && (origin === ownOrigin || hostOf(origin) === headerText(request, 'host'));
+  if (site === undefined) return isOwn;
+  return site === 'same-origin' && (isOwn || origin === undefined || origin === 'null');
+}
+
+function hostOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null;
+}

@@ -1,0 +1,115 @@
+import { formatAmount, type Amount } from '../../core/amount.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { formToken, TOKEN_FIELD } from '../forms.js';
+import { type Content, html, type Html } from '../html.js';
+import type { SignedInPerson } from '../parts.js';
+import { ICON_PATH, STYLE_PATH } from '../style.js';
+
+/** What all pages are made of. */
+
+export interface Page {
+  readonly title: string;
+  readonly content: Html;
+  /** 200 unless said. */
+  readonly status?: number;
+}
+
+/** A whole document. */
+export function documentOf({ title, content }: Page, person: SignedInPerson | null): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} – Support desk</title>
+        <link rel="stylesheet" href="${STYLE_PATH}" />
+        <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
+      </head>
+      <body>
+        <a class="skip" href="#main">To the content</a>
+        <header>${person === null ? html`<p class="who">Support desk</p>` : bar(person)}</header>
+        <main id="main">
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html> `.text;
+}
+
+function bar(person: SignedInPerson): Html {
+  return html`<nav aria-label="Desk">
+      <a href="/">What waits</a><a href="/search">Search</a><a href="/adjustments/new">Adjust</a>
+    </nav>
+    <form method="post" action="/sign-out">
+      ${tokenField(person.secret)}<span class="who">${person.identity.name}</span
+      ><button class="quiet">Sign out</button>
+    </form>`;
+}
+
+export function tokenField(secret: string): Html {
+  return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken(secret)}" />`;
+}
+
+export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
+  // What went wrong is read out at once.
+  return kind === 'good'
+    ? html`<div class="notice good" role="status">${content}</div>`
+    : html`<div class="notice ${kind}" role="alert">${content}</div>`;
+}
+
+export type Fact = readonly [label: string, value: Content];
+
+/** Without those that have no value. */
+export function facts(all: readonly Fact[]): Html {
+  const shown = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl>
+    ${shown.map(
+      ([label, value]) =>
+        html`<dt>${label}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+export function time(at: Instant): Html {
+  const text = toRfc3339(at);
+  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`;
+}
+
+export function timeOrNull(at: Instant | null): Html | null {
+  return at === null ? null : time(at);
+}
+
+export function amount(of: Amount): Html {
+  return html`<strong>${formatAmount(of)}</strong>`;
+}
+
+const GOOD = new Set(['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready']);
+const WAITING = new Set([
+  'pending_approval',
+  'approved',
+  'in_progress',
+  'executing',
+  'validating',
+  'proposed',
+  'paused',
+]);
+
+/** A status, in its own words: the colour says nothing that they do not. */
+export function tag(status: string): Html {
+  const kind = GOOD.has(status) ? 'good' : WAITING.has(status) ? 'wait' : 'bad';
+  return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
+}
+
+export function cards(items: readonly Html[]): Html {
+  return html`<ul class="cards">
+    ${items.map((item) => html`<li class="card">${item}</li>`)}
+  </ul>`;
+}
+
+/** Where a resource has its page. */
+export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
+
+export function pathOf(shelf: Shelf, id: string): string {
+  return `/${shelf}/${id}`;
+}

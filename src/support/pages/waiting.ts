@@ -1,0 +1,228 @@
+import { formatAmount } from '../../core/amount.js';
+import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Adjustment, Transfer } from '../../db/entities/operations.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
+import type { Reader } from '../../db/database.js';
+import { isPaused, pendingRows } from '../../batches/rules.js';
+import { listResolutions } from '../../payouts/resolutions.js';
+import { html, type Html } from '../html.js';
+import { type Names, namesOf } from '../reading/names.js';
+import { resolutionLine, STUCK_WORDS } from '../reading/payouts.js';
+import { countWaiting, MOST_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
+import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
+
+/** The first page: what waits for somebody. And a page for each kind, with all that wait. */
+
+export const WAITING_TITLES: Readonly<Record<WaitingKind, string>> = {
+  transfers: 'Transfers that wait for approval',
+  payouts: 'Payouts that wait for approval',
+  stuck: 'Stuck payouts',
+  adjustments: 'Adjustments that wait for a second person',
+  batches: 'Batches in progress',
+  endpoints: 'Webhook endpoints that fail or are paused',
+};
+const SHORT_TITLES: Readonly<Record<WaitingKind, string>> = {
+  transfers: 'transfers wait for approval',
+  payouts: 'payouts wait for approval',
+  stuck: 'payouts are stuck',
+  adjustments: 'adjustments wait',
+  batches: 'batches in progress',
+  endpoints: 'endpoints fail or are paused',
+};
+
+const FIRST_OF_EACH = 5;
+const OF_A_PAGE = 25;
+
+export async function startPage(reader: Reader): Promise<Page> {
+  const sections = await Promise.all(
+    WAITING_KINDS.map(async (kind) => {
+      const [count, items] = await Promise.all([
+        countWaiting(reader, kind),
+        readCards(reader, kind, { skip: 0, limit: FIRST_OF_EACH }),
+      ]);
+      return { kind, count, items: items.items };
+    }),
+  );
+  const counts = sections.map(
+    ({ kind, count }) =>
+      html`<li class="card">
+        <a href="/waiting/${kind}"><strong>${countText(count)}</strong> ${SHORT_TITLES[kind]}</a>
+      </li>`,
+  );
+  const lists = sections
+    .filter(({ count }) => count > 0)
+    .map(
+      ({ kind, count, items }) =>
+        html`<section aria-labelledby="${kind}">
+          <h2 id="${kind}">${WAITING_TITLES[kind]}</h2>
+          ${cards(items)}${count > items.length ? html`<p><a href="/waiting/${kind}">All ${countText(count)}</a></p>` : ''}
+        </section>`,
+    );
+  const nothing = lists.length === 0 ? html`<p>Nothing waits for anybody.</p>` : '';
+  return {
+    title: 'What waits',
+    content: html`<ul class="counts">
+        ${counts}
+      </ul>
+      ${lists}${nothing}`,
+  };
+}
+
+export async function waitingPage(reader: Reader, kind: WaitingKind, number: number): Promise<Page> {
+  const skip = (number - 1) * OF_A_PAGE;
+  const [count, { items, hasMore }] = await Promise.all([
+    countWaiting(reader, kind),
+    readCards(reader, kind, { skip, limit: OF_A_PAGE }),
+  ]);
+  const before = number > 1 ? html`<a rel="prev" href="/waiting/${kind}?page=${number - 1}">Earlier page</a>` : '';
+  const after = hasMore ? html`<a rel="next" href="/waiting/${kind}?page=${number + 1}">Next page</a>` : '';
+  const content = html`<p class="soft">
+      ${countText(count)} in all; what has waited longest, or runs out first, stands first.
+    </p>
+    ${items.length === 0 ? html`<p>There are none here.</p>` : cards(items)}
+    <nav class="pages" aria-label="Pages">${before}${after}</nav>`;
+  return { title: WAITING_TITLES[kind], content };
+}
+
+export const MOST_PAGES = Math.ceil(MOST_LISTED / OF_A_PAGE);
+
+function countText(count: number): string {
+  return count > MOST_LISTED ? `more than ${MOST_LISTED}` : String(count);
+}
+
+async function readCards(
+  reader: Reader,
+  kind: WaitingKind,
+  place: { readonly skip: number; readonly limit: number },
+): Promise<{ readonly items: readonly Html[]; readonly hasMore: boolean }> {
+  switch (kind) {
+    case 'transfers': {
+      const { items, hasMore } = await readWaiting(reader, kind, place);
+      const names = await namesOf(reader, {
+        tenantIds: items.map(({ tenantId }) => tenantId),
+        accountIds: items.flatMap(({ sourceAccountId: from, destinationAccountId: to }) => [from, to]),
+      });
+      return { items: items.map((transfer) => transferCard(transfer, names)), hasMore };
+    }
+    case 'payouts':
+    case 'stuck': {
+      const { items, hasMore } = await readWaiting(reader, kind, place);
+      const names = await namesOf(reader, ofSources(items));
+      const shown = items.map(async (payout) => payoutCard(payout, names, await proposedFor(reader, payout)));
+      return { items: await Promise.all(shown), hasMore };
+    }
+    case 'batches': {
+      const { items, hasMore } = await readWaiting(reader, kind, place);
+      const names = await namesOf(reader, ofSources(items));
+      return { items: items.map((batch) => batchCard(batch, names)), hasMore };
+    }
+    case 'endpoints': {
+      const { items, hasMore } = await readWaiting(reader, kind, place);
+      const names = await namesOf(reader, { tenantIds: items.map(({ tenantId }) => tenantId), accountIds: [] });
+      return { items: items.map((endpoint) => endpointCard(endpoint, names)), hasMore };
+    }
+    case 'adjustments': {
+      const { items, hasMore } = await readWaiting(reader, kind, place);
+      const names = await namesOf(reader, {
+        tenantIds: items.map(({ tenantId }) => tenantId),
+        accountIds: items.map(({ accountId }) => accountId),
+      });
+      return { items: items.map((adjustment) => adjustmentCard(adjustment, names)), hasMore };
+    }
+  }
+}
+
+function ofSources(items: readonly Pick<Payout, 'tenantId' | 'sourceAccountId'>[]): Parameters<typeof namesOf>[1] {
+  return {
+    tenantIds: items.map(({ tenantId }) => tenantId),
+    accountIds: items.map(({ sourceAccountId }) => sourceAccountId),
+  };
+}
+
+async function proposedFor(reader: Reader, { id, stuckSince }: Payout): Promise<readonly string[]> {
+  if (stuckSince === null) return [];
+  return (await listResolutions(reader, id)).filter(({ status }) => status === 'proposed').map(resolutionLine);
+}
+
+/** The heading is the link, so that a list of links tells the same. */
+function card(path: string, heading: string, rows: Parameters<typeof facts>[0]): Html {
+  return html`<h3><a href="${path}">${heading}</a></h3>
+    ${facts(rows)}`;
+}
+
+export function transferCard(transfer: Transfer, names: Names): Html {
+  const { id, sourceAccountId: from, destinationAccountId: to, approvalsRequired, approvalsReceived } = transfer;
+  return card(
+    pathOf('transfers', id),
+    `${formatAmount(transfer)} from ${names.account(from)} to ${names.account(to)}`,
+    [
+      ['Tenant', names.tenant(transfer.tenantId)],
+      ['Status', tag(transfer.status)],
+      ['Asked for', time(transfer.createdAt)],
+      ...(transfer.status === 'pending_approval'
+        ? ([
+            ['Approvals', `${approvalsReceived ?? 0} of ${approvalsRequired ?? 0}`],
+            ['Expires', timeOrNull(transfer.approvalExpiresAt)],
+          ] as const)
+        : []),
+    ],
+  );
+}
+
+export function payoutCard(payout: Payout, names: Names, proposed: readonly string[] = []): Html {
+  const { id, holderName, country, bankCode, accountEnd, stuckReason } = payout;
+  const to = `${holderName}, ${country} ${bankCode} ****${accountEnd}`;
+  const { approvalsRequired, approvalsReceived } = payout;
+  return card(pathOf('payouts', id), `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`, [
+    ['Tenant', names.tenant(payout.tenantId)],
+    ['Status', tag(payout.status)],
+    ['Asked for', time(payout.createdAt)],
+    ['Stuck since', timeOrNull(payout.stuckSince)],
+    ['Why', stuckReason === null ? null : STUCK_WORDS[stuckReason]],
+    ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
+    ...(payout.status === 'pending_approval'
+      ? ([
+          ['Approvals', `${approvalsReceived ?? 0} of ${approvalsRequired ?? 0}`],
+          ['Expires', timeOrNull(payout.approvalExpiresAt)],
+        ] as const)
+      : []),
+  ]);
+}
+
+export function batchCard(batch: BonusBatch, names: Names): Html {
+  const { id, asset, totalRaw: raw, rowCount, rowsPaid, rowsFailed } = batch;
+  const sum = asset === null ? '' : ` of ${formatAmount({ raw, asset })}`;
+  return card(pathOf('batches', id), `${rowCount} bonuses${sum} from ${names.account(batch.sourceAccountId)}`, [
+    ['Tenant', names.tenant(batch.tenantId)],
+    ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
+    ['Uploaded', time(batch.createdAt)],
+    [
+      'Rows',
+      batch.status === 'executing' ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to come` : null,
+    ],
+  ]);
+}
+
+export function endpointCard(endpoint: WebhookEndpoint, names: Names): Html {
+  const { id, url, status, disabledReason, failingSince, pausedAt } = endpoint;
+  return card(pathOf('endpoints', id), url, [
+    ['Tenant', names.tenant(endpoint.tenantId)],
+    ['Status', [tag(status), pausedAt === null ? '' : html` ${tag('paused')}`]],
+    ['Disabled', disabledReason?.replaceAll('_', ' ') ?? null],
+    ['Failing since', timeOrNull(failingSince)],
+    ['Last success', timeOrNull(endpoint.lastSuccessAt)],
+  ]);
+}
+
+export function adjustmentCard(adjustment: Adjustment, names: Names): Html {
+  const { id, direction, accountId, reason, proposedBy } = adjustment;
+  const way = direction === 'in' ? 'into' : 'out of';
+  return card(pathOf('adjustments', id), `${formatAmount(adjustment)} ${way} ${names.account(accountId)}`, [
+    ['Tenant', names.tenant(adjustment.tenantId)],
+    ['Status', tag(adjustment.status)],
+    ['Reason', reason],
+    ['Proposed by', proposedBy],
+    ['Proposed', time(adjustment.createdAt)],
+  ]);
+}

@@ -1,0 +1,31 @@
+import type { SteeringParts } from '../batches/steering.js';
+import type { Uuid } from '../core/ids.js';
+import type { PayoutApprovals } from '../payouts/approvals.js';
+import type { ReleaseParts } from '../payouts/release.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import type { StaffParts } from '../staff/verification.js';
+import type { TransferApprovals } from '../transfers/approvals.js';
+
+/** What the desk acts and reads with: the services of the other doors. */
+export interface DeskParts extends StaffParts, SteeringParts {
+  readonly transferApprovals: TransferApprovals;
+  readonly payoutApprovals: PayoutApprovals;
+  readonly release: ReleaseParts;
+  /** Hears of an endpoint for which something became due. */
+  readonly onDue: (endpointId: Uuid) => void;
+}
+
+export interface DeskSettings {
+  /** Where people reach the desk; https: its cookies are for TLS alone. */
+  readonly url: string;
+  /** Where the Temporal UI shows a workflow; null where there is none. */
+  readonly workflowUrl: ((workflowId: string) => string) | null;
+  readonly trustedProxies: readonly string[];
+}
+
+/** Who is signed in. `secret` is the session's token: forms are bound to it. */
+export interface SignedInPerson {
+  readonly identity: StaffIdentity;
+  readonly sessionId: Uuid;
+  readonly secret: string;
+}

@@ -1,0 +1,130 @@
+import { rangesWithin } from '../../accounts/movements.js';
+import type { Uuid } from '../../core/ids.js';
+import { instant, type Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { type Entry, entries, ledgerTransactions } from '../../db/entities/ledger.js';
+import { type EventRow, events } from '../../db/entities/events.js';
+import {
+  type WebhookAttempt,
+  webhookAttempts,
+  type WebhookDelivery,
+  webhookDeliveries,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
+import { columnList, literal, literals } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { numbersWithin } from '../../db/numbered.js';
+import { eventsOf } from '../../events/log.js';
+
+/**
+ * What belongs to a resource in tables that have no index by it: looked for where it must be, at the instants at which something
+ * happened to it.
+ */
+
+/** Of a resource with a long story the newest instants are looked at. */
+const MOST_INSTANTS = 24;
+/** A group of commands has one instant: so many rows at most share it in one account, or one log. */
+const MOST_AT_ONE_INSTANT = 2_000;
+/** An event is dated when its tenant's counter is locked, a little after what it tells. */
+const EVENT_LATER_MS = 5_000;
+
+export interface Place {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly accountIds: readonly Uuid[];
+  readonly instants: readonly Instant[];
+}
+
+function distinct(instants: readonly Instant[]): readonly Instant[] {
+  return [...new Set(instants)].sort((one, other) => one - other).slice(-MOST_INSTANTS);
+}
+
+/** Its ledger entries in these accounts, in their order. */
+export async function entriesOf(reader: Reader, { id, accountIds, instants }: Place): Promise<readonly Entry[]> {
+  const found = await Promise.all(
+    [...new Set(accountIds)].flatMap((accountId) =>
+      distinct(instants).map((at) => entriesAt(reader, accountId, at, id)),
+    ),
+  );
+  const all = new Map(found.flat().map((entry) => [entry.id, entry]));
+  return [...all.values()].sort((one, other) => one.createdAt - other.createdAt || (one.raw < other.raw ? -1 : 1));
+}
+
+async function entriesAt(reader: Reader, accountId: Uuid, at: Instant, relatedId: Uuid): Promise<readonly Entry[]> {
+  const ranges = await rangesWithin(reader, accountId, { from: at, to: at });
+  const found = await Promise.all(
+    ranges
+      .filter(({ first, last }) => last === null || last >= first)
+      .map(({ first, last }) =>
+        reader.query(
+          `SELECT ${columnList(entries, 'e')} FROM (SELECT * FROM entries FORCE INDEX (PRIMARY)
+             WHERE account_id=${literal(entries, 'accountId', accountId)} AND seq>=${first}${last === null ? '' : ` AND seq<=${last}`}
+             ORDER BY seq LIMIT ${MOST_AT_ONE_INSTANT}) e
+           JOIN ledger_transactions x ON x.id=e.transaction_id
+           WHERE x.related_id=${literal(ledgerTransactions, 'relatedId', relatedId)}`,
+        ),
+      ),
+  );
+  return found.flat().map((row) => parseRow(entries, row));
+}
+
+/** Its events, in the order of the log. */
+export async function eventsAbout(
+  reader: Reader,
+  { id, tenantId, instants }: Omit<Place, 'accountIds'>,
+): Promise<readonly EventRow[]> {
+  const rows = eventsOf(tenantId);
+  const found = await Promise.all(
+    distinct(instants).map(async (at) => {
+      const { first, last } = await numbersWithin(reader, rows, at, instant(at + EVENT_LATER_MS));
+      if (first > last) return [];
+      return reader.query(
+        `SELECT ${columnList(events, 'e')} FROM (SELECT * FROM events FORCE INDEX (PRIMARY)
+           WHERE ${rows.owner} AND sequence>=${first} AND sequence<=${last} ORDER BY sequence LIMIT ${MOST_AT_ONE_INSTANT}) e
+         WHERE e.resource_id=${literal(events, 'resourceId', id)}`,
+      );
+    }),
+  );
+  const all = new Map(found.flat().map((row) => [String(row.sequence), parseRow(events, row)]));
+  return [...all.values()].sort((one, other) => (one.sequence < other.sequence ? -1 : 1));
+}
+
+/** An event on its way to an endpoint, with what was tried. */
+export interface ToldDelivery {
+  readonly url: string;
+  readonly delivery: WebhookDelivery;
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** What became of the events at the tenant's endpoints, of which there are 16 at most. */
+export async function deliveriesOf(
+  reader: Reader,
+  tenantId: Uuid,
+  told: readonly Pick<EventRow, 'id'>[],
+): Promise<readonly ToldDelivery[]> {
+  const endpoints = await reader.select(webhookEndpoints, { tenantId });
+  if (endpoints.length === 0 || told.length === 0) return [];
+  const ids = literals(
+    webhookDeliveries,
+    'eventId',
+    told.map(({ id }) => id),
+  );
+  const found = await Promise.all(
+    endpoints.map(async ({ id: endpointId, url }) => {
+      const rows = await reader.query(
+        `SELECT ${columnList(webhookDeliveries)} FROM webhook_deliveries FORCE INDEX (event)
+         WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)} AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
+      );
+      const deliveries = rows.map((row) => parseRow(webhookDeliveries, row));
+      if (deliveries.length === 0) return [];
+      const deliveryId = deliveries.map(({ id }) => id);
+      const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, { orderBy: ['deliveryId', 'id'] });
+      return deliveries.map((delivery) => ({
+        url,
+        delivery,
+        attempts: tried.filter((attempt) => attempt.deliveryId === delivery.id),
+      }));
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,47 @@
+import { isExpired, waitingOf } from '../../approvals/rules.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { type Payout, type PayoutRailEvent, type PayoutResolution, payouts } from '../../db/entities/payouts.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+
+/** Payouts as support and operators read them: any tenant's, without roles. */
+
+/** What was raised, the longest first, of every tenant. */
+export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
+  const rows = await reader.query(
+    `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
+     ORDER BY stuck_since LIMIT ${Math.trunc(limit)}`,
+  );
+  return rows.map((row) => parseRow(payouts, row));
+}
+
+/** Why a payout is raised, in words. */
+export const STUCK_WORDS: Readonly<Record<NonNullable<Payout['stuckReason']>, string>> = {
+  no_outcome: 'the rail has not said what became of it',
+  contradiction: 'the rail contradicts what it said before, or what we know',
+};
+
+/** One thing that was said between us and its rail. */
+export function eventLine({ at, kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
+  const what = said === null ? effect : `${said} (${effect})`;
+  const named = railReference === null ? '' : ` as ${railReference}`;
+  const numbered = attempt === null ? '' : `, attempt ${attempt}`;
+  return `${toRfc3339(at)} ${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
+}
+
+export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason }: PayoutResolution): string {
+  const decided = decidedBy === null ? '' : `, ${status} by ${decidedBy}`;
+  return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
+}
+
+/** In words, for whoever has to say it to a customer. */
+export function payoutWaitsFor(payout: Payout, now: Instant): string {
+  const waiting = waitingOf(payout);
+  if (payout.status === 'pending_approval' && waiting !== null)
+    return isExpired(waiting, now)
+      ? 'nothing: its time is over, and a worker ends it as canceled within seconds'
+      : `${waiting.required - waiting.received} of ${waiting.required} approval(s)`;
+  if (payout.status === 'approved') return 'a worker, which hands it to its rail';
+  return payout.status === 'in_progress' ? 'its rail, to say what became of it' : `nothing: it is ${payout.status}`;
+}

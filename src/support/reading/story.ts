@@ -1,0 +1,136 @@
+import { listActs, parseDetails } from '../../access/audit-log.js';
+import { type Amount, formatAmount } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import type { AuditRow } from '../../db/entities/identity.js';
+import type { Entry } from '../../db/entities/ledger.js';
+import { members } from '../../db/entities/parties.js';
+import { approvals } from '../../db/entities/approvals.js';
+import { deliveriesOf, entriesOf, eventsAbout, type ToldDelivery } from './ledger.js';
+import { readNames } from './transfers.js';
+
+/** What happened to a resource, from all the places where something is written down, in the order of time. */
+export interface StoryLine {
+  readonly at: Instant;
+  readonly what: string;
+  readonly by: string | null;
+  readonly details: readonly string[];
+}
+
+export interface Subject {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  /** Whose entries are shown. */
+  readonly accountIds: readonly Uuid[];
+  /** When something happened to it, as its own row says. */
+  readonly instants: readonly (Instant | null)[];
+  /** What only its feature knows. */
+  readonly lines: readonly StoryLine[];
+}
+
+const MOST_ACTS = 200;
+
+export async function readStory(reader: Reader, subject: Subject): Promise<readonly StoryLine[]> {
+  const { id, tenantId, accountIds, lines } = subject;
+  const [acts, given] = await Promise.all([
+    listActs(reader, { subjectId: id }, MOST_ACTS),
+    reader.select(approvals, { resourceId: id }),
+  ]);
+  const known = [...subject.instants, ...acts.map(({ at }) => at), ...given.map(({ createdAt }) => createdAt)];
+  const instants = [...known, ...lines.map(({ at }) => at)].flatMap((at) => at ?? []);
+  const place = { id, tenantId, accountIds, instants };
+  const [entries, events] = await Promise.all([entriesOf(reader, place), eventsAbout(reader, place)]);
+  const [names, people, deliveries] = await Promise.all([
+    readNames(
+      reader,
+      entries.map(({ accountId }) => accountId),
+    ),
+    readPeople(reader, acts),
+    deliveriesOf(reader, tenantId, events),
+  ]);
+  return [
+    ...lines,
+    ...acts.reverse().map((act) => actLine(act, people)),
+    ...entries.map((entry) => entryLine(entry, names.get(entry.accountId) ?? entry.accountId)),
+    ...events.map(({ createdAt, type, id: eventId, sequence }) => ({
+      at: createdAt,
+      what: `Event ${type}`,
+      by: null,
+      details: [`number ${sequence} of the tenant's log, ${eventId}`],
+    })),
+    ...deliveries.flatMap(attemptLines),
+  ].sort((one, other) => one.at - other.at);
+}
+
+/** The lines of its own alone, for what posts nothing and tells nobody. */
+export async function readActs(reader: Reader, id: Uuid): Promise<readonly StoryLine[]> {
+  const acts = await listActs(reader, { subjectId: id }, MOST_ACTS);
+  const people = await readPeople(reader, acts);
+  return acts.reverse().map((act) => actLine(act, people));
+}
+
+async function readPeople(reader: Reader, acts: readonly AuditRow[]): Promise<ReadonlyMap<string, string>> {
+  const ids = acts.flatMap(({ actorClaimed: name }) =>
+    name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
+  );
+  const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
+  return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
+}
+
+/** What the audit log's verbs are called here. The others stand as they are. */
+const WORDS: Readonly<Record<string, string>> = {
+  approve: 'Approved',
+  reject: 'Rejected',
+  cancel: 'Canceled',
+  pause: 'Paused',
+  resume: 'Resumed',
+  retry_now: 'Retry asked for',
+  propose: 'Proposed',
+  resolve_propose: 'Resolution proposed',
+  resolve_approve: 'Resolution applied',
+  resolve_reject: 'Resolution rejected',
+  void: 'Rail asked to void it',
+  retry: 'Rail asked again',
+};
+
+function actLine(act: AuditRow, people: ReadonlyMap<string, string>): StoryLine {
+  const verb = act.action.slice(act.action.indexOf('.') + 1);
+  const isRefused = verb.endsWith('_refused');
+  const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
+  const word = WORDS[plain] ?? plain.replaceAll('_', ' ');
+  const details = Object.entries(parseDetails(act))
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`);
+  const name = people.get(act.actorClaimed) ?? act.actorClaimed;
+  const door = { api: "the tenant's program", ops: 'command line', temporal: 'signal', support: 'support desk' };
+  const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;
+  return { at: act.at, what, by: `${name === '' ? 'nobody named' : name} (${door[act.channel]})`, details };
+}
+
+function entryLine({ raw, asset, kind, seq, createdAt, totalAfter }: Entry, account: string): StoryLine {
+  const sum: Amount = { raw: raw < 0n ? -raw : raw, asset };
+  return {
+    at: createdAt,
+    what: `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`,
+    by: null,
+    details: [`${kind.replaceAll('_', ' ')}, entry ${seq}, ${formatAmount({ raw: totalAfter, asset })} after it`],
+  };
+}
+
+/** No receiver's answer may fill the page. */
+const MOST_SHOWN = 200;
+
+export function attemptLines({ url, delivery, attempts }: ToldDelivery): readonly StoryLine[] {
+  return attempts.map(({ at, status, failure, message, response, durationMs }, index) => ({
+    at,
+    what: `Webhook ${delivery.eventType}, attempt ${index + 1}: ${status ?? failure ?? 'no answer'}`,
+    by: null,
+    details: [
+      url,
+      `${durationMs} ms, now ${delivery.state}`,
+      message ?? '',
+      (response ?? '').slice(0, MOST_SHOWN),
+    ].filter((detail) => detail !== ''),
+  }));
+}

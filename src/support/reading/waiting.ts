@@ -1,0 +1,111 @@
+import { integer, string } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { type Adjustment, adjustments, type Transfer, transfers } from '../../db/entities/operations.js';
+import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow, type Table } from '../../db/table.js';
+import { payoutApproval } from '../../payouts/settle.js';
+import { transferApproval } from '../../transfers/settle.js';
+
+/** What waits for somebody, of every tenant: what has waited longest, or runs out first, stands first. */
+
+interface List<Row> {
+  readonly table: Table<Row>;
+  /** SQL over `t`, its conditions included. */
+  readonly from: string;
+  readonly order: string;
+}
+
+const PENDING = `t.status=${string.literal('pending_approval')}`;
+
+/** By what runs out first, in the order of the index by which expiries are found. */
+const transferList: List<Transfer> = {
+  table: transfers,
+  from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
+  order: transferApproval.expiring.expiresAt,
+};
+
+const payoutList: List<Payout> = {
+  table: payouts,
+  from: payoutApproval.expiring.from,
+  order: payoutApproval.expiring.expiresAt,
+};
+
+const stuckList: List<Payout> = {
+  table: payouts,
+  from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
+  order: 't.stuck_since',
+};
+
+/** Those that have not ended are few: a tenant has a quota of them. */
+const batchList: List<BonusBatch> = {
+  table: bonusBatches,
+  from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
+  order: 't.created_at, t.id',
+};
+
+/** A tenant has 16 endpoints at most, so all of them are looked through. Those that their tenant disabled are its own business. */
+const endpointList: List<WebhookEndpoint> = {
+  table: webhookEndpoints,
+  from: `webhook_endpoints t WHERE t.status<>'deleted' AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL
+    OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
+  order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
+};
+
+/** Made by hand, so there are never many. */
+const adjustmentList: List<Adjustment> = {
+  table: adjustments,
+  from: `adjustments t WHERE t.status='proposed'`,
+  order: 't.created_at, t.id',
+};
+
+export interface WaitingRows {
+  readonly transfers: Transfer;
+  readonly payouts: Payout;
+  readonly stuck: Payout;
+  readonly batches: BonusBatch;
+  readonly endpoints: WebhookEndpoint;
+  readonly adjustments: Adjustment;
+}
+export type WaitingKind = keyof WaitingRows;
+
+const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
+  transfers: transferList,
+  payouts: payoutList,
+  stuck: stuckList,
+  batches: batchList,
+  endpoints: endpointList,
+  adjustments: adjustmentList,
+};
+export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
+
+/** Nobody reads further down, and counting stops there too. */
+export const MOST_LISTED = 1_000;
+
+export interface WaitingPage<Row> {
+  readonly items: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+export async function readWaiting<K extends WaitingKind>(
+  reader: Reader,
+  kind: K,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+): Promise<WaitingPage<WaitingRows[K]>> {
+  const { table, from, order }: List<WaitingRows[K]> = LISTS[kind];
+  const rows = await reader.query(
+    `SELECT ${columnList(table, 't')} FROM ${from} ORDER BY ${order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
+  );
+  const items = rows.slice(0, limit).map((row) => parseRow(table, row));
+  return { items, hasMore: rows.length > limit && skip + limit < MOST_LISTED };
+}
+
+/** How many there are; MOST_LISTED + 1 stands for more. */
+export async function countWaiting(reader: Reader, kind: WaitingKind): Promise<number> {
+  const [row] = await reader.query(
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${LISTS[kind].from} LIMIT ${MOST_LISTED + 1}) few`,
+  );
+  return integer.parse(row?.found);
+}

@@ -1,0 +1,66 @@
+import { noSuchPage } from './failures.js';
+import { NOT_SIGNED_IN, signInPage } from './pages/sign-in.js';
+import { MOST_PAGES, startPage, waitingPage } from './pages/waiting.js';
+import { WAITING_KINDS } from './reading/waiting.js';
+import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
+
+/** Signing in and out. */
+export function sessionRoutes(router: DeskRouter, site: Site): void {
+  const { sessions, addresses } = site;
+  router.get('/sign-in', (context) => {
+    context.state.route = '/sign-in';
+    const next = nextOf(context.query.next);
+    if (context.state.person !== null) return seeOther(context, next);
+    const { secret, cookie } = sessions.formSecret(context.req);
+    if (cookie !== null) context.append('Set-Cookie', cookie);
+    sendPage(context, signInPage(secret, next, null));
+  });
+  router.post('/sign-in', async (context) => {
+    context.state.route = '/sign-in';
+    const { secret } = sessions.formSecret(context.req);
+    const form = await ownForm(context, site, secret);
+    const next = nextOf(form.get('next'));
+    const [name, code] = [form.get('name') ?? '', (form.get('code') ?? '').replaceAll(/\s/g, '')];
+    const cookies = await sessions.open(name, code, addresses.of(context.req), context.state.person);
+    if (cookies === null) return sendPage(context, signInPage(secret, next, NOT_SIGNED_IN, 401));
+    for (const cookie of cookies) context.append('Set-Cookie', cookie);
+    seeOther(context, next);
+  });
+  router.post('/sign-out', async (context) => {
+    context.state.route = '/sign-out';
+    const person = personOf(context);
+    if (person === null) return;
+    await ownForm(context, site, person.secret);
+    context.append('Set-Cookie', await sessions.close(person));
+    seeOther(context, '/sign-in');
+  });
+}
+
+/** Of our own paths alone: nobody is sent elsewhere. */
+function nextOf(given: unknown): string {
+  return typeof given === 'string' && /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) && given !== '/sign-in'
+    ? given
+    : '/';
+}
+
+/** What waits for somebody. */
+export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site): void {
+  router.get('/', async (context) => {
+    context.state.route = '/';
+    if (personOf(context) === null) return;
+    sendPage(context, await startPage(reader));
+  });
+  router.get('/waiting/:kind', async (context) => {
+    context.state.route = '/waiting/{kind}';
+    if (personOf(context) === null) return;
+    const kind = WAITING_KINDS.find((one) => one === context.params.kind);
+    if (kind === undefined) throw noSuchPage();
+    sendPage(context, await waitingPage(reader, kind, pageOf(context)));
+  });
+}
+
+function pageOf({ query: { page = '1' } }: DeskContext): number {
+  const number = typeof page === 'string' && /^[1-9]\d?$/.test(page) ? Number.parseInt(page, 10) : 0;
+  if (number < 1 || number > MOST_PAGES) throw noSuchPage();
+  return number;
+}

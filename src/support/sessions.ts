@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { TokenBuckets } from '../http/rate-limit.js';
+import { findSession, revokeSessions, SESSION_MS, signIn } from '../staff/sessions.js';
+import type { StaffParts } from '../staff/verification.js';
+import type { Cookies } from './cookies.js';
+import { DeskError } from './failures.js';
+import type { SignedInPerson } from './parts.js';
+
+/** Who is signed in at the desk, and how that begins and ends. (docs/contract.md, Staff) */
+
+const IDLE_MS = 30 * 60_000;
+const SESSION_S = SESSION_MS / 1_000;
+/** The form may lie open for so long. */
+const FORM_S = 60 * 60;
+/** Of one address: more than people mistype, and far less than guessing takes. */
+const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
+
+export class DeskSessions {
+  private readonly attempts = new TokenBuckets(SIGN_INS, 1);
+
+  constructor(
+    private readonly staff: StaffParts,
+    private readonly cookies: Cookies,
+  ) {}
+
+  /** Null where nobody is, or no longer: idle for half an hour, eight hours old, revoked, deactivated. */
+  async find(request: IncomingMessage): Promise<SignedInPerson | null> {
+    const secret = this.cookies.read(request, 'desk');
+    const found = secret === null ? null : await findSession(this.staff, secret, 'support', IDLE_MS);
+    if (secret === null || found === null) return null;
+    return { identity: found.identity, sessionId: found.session.id, secret };
+  }
+
+  /** The secret that the sign-in form is bound to, and the cookie that keeps it where the browser has none yet. */
+  formSecret(request: IncomingMessage): { readonly secret: string; readonly cookie: string | null } {
+    const known = this.cookies.read(request, 'desk-form');
+    if (known !== null && /^[A-Za-z0-9_-]{43}$/.test(known)) return { secret: known, cookie: null };
+    const secret = randomBytes(32).toString('base64url');
+    return { secret, cookie: this.cookies.set('desk-form', secret, FORM_S) };
+  }
+
+  /** The cookies of a new session; null where name and code do not prove who it is, which is recorded. Throws DeskError. */
+  async open(
+    name: string,
+    code: string,
+    address: string,
+    before: SignedInPerson | null,
+  ): Promise<readonly string[] | null> {
+    const { allowed, retryAfterS } = this.attempts.take(address);
+    if (!allowed)
+      throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, {
+        'Retry-After': `${retryAfterS}`,
+      });
+    const opened = await signIn(this.staff, { name, code, door: 'support', place: address });
+    if ('refusal' in opened) return null;
+    // Whatever the browser brought along is worth nothing from now on: the session has an id that nobody knew before.
+    if (before !== null) await this.close(before);
+    return [this.cookies.set('desk', opened.token, SESSION_S), this.cookies.clear('desk-form')];
+  }
+
+  /** Answers the cookie that takes the old one away. */
+  async close({ identity, sessionId }: SignedInPerson): Promise<string> {
+    await revokeSessions(this.staff, { id: sessionId }, identity);
+    return this.cookies.clear('desk');
+  }
+}

@@ -1,0 +1,157 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Registry } from 'prom-client';
+import { newId, parseUuid, type Uuid } from '../core/ids.js';
+import { ClientAddresses } from '../http/address.js';
+import { describeFault, type Logger } from '../http/logging.js';
+import { HttpMetrics } from '../http/metrics.js';
+import { RequestAborted } from '../http/request-body.js';
+import { Cookies } from './cookies.js';
+import { DeskError, noSuchPage } from './failures.js';
+import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
+import { documentOf, type Page } from './pages/layout.js';
+import type { DeskParts, DeskSettings, SignedInPerson } from './parts.js';
+import { DeskSessions } from './sessions.js';
+import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
+import { toldPage } from './pages/told.js';
+
+/** The support desk's port: what every request meets before and behind its page. */
+
+export interface Site extends DeskParts {
+  readonly settings: DeskSettings;
+  readonly sessions: DeskSessions;
+  readonly addresses: ClientAddresses;
+  readonly logger: Logger;
+}
+
+/** What Koa carries along with a request. */
+export interface DeskState {
+  requestId: Uuid;
+  /** The template, for logs and metrics. */
+  route: string;
+  person: SignedInPerson | null;
+}
+export type DeskContext = Koa.ParameterizedContext<DeskState>;
+export type DeskRouter = Router<DeskState>;
+
+/** Nothing but our own style sheet and pictures is loaded, forms go to us alone, and no other page holds ours in a frame. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'X-Frame-Options': 'DENY',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+  'Cache-Control': 'no-store',
+};
+
+const CLIENT_GONE = 499;
+
+export interface SiteOptions {
+  readonly parts: DeskParts;
+  readonly settings: DeskSettings;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** Each adds its pages. */
+  readonly routes: readonly ((router: DeskRouter, site: Site) => void)[];
+}
+
+export function createSite({ parts, settings, logger, registry, routes }: SiteOptions): Koa {
+  const sessions = new DeskSessions(parts, new Cookies(settings.url.startsWith('https:')));
+  const addresses = new ClientAddresses(settings.trustedProxies);
+  const site: Site = { ...parts, settings, sessions, addresses, logger };
+  const metrics = new HttpMetrics(registry);
+  const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
+  for (const add of routes) add(router, site);
+  const app = new Koa<DeskState>();
+  app.on('error', (fault: unknown) => logger.debug({ fault: describeFault(fault) }, 'connection failed'));
+  app.use(async (context, next) => {
+    const began = performance.now();
+    context.state = { requestId: newId(), route: 'unknown', person: null };
+    context.set({ ...HEADERS, 'Svc-Request-Id': context.state.requestId });
+    await next().catch((thrown: unknown) => answerError(context, thrown, logger, metrics));
+    const ms = performance.now() - began;
+    const { requestId, route, person } = context.state;
+    metrics.observe(context.method, route, context.status, ms / 1_000);
+    const line = { requestId, method: context.method, route, status: context.status, ms: Math.round(ms * 100) / 100 };
+    logger.info({ ...line, staffId: person?.identity.id ?? null }, 'answered');
+  });
+  app.use(serveAssets);
+  app.use(async (context, next) => {
+    context.state.person = await sessions.find(context.req);
+    await next();
+  });
+  app.use(router.routes());
+  app.use(() => {
+    throw noSuchPage();
+  });
+  return app;
+}
+
+async function serveAssets(context: DeskContext, next: Koa.Next): Promise<void> {
+  const asset = [
+    { path: STYLE_PATH, type: 'text/css; charset=utf-8', text: STYLE, cache: 'public, max-age=31536000, immutable' },
+    { path: ICON_PATH, type: 'image/svg+xml', text: ICON, cache: 'public, max-age=86400' },
+  ].find(({ path }) => path === context.path);
+  if (asset === undefined || (context.method !== 'GET' && context.method !== 'HEAD')) return next();
+  context.state.route = '/assets';
+  context.set('Cache-Control', asset.cache);
+  context.type = asset.type;
+  context.body = asset.text;
+}
+
+function answerError(context: DeskContext, thrown: unknown, logger: Logger, metrics: HttpMetrics): void {
+  if (thrown instanceof RequestAborted) {
+    context.status = CLIENT_GONE;
+    context.respond = false;
+    context.res.destroy();
+    return;
+  }
+  const { page, headers, isFault } = toldPage(thrown, context.state.requestId);
+  if (isFault) {
+    metrics.fault();
+    logger.error({ requestId: context.state.requestId, fault: describeFault(thrown) }, 'a request failed by our fault');
+  }
+  context.set(headers);
+  sendPage(context, page);
+}
+
+export function sendPage(context: DeskContext, page: Page): void {
+  context.status = page.status ?? 200;
+  context.type = 'text/html; charset=utf-8';
+  context.body = documentOf(page, context.state.person);
+}
+
+/** After a form: reloading what is shown sends nothing again. */
+export function seeOther(context: DeskContext, path: string): void {
+  context.redirect(path);
+  context.status = 303;
+  context.body = '';
+}
+
+/** Who asks; who is not signed in is sent to do so. Null: the answer is given. */
+export function personOf(context: DeskContext): SignedInPerson | null {
+  const { person } = context.state;
+  if (person === null) seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
+  return person;
+}
+
+const FORGED =
+  'This form did not come from a page of the desk, or you have signed in anew since. Open the page again, and fill it in there.';
+
+/** A form that this secret's holder filled in on a page of ours. Throws DeskError. */
+export async function ownForm(context: DeskContext, { settings }: Site, secret: string): Promise<URLSearchParams> {
+  if (!isFromOurPage(context.req, new URL(settings.url).origin)) throw new DeskError(403, 'Not accepted', FORGED);
+  const form = await readForm(context.req, context.res);
+  if (!isFormToken(form.get(TOKEN_FIELD), secret)) throw new DeskError(403, 'Not accepted', FORGED);
+  return form;
+}
+
+/** The id in the path. Throws DeskError. */
+export function idOf(context: DeskContext & { readonly params?: Readonly<Record<string, string>> }): Uuid {
+  const id = parseUuid(context.params?.id ?? '');
+  if (id === null) throw noSuchPage();
+  return id;
+}
