@@ -54,6 +54,20 @@ module.exports = {
       '^src/.+/',
     ]),
     reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', ['^src/(http|db|core)/']),
+    {
+      name: 'the-desk-is-a-door',
+      comment: 'Only the program and the command line reach the support desk, and the latter only what it reads.',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/(support/|app-support\\.ts$)' },
+      to: { path: '^src/support/', pathNot: '^src/support/reading/' },
+    },
+    {
+      name: 'what-the-desk-reads-is-no-page',
+      comment: 'reading/ is for the command line too: it knows no page, no form and no HTTP.',
+      severity: 'error',
+      from: { path: '^src/support/reading/' },
+      to: { path: ['^src/support/', '^src/http/'], pathNot: '^src/support/reading/' },
+    },
     reachesOnly(
       'migrations-stand-alone',
       'A migration reaches the database helpers and nothing that changes later.',
@@ -86,7 +100,7 @@ module.exports = {
       name: 'configuration-comes-in-as-arguments',
       comment: 'Only programs and app.ts read config.ts; every other part is given what it needs.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/((server|app|worker|app-worker|migrate)\\.ts$|ops/)' },
+      from: { path: '^src/', pathNot: '^src/((server|app|worker|app-worker|support|app-support|migrate)\\.ts$|ops/)' },
       to: { path: '^src/config\\.ts$' },
     },
     {

@@ -148,6 +148,25 @@ export const WORKER_VARIABLES = {
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
 } as const;
 
+/** What the support desk has beside it. */
+export const SUPPORT_VARIABLES = {
+  ...SERVICE_VARIABLES,
+  SUPPORT_HOST: z.string().default('127.0.0.1').describe('address that the support desk listens on'),
+  SUPPORT_PORT: port.default(8070).describe("port of the support desk; never the tenants'"),
+  SUPPORT_URL: webUrl
+    .default('http://127.0.0.1:8070')
+    .describe('where support staff reach the desk; with https its cookies are for TLS alone'),
+  SUPPORT_TEMPORAL_UI_URL: webUrl
+    .optional()
+    .describe('where support staff reach the Temporal UI; unset: no links to it'),
+  TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
+  PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
+    .default(new Map())
+    .describe(
+      'how long after the last attempt a gateway that cannot void may still pay: bank-a=3600; 86400 unless said',
+    ),
+} as const;
+
 /** What `migrate` needs beside the application's user. */
 export const MIGRATION_VARIABLES = {
   MYSQL_URL: VARIABLES.MYSQL_URL,
@@ -169,11 +188,7 @@ export const OPS_VARIABLES = {
   PAYOUT_RAIL_STATEMENT_DELAY_S: railSeconds(0, 2_592_000)
     .default(new Map())
     .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
-  PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
-    .default(new Map())
-    .describe(
-      'how long after the last attempt a gateway that cannot void may still pay: bank-a=3600; 86400 unless said',
-    ),
+  PAYOUT_RAIL_QUIET_S: SUPPORT_VARIABLES.PAYOUT_RAIL_QUIET_S,
   OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
 } as const;
 
@@ -182,11 +197,13 @@ export const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: VARIABLES.PAYOUT_RAIL_KEYS 
 
 const configSchema = z.object(VARIABLES);
 const workerSchema = z.object(WORKER_VARIABLES);
+const supportSchema = z.object(SUPPORT_VARIABLES);
 const opsSchema = z.object(OPS_VARIABLES);
 const migrationSchema = z.object(MIGRATION_VARIABLES);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
+export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 /** What the processes have in common. */
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -204,6 +221,11 @@ export function readConfig(environment: Environment = process.env): Config {
 /** The same of the worker. */
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
   return withWholeRails(read(workerSchema, environment));
+}
+
+/** The same of the support desk. */
+export function readSupportConfig(environment: Environment = process.env): SupportConfig {
+  return withWholeRails(read(supportSchema, environment));
 }
 
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;

@@ -1,12 +1,19 @@
 import { format } from 'prettier';
 import { z } from 'zod';
-import { MIGRATION_VARIABLES, OPS_VARIABLES, VARIABLES, WORKER_VARIABLES } from '../../src/config.js';
+import {
+  MIGRATION_VARIABLES,
+  OPS_VARIABLES,
+  SUPPORT_VARIABLES,
+  VARIABLES,
+  WORKER_VARIABLES,
+} from '../../src/config.js';
 
 /** docs/configuration.md, made from the schemas that read the environment. */
 
 const PROGRAMS = {
   API: VARIABLES,
   worker: WORKER_VARIABLES,
+  desk: SUPPORT_VARIABLES,
   migrate: MIGRATION_VARIABLES,
   ops: OPS_VARIABLES,
 } as const;
@@ -24,7 +31,7 @@ Configuration comes from the environment alone. A process that starts with a wro
 Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Variables that
 are marked **secret** belong in such files.
 
-The programs are the API (\`dist/src/server.js\`), the worker (\`dist/src/worker.js\`), the migrations (\`dist/src/migrate.js\`) and the
+The programs are the API (\`dist/src/server.js\`), the worker (\`dist/src/worker.js\`), the support desk (\`dist/src/support.js\`), the migrations (\`dist/src/migrate.js\`) and the
 operators' command line (\`npm run ops\`). What each variable is for there:
 `;
 

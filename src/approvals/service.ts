@@ -72,16 +72,20 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
 
-  /** What one of the staff asks at the command line or the support desk: decided in MySQL; the workflow is told then. */
+  /**
+   * What one of the staff asks at the command line or the support desk: decided in MySQL; the workflow is told then. The same
+   * `actId` again finds what became of it.
+   */
   actByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
     staff: StaffIdentity,
     reason: string,
+    actId: Uuid = newId(),
   ): Promise<Answer<Row>> {
     const acting: Acting = { by: 'staff', staff };
     const what = { tenantId, resourceId, action, acting, reason: cleaned(reason, MAX_REASON) };
-    return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
+    return this.act({ ...what, ...this.actKey(resourceId, actId), tellWorkflow: true });
   }
 
   /**

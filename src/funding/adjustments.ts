@@ -86,8 +86,9 @@ export function approveAdjustment(
   parts: FundingParts,
   adjustment: Adjustment,
   by: StaffIdentity,
+  why: string | null = null,
 ): Promise<Settled<Adjustment>> {
-  return decide(parts, approvalKind, 'approve', adjustment, by);
+  return decide(parts, approvalKind, 'approve', adjustment, { by, why });
 }
 
 /** Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (settled already), ledger_unavailable. */
@@ -95,8 +96,9 @@ export function rejectAdjustment(
   parts: FundingParts,
   adjustment: Adjustment,
   by: StaffIdentity,
+  why: string | null = null,
 ): Promise<Settled<Adjustment>> {
-  return decide(parts, rejectionKind, 'reject', adjustment, by);
+  return decide(parts, rejectionKind, 'reject', adjustment, { by, why });
 }
 
 async function decide(
@@ -104,7 +106,7 @@ async function decide(
   kind: CommandKind<DecideAdjustment, Adjustment>,
   action: 'approve' | 'reject',
   { id: adjustmentId, tenantId, accountId, reference }: Adjustment,
-  by: StaffIdentity,
+  { by, why }: Pick<DecideAdjustment, 'by' | 'why'>,
 ): Promise<Settled<Adjustment>> {
   assertMayAct(`adjustment.${action}`, by);
   const step = action === 'approve' ? 'post' : action;
@@ -116,6 +118,7 @@ async function decide(
     accountId,
     systemAccountId: await systemAccountId(database.reader, tenantId, 'adjustment'),
     by,
+    ...(why === undefined ? {} : { why }),
     auditId: newId(),
   });
   return settled(answer, reference);

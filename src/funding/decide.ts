@@ -51,6 +51,8 @@ export interface ProposeAdjustment extends StaffCommand {
 
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
+  /** Why it is decided so, for the audit log, where somebody was asked. */
+  readonly why?: string | null;
   readonly accountId: Uuid;
   /** The tenant's adjustment account, the other side of the correction. */
   readonly systemAccountId: Uuid;
@@ -148,7 +150,10 @@ export function decideApproval(command: DecideAdjustment, view: View): Decision<
     outcome: { done: true, resource: posted },
     writes: {
       postings: [posting],
-      rows: [changeRow(adjustments, posted), actOf(command, adjustmentAct(posted, 'adjustment.approve'), view)],
+      rows: [
+        changeRow(adjustments, posted),
+        actOf(command, adjustmentAct(posted, 'adjustment.approve', command.why), view),
+      ],
     },
     bindsKey: true,
   };
@@ -163,7 +168,10 @@ export function decideRejection(command: DecideAdjustment, view: View): Decision
   return {
     outcome: { done: true, resource: rejected },
     writes: {
-      rows: [changeRow(adjustments, rejected), actOf(command, adjustmentAct(rejected, 'adjustment.reject'), view)],
+      rows: [
+        changeRow(adjustments, rejected),
+        actOf(command, adjustmentAct(rejected, 'adjustment.reject', command.why), view),
+      ],
     },
     bindsKey: true,
   };
@@ -186,10 +194,11 @@ function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Ac
   return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
 }
 
-function adjustmentAct(adjustment: Adjustment, action: string): Act {
+function adjustmentAct(adjustment: Adjustment, action: string, why: string | null = null): Act {
   const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } = adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };
-  const details = { ...money, reference, reason, status, proposed_by: proposedBy };
+  const decided = why === null ? {} : { why };
+  const details = { ...money, reference, reason, status, proposed_by: proposedBy, ...decided };
   return { tenantId, action, subjectType: 'adjustment', subjectId: id, details };
 }
 

@@ -30,6 +30,7 @@ export async function approveResolution(
   { conversation, quietMs }: ReleaseParts,
   payout: Payout,
   by: StaffIdentity,
+  why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
   const { desk, database } = conversation.parts;
@@ -39,13 +40,13 @@ export async function approveResolution(
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&
     outcomeRefusal(payout, open.outcome) === null;
-  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, by, null);
+  if (!asks || !givesBack(payout, open.outcome)) return applyResolution(desk, payout, by, null, why);
   const said = await voided(conversation, payout, by);
-  if (said === null) return applyResolution(desk, payout, by, { by: 'quiet', quietMs: quietMs(payout.rail) });
+  if (said === null) return applyResolution(desk, payout, by, { by: 'quiet', quietMs: quietMs(payout.rail) }, why);
   if (said.status !== 'voided' || open.outcome !== 'failed') return refused(conversation, payout, open, said);
   const release: Release = { by: 'void', said, eventId: newId() };
   try {
-    return await applyResolution(desk, payout, by, release);
+    return await applyResolution(desk, payout, by, release, why);
   } catch (failure) {
     // Decided otherwise meanwhile; the rail has voided it all the same.
     if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')

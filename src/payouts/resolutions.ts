@@ -52,6 +52,8 @@ interface Decide extends ResolutionCommand {
   readonly verdict: 'apply' | 'reject';
   /** Why the money may be given back; null where the outcome gives none back, or the proposal is rejected. */
   readonly release: Release | null;
+  /** Why it is decided so, for the audit log; null where nobody was asked. */
+  readonly why: string | null;
   readonly outboxId: Uuid;
 }
 
@@ -129,7 +131,7 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
   };
   const act = {
     action: isApplied ? 'payout.resolve_approve' : 'payout.resolve_reject',
-    details: { outcome, reason, status: settled.status, proposed_by: open.proposedBy },
+    details: { outcome, reason, status: settled.status, proposed_by: open.proposedBy, ...whyOf(command.why) },
   };
   const rows = [changeRow(payoutResolutions, decided), audited(command, settled, act, view)];
   if (isApplied) {
@@ -140,6 +142,11 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
     rows.push(changeRow(payouts, settled), ...told(command, settled, view));
   }
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey: false };
+}
+
+/** Nothing where nobody was asked. */
+function whyOf(why: string | null): { readonly why?: string } {
+  return why === null ? {} : { why };
 }
 
 function resolved(payout: Payout, outcome: PayoutResolution['outcome'], view: View): Applied {
@@ -269,9 +276,14 @@ export async function proposeResolution(
 }
 
 /** Ends the open proposal; nothing else changes. Throws ApiError authority_insufficient, invalid_state (nothing is proposed), ledger_unavailable. */
-export async function rejectResolution(desk: PostingDesk, facts: Payout, by: StaffIdentity): Promise<Payout> {
+export async function rejectResolution(
+  desk: PostingDesk,
+  facts: Payout,
+  by: StaffIdentity,
+  why: string | null = null,
+): Promise<Payout> {
   assertMayAct('payout.resolve_reject', by);
-  return decided(desk, facts, { verdict: 'reject', release: null, by });
+  return decided(desk, facts, { verdict: 'reject', release: null, by, why });
 }
 
 /**
@@ -284,15 +296,16 @@ export async function applyResolution(
   facts: Payout,
   by: StaffIdentity,
   release: Release | null,
+  why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
-  return decided(desk, facts, { verdict: 'apply', release, by });
+  return decided(desk, facts, { verdict: 'apply', release, by, why });
 }
 
 function decided(
   desk: PostingDesk,
   facts: Payout,
-  wanted: Pick<Decide, 'verdict' | 'release' | 'by'>,
+  wanted: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
   const ids = { auditId: newId(), eventId: newId(), outboxId: newId() };
   return submitted(desk, deciding, { ...base(facts), ...ids, ...wanted, facts });

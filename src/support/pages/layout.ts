@@ -37,9 +37,7 @@ export function documentOf({ title, content }: Page, person: SignedInPerson | nu
 }
 
 function bar(person: SignedInPerson): Html {
-  return html`<nav aria-label="Desk">
-      <a href="/">What waits</a><a href="/search">Search</a><a href="/adjustments/new">Adjust</a>
-    </nav>
+  return html`<nav aria-label="Desk"><a href="/">What waits</a><a href="/search">Search</a></nav>
     <form method="post" action="/sign-out">
       ${tokenField(person.secret)}<span class="who">${person.identity.name}</span
       ><button class="quiet">Sign out</button>

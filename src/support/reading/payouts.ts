@@ -23,11 +23,16 @@ export const STUCK_WORDS: Readonly<Record<NonNullable<Payout['stuckReason']>, st
 };
 
 /** One thing that was said between us and its rail. */
-export function eventLine({ at, kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
+export function eventLine(event: PayoutRailEvent): string {
+  return `${toRfc3339(event.at)} ${eventWords(event)}`;
+}
+
+/** The same without its time. */
+export function eventWords({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;
-  return `${toRfc3339(at)} ${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
+  return `${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
 }
 
 export function resolutionLine({ outcome, status, proposedBy, decidedBy, reason }: PayoutResolution): string {

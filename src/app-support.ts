@@ -1,0 +1,82 @@
+import { type Bridge, type Core, isLedgerReady } from './app.js';
+import type { SupportConfig } from './config.js';
+import { createAdmin } from './http/admin.js';
+import { ErrorWriter } from './http/errors.js';
+import { keyringMetrics } from './http/keyring-metrics.js';
+import type { Logger } from './http/logging.js';
+import { listen, type RunningServer } from './http/node-server.js';
+import { PayoutApprovals } from './payouts/approvals.js';
+import { RailConversation } from './payouts/conversation.js';
+import { railMetrics } from './payouts/metrics.js';
+import { openRails } from './payouts/rails/registry.js';
+import { SIMULATED } from './payouts/rails/rules.js';
+import { SimulatedRail } from './payouts/rails/simulated.js';
+import { type ReleaseParts, USUAL_QUIET_MS } from './payouts/release.js';
+import type { DeskParts } from './support/parts.js';
+import { sessionRoutes, waitingRoutes } from './support/routes.js';
+import { shelfRoutes } from './support/shelf-routes.js';
+import { createSite } from './support/site.js';
+import { TransferApprovals } from './transfers/approvals.js';
+
+/** Builds the support desk's parts once from the configuration, as app.ts does for the API. */
+
+export interface SupportServers {
+  readonly desk: RunningServer;
+  readonly admin: RunningServer;
+}
+
+/** Opens the desk's port and the admin port. From then on pages are answered, with 503 while MySQL is away. */
+export async function openSupport(
+  config: SupportConfig,
+  core: Core,
+  bridge: Bridge,
+  logger: Logger,
+): Promise<SupportServers> {
+  const errors = new ErrorWriter(config.DOCS_URL);
+  keyringMetrics(core.registry, config);
+  const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
+  const site = createSite({
+    parts: buildDeskParts(config, core, bridge, logger),
+    settings: { url, trustedProxies, workflowUrl: workflowUrl(config) },
+    logger,
+    registry: core.registry,
+    routes: [sessionRoutes, waitingRoutes, shelfRoutes],
+  });
+  core.guard.start();
+  const admin = createAdmin({ registry: core.registry, isReady: () => isLedgerReady(core), errors });
+  return {
+    desk: await listen(site.callback(), errors, { host: config.SUPPORT_HOST, port: config.SUPPORT_PORT }),
+    admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
+  };
+}
+
+function buildDeskParts(config: SupportConfig, core: Core, { nudge, waker }: Bridge, logger: Logger): DeskParts {
+  const { database, desk, clock } = core;
+  return {
+    database,
+    desk,
+    clock,
+    encryptionKeys: config.ENCRYPTION_KEYS,
+    transferApprovals: new TransferApprovals(desk, database.reader, clock, nudge),
+    payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
+    release: buildRelease(config, core, logger),
+    onDue: (endpointId) => waker.endpoint(endpointId),
+  };
+}
+
+/** The way to every rail, which is asked before money is given back. */
+function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseParts {
+  const { database, desk, clock, failpoints, registry } = core;
+  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
+  const rails = openRails(new SimulatedRail(database, clock, SIMULATED), { urls, keys }, clock);
+  const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
+  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer });
+  return { conversation, quietMs: (rail) => quiet.get(rail) ?? USUAL_QUIET_MS };
+}
+
+function workflowUrl(config: SupportConfig): ((workflowId: string) => string) | null {
+  const { SUPPORT_TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace } = config;
+  if (ui === undefined) return null;
+  const base = `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  return (workflowId) => `${base}/${encodeURIComponent(workflowId)}`;
+}

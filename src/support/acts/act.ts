@@ -1,0 +1,79 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import { newId, parseUuid, type Uuid } from '../../core/ids.js';
+import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
+import { DeskError } from '../failures.js';
+import { html, type Html } from '../html.js';
+import type { DeskParts, SignedInPerson } from '../parts.js';
+
+/** What somebody asks of a resource by a form, once. */
+export interface Asked {
+  readonly by: StaffIdentity;
+  /** 1 to 140 characters. */
+  readonly reason: string;
+  /** The form's own: sent twice, it acts once. */
+  readonly actId: Uuid;
+  readonly form: URLSearchParams;
+}
+
+/** What can be done on a resource's page. */
+export interface DeskAct<Resource> {
+  /** The last part of its path. */
+  readonly verb: string;
+  readonly name: StaffActName;
+  /** On its button. */
+  readonly label: string;
+  /** What it does, for whoever has not done it before. */
+  readonly explanation: string;
+  /** It ends something, or gives it up. */
+  readonly isStop?: true;
+  /** What the form asks for beside the reason. */
+  readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
+  /** Whether it makes sense now: its button is shown then. The service decides. */
+  readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
+  /** The service writes down itself what it refuses to the staff. */
+  readonly recordsRefusals?: true;
+  /** Throws ApiError for what is refused. */
+  readonly run: (parts: DeskParts, resource: Resource, asked: Asked) => Promise<void>;
+}
+
+/** What the audit log and the acts need of any resource. */
+export interface ActSubject {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly subjectType: string;
+}
+
+const ACT_FIELD = 'act';
+
+/** A new act of this form: nobody makes one up, and none fits another form. */
+export function actField({ secret }: SignedInPerson, verb: string, subject: string): Html {
+  const id = newId();
+  return html`<input type="hidden" name="${ACT_FIELD}" value="${id}.${mark(secret, verb, subject, id)}" />`;
+}
+
+/** Throws DeskError. */
+export function actOf(form: URLSearchParams, { secret }: SignedInPerson, verb: string, subject: string): Uuid {
+  const [given = '', own = ''] = (form.get(ACT_FIELD) ?? '').split('.');
+  const id = parseUuid(given);
+  const [one, other] = [Buffer.from(own), Buffer.from(mark(secret, verb, subject, given))];
+  if (id === null || one.length !== other.length || !timingSafeEqual(one, other))
+    throw new DeskError(403, 'Not accepted', 'This form is not one of this page. Open the page again.');
+  return id;
+}
+
+/** The same form once more, for an act of which it is not known what became. */
+export function sameActField(form: URLSearchParams): Html {
+  return html`<input type="hidden" name="${ACT_FIELD}" value="${form.get(ACT_FIELD) ?? ''}" />`;
+}
+
+function mark(secret: string, verb: string, subject: string, id: string): string {
+  return createHmac('sha256', secret).update(`${verb}/${subject}/${id}`).digest('base64url');
+}
+
+/** Throws what was refused, as the services do that throw by themselves. */
+export function assertDone(
+  outcome: { readonly done: true } | { readonly done: false; readonly refusal: Refusal },
+): void {
+  if (!outcome.done) throw new ApiError(outcome.refusal);
+}

@@ -1,0 +1,97 @@
+import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js';
+import { ApiError, invalidField } from '../../core/errors.js';
+import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
+import type { Account } from '../../db/entities/parties.js';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
+import { settledRefusal } from '../../funding/rules.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { html, type Html } from '../html.js';
+import { parseUnits } from '../units.js';
+import type { DeskAct } from './act.js';
+
+/** Corrections: one person proposes, another posts. */
+
+export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
+  {
+    verb: 'approve',
+    name: 'adjustment.approve',
+    label: 'Post',
+    explanation: 'The money moves at once. Nobody posts what they proposed themselves.',
+    isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
+    run: async (parts, adjustment, { by, reason }) =>
+      assertOwn((await approveAdjustment(parts, adjustment, by, reason)).resource, by),
+  },
+  {
+    verb: 'reject',
+    name: 'adjustment.reject',
+    label: 'Reject',
+    explanation: 'Ends the proposal; nothing moves. Whoever made it may take it back so.',
+    isStop: true,
+    isOpen: ({ status }) => status === 'proposed',
+    run: async (parts, adjustment, { by, reason }) =>
+      assertOwn((await rejectAdjustment(parts, adjustment, by, reason)).resource, by),
+  },
+];
+
+/** The key tells what was done before under it, whoever did it: another's deed is none of this person's. */
+function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
+  if (adjustment.decidedById !== by.id) throw new ApiError(settledRefusal(adjustment));
+}
+
+export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
+  {
+    verb: 'adjust',
+    name: 'adjustment.propose',
+    label: 'Propose an adjustment',
+    explanation:
+      "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
+    fields: (_, given) => adjustmentFields(given),
+    isOpen: ({ status }) => status !== 'closed',
+    run: async (parts, { id: accountId, tenantId }, { by, reason, form }) => {
+      const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
+      if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
+      const asset = assetOf(form);
+      const raw = parseUnits(form.get('amount') ?? '', asset);
+      if (raw === null) throw new ApiError(invalidField('amount', 'write it as 1500.00'));
+      const reference = form.get('reference') ?? '';
+      await proposeAdjustment(parts, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+    },
+  },
+];
+
+function assetOf(form: URLSearchParams): Asset {
+  const asset = form.get('asset') ?? '';
+  if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
+  return asset;
+}
+
+function adjustmentFields(given: URLSearchParams | null): Html {
+  return html`<label
+      >Direction<select name="direction" required>
+        <option value="in">into the account</option>
+        <option value="out">out of the account</option>
+      </select></label
+    >
+    <label
+      >Asset<select name="asset" required>
+        ${ASSETS.map((asset) => html`<option value="${asset}">${asset}, ${LISTED_ASSETS[asset].scale} decimals</option>`)}
+      </select></label
+    >
+    <label
+      >Amount<span class="hint">As 1500.00, with a point and no other signs</span
+      ><input name="amount" required inputmode="decimal" value="${given?.get('amount') ?? ''}"
+    /></label>
+    <label
+      >Reference<span class="hint"
+        >Your own name for it, such as case-118: letters, digits, points, dashes. Used again, it moves nothing
+        again</span
+      >
+      <input
+        name="reference"
+        required
+        pattern="[A-Za-z0-9._\\-]{1,64}"
+        maxlength="64"
+        autocapitalize="none"
+        value="${given?.get('reference') ?? ''}"
+    /></label>`;
+}

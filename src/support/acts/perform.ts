@@ -1,0 +1,139 @@
+import { type Act, auditRow, listActs, recordRows } from '../../access/audit-log.js';
+import { MAX_REASON } from '../../approvals/service.js';
+import { cleanText } from '../../core/checked-text.js';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import { timeOfId, type Uuid } from '../../core/ids.js';
+import { UnknownKey } from '../../core/fingerprint.js';
+import { auditLog } from '../../db/entities/identity.js';
+import { isUnavailable } from '../../db/failures.js';
+import { transact } from '../../db/transact.js';
+import { asksForCode, STAFF_ACTS, type StaffActName, type StaffIdentity } from '../../staff/rules.js';
+import { verifyClaim } from '../../staff/verification.js';
+import type { DeskParts, SignedInPerson } from '../parts.js';
+import { actOf, type ActSubject, type DeskAct } from './act.js';
+
+/** What a form came to. `unknown`: the database did not say, and only the same form again tells. */
+export type Performed =
+  | { readonly came: 'done' }
+  | { readonly came: 'refused'; readonly refusal: Refusal }
+  | { readonly came: 'unknown'; readonly fault: unknown };
+
+/** Those under way, so that of a double click the second learns what the first came to. */
+const underWay = new Map<string, Promise<Performed>>();
+
+/**
+ * Does what a form asks, once: the code is checked where the table asks for one, the service decides, and what is refused leaves
+ * one line in the audit log. Throws DeskError for a form that is none of ours.
+ */
+export function perform<Resource>(
+  parts: DeskParts,
+  act: DeskAct<Resource>,
+  resource: Resource,
+  subject: ActSubject,
+  { person, form }: { readonly person: SignedInPerson; readonly form: URLSearchParams },
+): Promise<Performed> {
+  const actId = actOf(form, person, act.verb, subject.id);
+  const known = underWay.get(actId);
+  if (known !== undefined) return known;
+  const running = performOnce(parts, act, resource, subject, { person, form, actId }).finally(() =>
+    underWay.delete(actId),
+  );
+  underWay.set(actId, running);
+  return running;
+}
+
+interface Given {
+  readonly person: SignedInPerson;
+  readonly form: URLSearchParams;
+  readonly actId: Uuid;
+}
+
+async function performOnce<Resource>(
+  parts: DeskParts,
+  act: DeskAct<Resource>,
+  resource: Resource,
+  subject: ActSubject,
+  { person: { identity }, form, actId }: Given,
+): Promise<Performed> {
+  const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
+  if (!('clean' in cleaned)) return { came: 'refused', refusal: NO_REASON };
+  try {
+    const refusal = await codeRefusal(parts, act.name, subject, { identity, form, actId });
+    if (refusal !== null) return { came: 'refused', refusal };
+    if (await wasDone(parts, act.name, subject.id, identity, actId)) return { came: 'done' };
+    await act.run(parts, resource, { by: identity, reason: cleaned.clean, actId, form });
+    return { came: 'done' };
+  } catch (failure) {
+    // A fault of ours may have come before the deed or after it.
+    if (!(failure instanceof ApiError)) return { came: 'unknown', fault: isAway(failure) ? null : failure };
+    if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
+    if (act.recordsRefusals !== true) await recordRefusal(parts, act.name, subject, identity, failure.refusal, actId);
+    return { came: 'refused', refusal: failure.refusal };
+  }
+}
+
+const NO_REASON: Refusal = {
+  code: 'invalid_field',
+  message: `a reason of 1 to ${MAX_REASON} characters is needed, in one line`,
+};
+
+function isAway(failure: unknown): boolean {
+  return isUnavailable(failure) || failure instanceof UnknownKey;
+}
+
+/** Null where no code is asked for, or it is right; used up for this act then. A refusal is recorded. */
+async function codeRefusal(
+  parts: DeskParts,
+  name: StaffActName,
+  subject: ActSubject,
+  { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
+): Promise<Refusal | null> {
+  if (!asksForCode(name, 'support')) return null;
+  const rule: { readonly right: (typeof STAFF_ACTS)[StaffActName]['right']; readonly twoPeople?: true } =
+    STAFF_ACTS[name];
+  const verified = await verifyClaim(parts, {
+    name: identity.name,
+    code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
+    door: 'support',
+    right: rule.right,
+    twoPeople: rule.twoPeople === true,
+    receivedAt: parts.clock(),
+    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}`,
+    refusedAct: refusedAct(name, subject),
+  });
+  if ('refusal' in verified) return verified.refusal;
+  if (verified.identity.id !== identity.id) throw new Error('a code proved somebody else than who is signed in');
+  return null;
+}
+
+function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }: ActSubject): Act {
+  return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
+}
+
+/** The same person has done the same to it since this form was shown: by this form, or one that lay beside it. */
+async function wasDone(
+  { database }: DeskParts,
+  action: StaffActName,
+  subjectId: Uuid,
+  { name }: StaffIdentity,
+  actId: Uuid,
+): Promise<boolean> {
+  const acts = await listActs(database.reader, { subjectId, action }, 5);
+  return acts.some((act) => act.channel === 'support' && act.actorClaimed === name && act.at >= timeOfId(actId));
+}
+
+/** Under the act's own id: once, however often the form is sent. */
+async function recordRefusal(
+  { database, clock }: DeskParts,
+  name: StaffActName,
+  subject: ActSubject,
+  by: StaffIdentity,
+  { message: refused }: Refusal,
+  id: Uuid,
+): Promise<void> {
+  const act = refusedAct(name, subject);
+  await transact(database, async (transaction) => {
+    if ((await transaction.find(auditLog, { id })) !== undefined) return;
+    recordRows(transaction, [auditRow(id, by, clock(), { ...act, details: { refused } })]);
+  });
+}

@@ -1,0 +1,135 @@
+import { asksForCode, actRefusal } from '../../staff/rules.js';
+import { actField, type DeskAct, sameActField } from '../acts/act.js';
+import { type Content, html, type Html } from '../html.js';
+import type { SignedInPerson } from '../parts.js';
+import type { StoryLine } from '../reading/story.js';
+import { type Fact, facts, notice, type Page, time, tokenField } from './layout.js';
+
+/** What a resource's page shows: what it is, what may be done with it, and what happened to it. */
+export interface Shown {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  /** Between what may be done and the story. */
+  readonly more?: Content;
+  readonly story: readonly StoryLine[];
+  /** Where its workflow is in the Temporal UI; null where it has none. */
+  readonly workflow: string | null;
+}
+
+/** What came of a form that was sent just now. */
+export interface Came {
+  readonly verb: string;
+  readonly form: URLSearchParams;
+  readonly came: 'refused' | 'unknown';
+  readonly message: string;
+  readonly status: number;
+}
+
+export interface Stage<Resource> {
+  /** `/transfers/…` */
+  readonly path: string;
+  readonly id: string;
+  readonly resource: Resource;
+  readonly acts: readonly DeskAct<Resource>[];
+  readonly person: SignedInPerson;
+}
+
+export function resourcePage<Resource>(stage: Stage<Resource>, shown: Shown, said: Came | string | null): Page {
+  const { acts, resource, person } = stage;
+  const came = typeof said === 'string' ? null : said;
+  // A form of which it is not known what became stays, whatever the page now knows.
+  const own = acts.filter(
+    (act) =>
+      (act.isOpen(resource, person.identity) && actRefusal(act.name, person.identity) === null) ||
+      (came?.came === 'unknown' && came.verb === act.verb),
+  );
+  const forms = own.map((act) => actForm(stage, act, came?.verb === act.verb ? came : null));
+  const content = html`${said === null ? '' : saidNotice(said)}
+    <div class="card">${facts(shown.facts)}</div>
+    ${shown.workflow === null ? '' : html`<p><a href="${shown.workflow}" rel="noreferrer">Its workflow in the Temporal UI</a></p>`}
+    ${
+      forms.length === 0
+        ? ''
+        : html`<section aria-labelledby="acts">
+            <h2 id="acts">What you can do</h2>
+            ${forms}
+          </section>`
+    }
+    ${shown.more}
+    <section aria-labelledby="story">
+      <h2 id="story">What happened</h2>
+      ${storyList(shown.story)}
+    </section>`;
+  return { title: shown.title, content, status: came?.status ?? 200 };
+}
+
+/** While the database does not answer there is nothing else to show. */
+export function unknownPage<Resource>(stage: Stage<Resource>, act: DeskAct<Resource>, came: Came): Page {
+  const content = html`${saidNotice(came)}${actForm(stage, act, came)}
+    <p><a href="${stage.path}">Its page</a></p>`;
+  return { title: act.label, content, status: came.status };
+}
+
+function saidNotice(said: Came | string): Html {
+  if (typeof said === 'string') return notice('good', said);
+  if (said.came === 'refused') return notice('bad', html`<p><strong>Nothing was changed.</strong> ${said.message}</p>`);
+  return notice(
+    'wait',
+    html`<p>
+      <strong>It is not known whether this was done.</strong> The ledger did not answer. Send the same form below once
+      more in a moment: it acts once, and says what became of it.
+    </p>`,
+  );
+}
+
+function actForm<Resource>(
+  { path, id, resource, person }: Stage<Resource>,
+  act: DeskAct<Resource>,
+  came: Came | null,
+): Html {
+  const given = came?.form ?? null;
+  const field = came?.came === 'unknown' ? sameActField(came.form) : actField(person, act.verb, id);
+  const code = asksForCode(act.name, 'support')
+    ? html`<label
+        >Code<span class="hint">Six digits that you have not used yet: after one was used, wait for the next</span>
+        <input
+          name="code"
+          required
+          inputmode="numeric"
+          autocomplete="one-time-code"
+          pattern="[0-9 ]{6,7}"
+          maxlength="7"
+      /></label>`
+    : '';
+  const form = html`<summary>${act.label}</summary>
+    <p class="soft">${act.explanation}</p>
+    <form class="stacked" method="post" action="${path}/${act.verb}">
+      ${tokenField(person.secret)}${field} ${act.fields?.(resource, given) ?? ''}
+      <label
+        >Reason<span class="hint">Up to 140 characters, kept with your name. No names or numbers of customers</span>
+        <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
+      /></label>
+      ${code}
+      <div><button class="${act.isStop === true ? 'stop' : 'go'}">${act.label}</button></div>
+    </form>`;
+  return came === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
+}
+
+export function storyList(story: readonly StoryLine[]): Html {
+  if (story.length === 0) return html`<p>Nothing is written down.</p>`;
+  return html`<ol class="story">
+    ${story.map(
+      ({ at, what, by, details }) =>
+        html`<li>
+          ${time(at)}<strong>${what}</strong>${by === null ? '' : html`, by ${by}`}
+          ${
+            details.length === 0
+              ? ''
+              : html`<ul class="plain soft">
+                  ${details.map((detail) => html`<li>${detail}</li>`)}
+                </ul>`
+          }
+        </li>`,
+    )}
+  </ol>`;
+}

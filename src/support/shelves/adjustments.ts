@@ -1,0 +1,46 @@
+import { formatAmount } from '../../core/amount.js';
+import { type Adjustment, adjustments } from '../../db/entities/operations.js';
+import { tenants } from '../../db/entities/parties.js';
+import { ADJUSTMENT_ACTS } from '../acts/adjustments.js';
+import { html } from '../html.js';
+import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { readStory } from '../reading/story.js';
+import { readNames } from '../reading/transfers.js';
+import type { Shelf } from './shelf.js';
+
+export const adjustmentShelf: Shelf<Adjustment> = {
+  name: 'adjustments',
+  acts: ADJUSTMENT_ACTS,
+  find: ({ database: { reader } }, id) => reader.find(adjustments, { id }),
+  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'adjustment' }),
+  async show({ database: { reader } }, adjustment) {
+    const { id, tenantId, accountId, direction } = adjustment;
+    const [names, tenant, story] = await Promise.all([
+      readNames(reader, [accountId]),
+      reader.find(tenants, { id: tenantId }),
+      readStory(reader, {
+        ...{ id, tenantId, accountIds: [accountId], lines: [] },
+        instants: [adjustment.createdAt, adjustment.decidedAt],
+      }),
+    ]);
+    const way = direction === 'in' ? 'into' : 'out of';
+    return {
+      title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
+      facts: [
+        ['Status', tag(adjustment.status)],
+        ['Amount', amount(adjustment)],
+        ['Account', html`${way} <a href="${pathOf('accounts', accountId)}">${names.get(accountId) ?? accountId}</a>`],
+        ['Reason', adjustment.reason],
+        ['Reference', adjustment.reference],
+        ['Tenant', tenant?.name ?? tenantId],
+        ['Proposed by', adjustment.proposedBy],
+        ['Proposed', time(adjustment.createdAt)],
+        ['Decided by', adjustment.decidedBy],
+        ['Decided', timeOrNull(adjustment.decidedAt)],
+        ['Id', id],
+      ],
+      story,
+      workflow: null,
+    };
+  },
+};

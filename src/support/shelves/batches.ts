@@ -1,0 +1,89 @@
+import { formatAmount } from '../../core/amount.js';
+import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { members, tenants } from '../../db/entities/parties.js';
+import { readBatchRows } from '../../batches/reading.js';
+import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
+import { batchWorkflowId } from '../../temporal/contracts.js';
+import { BATCH_ACTS } from '../acts/steering.js';
+import { cards, facts, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { html, type Html } from '../html.js';
+import { readStory, type StoryLine } from '../reading/story.js';
+import { readNames } from '../reading/transfers.js';
+import { type Shelf, workflowLink } from './shelf.js';
+
+const SHOWN_ROWS = 20;
+
+export const batchShelf: Shelf<BonusBatch> = {
+  name: 'batches',
+  acts: BATCH_ACTS,
+  find: ({ database: { reader } }, id) => reader.find(bonusBatches, { id }),
+  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'bonus_batch' }),
+  async show(site, batch) {
+    const { reader } = site.database;
+    const { id, tenantId, sourceAccountId: from, asset, createdBy, executedBy } = batch;
+    const [names, tenant, people, failed] = await Promise.all([
+      readNames(reader, [from]),
+      reader.find(tenants, { id: tenantId }),
+      reader.select(members, { id: [createdBy, ...(executedBy === null ? [] : [executedBy])] }),
+      readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
+    ]);
+    const nameOf = (wanted: string | null): string | null =>
+      wanted === null ? null : `${people.find((one) => one.id === wanted)?.name ?? wanted} (member of the tenant)`;
+    const steps: readonly (readonly [string, StoryLine['at'] | null, string | null])[] = [
+      ['Uploaded', batch.createdAt, nameOf(createdBy)],
+      ['Validated', batch.validatedAt, null],
+      ['Execution begun', batch.executedAt, nameOf(executedBy)],
+      ['Ended', batch.finishedAt, null],
+    ];
+    const lines = steps.flatMap(([what, at, by]) => (at === null ? [] : [{ at, what, by, details: [] }]));
+    const sum = (raw: bigint): string | null => (asset === null ? null : formatAmount({ raw, asset }));
+    return {
+      title: `Batch of ${batch.rowCount} bonuses`,
+      facts: [
+        ['Status', [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : '']],
+        ['Paused because', batch.pauseReason],
+        ['Paused by', batch.pausedBy],
+        ['Total', sum(batch.totalRaw)],
+        ['Fees', sum(batch.feesRaw)],
+        ['Rows', `${batch.rowCount}, of which ${batch.rowsRejected} with problems`],
+        [
+          'Paid',
+          isAccepted(batch)
+            ? `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to come`
+            : null,
+        ],
+        ['From', html`<a href="${pathOf('accounts', from)}">${names.get(from) ?? from}</a>`],
+        ['Description', batch.description],
+        ['Tenant', tenant?.name ?? tenantId],
+        ['Uploaded', time(batch.createdAt)],
+        ['Canceled', timeOrNull(batch.canceledAt)],
+        ['Rejected because', batch.rejectionCode],
+        ['Id', id],
+      ],
+      more: failedRows(failed, batch.rowsFailed),
+      // Its bonuses are posted one by one, under their own names: the batch's entries are not listed here.
+      story: await readStory(reader, {
+        ...{ id, tenantId, accountIds: [], lines },
+        instants: [batch.createdAt, batch.validatedAt, batch.finishedAt],
+      }),
+      workflow: workflowLink(site, batchWorkflowId(id)),
+    };
+  },
+};
+
+function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Html {
+  if (rows.length === 0) return html``;
+  return html`<section aria-labelledby="failed">
+    <h2 id="failed">Failed rows, the first ${rows.length} of ${count}</h2>
+    ${cards(
+      rows.map(
+        ({ number, recipient, code, message }) =>
+          html`<h3>Row ${number}</h3>
+            ${facts([
+              ['Recipient', recipient],
+              ['Why', `${code ?? ''}: ${message ?? ''}`],
+            ])}`,
+      ),
+    )}
+  </section>`;
+}

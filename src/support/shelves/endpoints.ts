@@ -1,0 +1,71 @@
+import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
+import { tenants } from '../../db/entities/parties.js';
+import { describe } from '../../webhooks/operating.js';
+import { readDeliveries, type ShownDelivery } from '../../webhooks/reading.js';
+import { webhookWorkflowId } from '../../temporal/contracts.js';
+import { ENDPOINT_ACTS } from '../acts/steering.js';
+import { html, type Html } from '../html.js';
+import { cards, facts, tag, time, timeOrNull } from '../pages/layout.js';
+import { attemptLines, readActs } from '../reading/story.js';
+import { type Shelf, workflowLink } from './shelf.js';
+
+const SHOWN_DELIVERIES = 20;
+
+export const endpointShelf: Shelf<WebhookEndpoint> = {
+  name: 'endpoints',
+  acts: ENDPOINT_ACTS,
+  find: ({ database: { reader } }, id) => reader.find(webhookEndpoints, { id }),
+  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'webhook_endpoint' }),
+  async show(site, endpoint) {
+    const { reader } = site.database;
+    const { id, tenantId, url, pausedAt, lostFrom, lostTo } = endpoint;
+    const [described, tenant, { items }, acts] = await Promise.all([
+      describe(reader, id, site.clock()),
+      reader.find(tenants, { id: tenantId }),
+      readDeliveries(reader, id, null, SHOWN_DELIVERIES),
+      readActs(reader, id),
+    ]);
+    const tried = items.flatMap(({ delivery, attempts }) => attemptLines({ url: '', delivery, attempts }));
+    return {
+      title: `Webhook endpoint ${url}`,
+      facts: [
+        ['Status', [tag(endpoint.status), pausedAt === null ? '' : html` ${tag('paused')}`]],
+        ['Disabled', endpoint.disabledReason?.replaceAll('_', ' ') ?? null],
+        ['Waits for', described.text],
+        ['Paused by', endpoint.pausedBy],
+        ['Failing since', timeOrNull(endpoint.failingSince)],
+        ['Failures in a row', endpoint.failuresInRow === 0 ? null : endpoint.failuresInRow],
+        ['Last success', timeOrNull(endpoint.lastSuccessAt)],
+        ['Next probe', timeOrNull(endpoint.probeAt)],
+        ['Events', described.types.join(', ')],
+        ['Lost', lostFrom === null || lostTo === null ? null : `events ${lostFrom} to ${lostTo}`],
+        ['Tenant', tenant?.name ?? tenantId],
+        ['Registered', time(endpoint.createdAt)],
+        ['Id', id],
+      ],
+      more: deliveryList(items),
+      story: [...acts, ...tried].sort((one, other) => one.at - other.at),
+      workflow: workflowLink(site, webhookWorkflowId(id)),
+    };
+  },
+};
+
+function deliveryList(items: readonly ShownDelivery[]): Html {
+  if (items.length === 0) return html``;
+  return html`<section aria-labelledby="sent">
+    <h2 id="sent">Deliveries, the newest ${items.length}</h2>
+    ${cards(
+      items.map(({ delivery, attempts }) => {
+        const last = attempts.at(-1);
+        return html`<h3>${delivery.eventType}</h3>
+          ${facts([
+            ['Status', tag(delivery.state)],
+            ['Event', delivery.eventId],
+            ['Attempts', attempts.length],
+            ['Last answer', last === undefined ? null : (last.status ?? last.failure)],
+            ['Next attempt', timeOrNull(delivery.nextAttemptAt)],
+          ])}`;
+      }),
+    )}
+  </section>`;
+}

@@ -1,0 +1,70 @@
+import { formatAmount } from '../../core/amount.js';
+import { members, tenants } from '../../db/entities/parties.js';
+import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
+import { listResolutions } from '../../payouts/resolutions.js';
+import { transitionsOf } from '../../payouts/rules.js';
+import { payoutWorkflowId } from '../../temporal/contracts.js';
+import { PAYOUT_ACTS, type ShownPayout } from '../acts/resolutions.js';
+import { html } from '../html.js';
+import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { eventWords, payoutWaitsFor, resolutionLine, STUCK_WORDS } from '../reading/payouts.js';
+import { readStory, type StoryLine } from '../reading/story.js';
+import { readNames } from '../reading/transfers.js';
+import { type Shelf, workflowLink } from './shelf.js';
+
+export const payoutShelf: Shelf<ShownPayout> = {
+  name: 'payouts',
+  acts: PAYOUT_ACTS,
+  async find({ database: { reader } }, id) {
+    const [payout, resolutions] = await Promise.all([reader.find(payouts, { id }), listResolutions(reader, id)]);
+    return payout === undefined ? undefined : { payout, open: resolutions.find(({ status }) => status === 'proposed') };
+  },
+  subjectOf: ({ payout: { id, tenantId } }) => ({ id, tenantId, subjectType: 'payout' }),
+  async show(site, { payout, open }) {
+    const { reader } = site.database;
+    const { id, tenantId, sourceAccountId: from, feeAccountId, asset, stuckReason, createdBy } = payout;
+    const [said, names, tenant, creator] = await Promise.all([
+      reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
+      readNames(reader, [from]),
+      reader.find(tenants, { id: tenantId }),
+      reader.find(members, { id: createdBy }),
+    ]);
+    const asker = creator?.name ?? createdBy;
+    const lines: readonly StoryLine[] = [
+      { at: payout.createdAt, what: 'Asked for', by: `${asker} (member of the tenant)`, details: [] },
+      ...transitionsOf(payout)
+        .filter(({ status }) => status !== 'pending_approval')
+        .map(({ status, at }) => ({ at, what: `Became ${status.replaceAll('_', ' ')}`, by: null, details: [] })),
+      ...said.map((event) => ({ at: event.at, what: `Rail ${event.rail}`, by: null, details: [eventWords(event)] })),
+    ];
+    const accountIds = [from, ...(feeAccountId === null ? [] : [feeAccountId])];
+    const instants = [payout.createdAt, payout.approvalExpiresAt];
+    const { failureCode: failure, rejectionCode: rejection } = payout;
+    return {
+      title: `Payout of ${formatAmount(payout)}`,
+      facts: [
+        ['Status', tag(payout.status)],
+        ['Waits for', payoutWaitsFor(payout, site.clock())],
+        ['Stuck since', timeOrNull(payout.stuckSince)],
+        ['Stuck because', stuckReason === null ? null : STUCK_WORDS[stuckReason]],
+        ['Proposed', open === undefined ? null : resolutionLine(open)],
+        ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt) : null],
+        ['Amount', amount(payout)],
+        ['Fee', payout.feeRaw === 0n ? null : formatAmount({ raw: payout.feeRaw, asset })],
+        ['From', html`<a href="${pathOf('accounts', from)}">${names.get(from) ?? from}</a>`],
+        ['To', `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`],
+        ['Description', payout.description],
+        ['Tenant', tenant?.name ?? tenantId],
+        ['Asked for by', asker],
+        ['Asked for', time(payout.createdAt)],
+        ['Rail', payout.rail],
+        ["Rail's reference", payout.railReference],
+        ['Ended because', rejection === null ? null : `${rejection}: ${payout.rejectionReason ?? 'no reason'}`],
+        ['Failed because', failure === null ? null : `${failure}: ${payout.failureMessage ?? ''}`],
+        ['Id', id],
+      ],
+      story: await readStory(reader, { id, tenantId, accountIds, instants, lines }),
+      workflow: workflowLink(site, payoutWorkflowId(id)),
+    };
+  },
+};

@@ -1,0 +1,20 @@
+import type { Uuid } from '../../core/ids.js';
+import type { ActSubject, DeskAct } from '../acts/act.js';
+import type { Shelf as ShelfName } from '../pages/layout.js';
+import type { Shown } from '../pages/resource.js';
+import type { Site } from '../site.js';
+
+/** One kind of resource at the desk: how it is found and shown, and what may be done with it. */
+export interface Shelf<Resource> {
+  readonly name: ShelfName;
+  readonly acts: readonly DeskAct<Resource>[];
+  /** Undefined where there is none of this kind. */
+  find(site: Site, id: Uuid): Promise<Resource | undefined>;
+  subjectOf(resource: Resource): ActSubject;
+  show(site: Site, resource: Resource): Promise<Shown>;
+}
+
+/** Where the Temporal UI shows it. */
+export function workflowLink({ settings }: Site, workflowId: string | null): string | null {
+  return workflowId === null ? null : (settings.workflowUrl?.(workflowId) ?? null);
+}

@@ -1,0 +1,51 @@
+import { formatAmount } from '../../core/amount.js';
+import { type Transfer, transfers } from '../../db/entities/operations.js';
+import { TRANSFER_ACTS } from '../acts/approvals.js';
+import { html } from '../html.js';
+import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { readStory } from '../reading/story.js';
+import { readTransferDetails } from '../reading/transfers.js';
+import { type Shelf, workflowLink } from './shelf.js';
+
+export const transferShelf: Shelf<Transfer> = {
+  name: 'transfers',
+  acts: TRANSFER_ACTS,
+  find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
+  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'transfer' }),
+  async show(site, transfer) {
+    const { reader } = site.database;
+    const { id, tenantId, sourceAccountId: from, destinationAccountId: to, feeAccountId, createdAt, asset } = transfer;
+    const accountIds = [from, to, ...(feeAccountId === null ? [] : [feeAccountId])];
+    const [details, story] = await Promise.all([
+      readTransferDetails(reader, transfer, site.clock()),
+      readStory(reader, {
+        ...{ id, tenantId, accountIds, instants: [createdAt, transfer.approvalExpiresAt] },
+        lines: [],
+      }),
+    ]);
+    const { rejectionCode: code, rejectionReason: reason } = transfer;
+    const asked = { at: createdAt, what: 'Asked for', by: `${details.createdBy} (member of the tenant)`, details: [] };
+    return {
+      title: `Transfer of ${formatAmount(transfer)}`,
+      facts: [
+        ['Status', tag(transfer.status)],
+        ['Waits for', details.waitsFor],
+        ['Expires', transfer.status === 'pending_approval' ? timeOrNull(transfer.approvalExpiresAt) : null],
+        ['Amount', amount(transfer)],
+        ['Fee', transfer.feeRaw === 0n ? null : formatAmount({ raw: transfer.feeRaw, asset })],
+        ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
+        ['To', html`<a href="${pathOf('accounts', to)}">${details.destination}</a>`],
+        ['Description', transfer.description],
+        ['Tenant', details.tenant],
+        ['Asked for by', details.createdBy],
+        ['Asked for', time(createdAt)],
+        ['Approved by', details.approvals.length === 0 ? null : details.approvals.map(({ by }) => by).join('; ')],
+        ['Ended because', code === null ? null : `${code}${reason === null ? '' : `: ${reason}`}`],
+        ['Temporal', details.outbox.length === 0 ? null : 'has yet to be told; it is tried again and again'],
+        ['Id', id],
+      ],
+      story: [asked, ...story],
+      workflow: workflowLink(site, details.workflowId),
+    };
+  },
+};

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { buildBridge, buildCore, type Core } from '../../src/app.js';
+import { openSupport } from '../../src/app-support.js';
+import { readSupportConfig } from '../../src/config.js';
+import { type Clock, instant } from '../../src/core/instant.js';
+import { auditLog, type AuditRow } from '../../src/db/entities/identity.js';
+import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
+import { createLogging } from '../../src/http/logging.js';
+import { testEnvironment } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
+import { addStaff, codeOf, forgetCodes } from '../support/staff.js';
+import { boundsFor } from '../support/world.js';
+
+/** The support desk in this process, on a port of its own, and people who use it as a browser does. */
+export interface TestDesk {
+  readonly core: Core;
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly db: TestDatabase;
+  /** Somebody new with these rights; all of them unless said. */
+  hire(name: string, rights?: readonly StaffRight[]): Promise<Staff>;
+  /** The same, signed in. */
+  staffed(name: string, rights?: readonly StaffRight[]): Promise<Visitor>;
+  /** A code that counts, whatever was used in this half minute. */
+  freshCode(person: Staff): Promise<string>;
+  acts(subjectId: string): Promise<readonly AuditRow[]>;
+  stop(): Promise<void>;
+}
+
+export async function startTestDesk(
+  db: TestDatabase,
+  environment: Readonly<Record<string, string>> = {},
+  clock?: Clock,
+): Promise<TestDesk> {
+  const others = { SUPPORT_PORT: '0', ADMIN_PORT: '0', ...environment };
+  const config = readSupportConfig(testEnvironment(db.url, others));
+  const { logger } = createLogging('silent', 'support', { write: () => undefined });
+  const core = buildCore(config, logger, clock, boundsFor(clock));
+  const bridge = buildBridge(config, core, logger);
+  const servers = await openSupport(config, core, bridge, logger);
+  const url = `http://127.0.0.1:${servers.desk.port}`;
+  const hire: TestDesk['hire'] = (name, rights = STAFF_RIGHTS) => addStaff(core.database, { name, rights });
+  const freshCode: TestDesk['freshCode'] = async (person) => {
+    await forgetCodes(db.sql);
+    return codeOf(person, instant(core.clock()));
+  };
+  return {
+    core,
+    url,
+    adminUrl: `http://127.0.0.1:${servers.admin.port}`,
+    db,
+    hire,
+    freshCode,
+    staffed: async (name, rights) => {
+      const person = await hire(name, rights);
+      const visitor = new Visitor(url, person);
+      const answer = await visitor.signIn(await freshCode(person));
+      assert.equal(answer.status, 303, answer.text);
+      return visitor;
+    },
+    acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
+    stop: async () => {
+      await servers.desk.stop(2_000);
+      await core.desk.drained();
+      core.guard.stop();
+      await Promise.all([bridge.nudge.stop(), bridge.waker.stop()]);
+      await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export type Fields = Readonly<Record<string, string>>;
+
+/** What a browser does: it keeps cookies, and says of each form from which page it comes. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+
+  constructor(
+    readonly url: string,
+    readonly person: Staff,
+  ) {}
+
+  async request(method: string, path: string, init: { body?: string; headers?: Fields } = {}): Promise<Answer> {
+    const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: { ...(cookie === '' ? {} : { cookie }), ...init.headers },
+      ...(init.body === undefined ? {} : { body: init.body }),
+    });
+    for (const set of response.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = set.split(';');
+      const [name = '', value = ''] = pair.split(/=(.*)/s);
+      if (attributes.some((one) => one.trim() === 'Max-Age=0')) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.request('GET', path);
+  }
+
+  /** Exactly these fields, as a form of our own page sends them; `headers` says otherwise. */
+  post(path: string, fields: Fields, headers: Fields = {}): Promise<Answer> {
+    return this.request('POST', path, {
+      body: new URLSearchParams(fields).toString(),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+        origin: 'null',
+        ...headers,
+      },
+    });
+  }
+
+  async signIn(code: string, name = this.person.name): Promise<Answer> {
+    const { fields } = formOf((await this.get('/sign-in')).text, '/sign-in');
+    return this.post('/sign-in', { ...fields, name, code });
+  }
+
+  /** Fills in the form of the page that goes there, and sends it. */
+  async act(page: string, verb: string, given: Fields): Promise<Answer> {
+    return this.post(`${page}/${verb}`, { ...(await this.form(page, verb)), ...given });
+  }
+
+  /** The hidden fields of the form that goes there. */
+  async form(page: string, verb: string): Promise<Fields> {
+    return formOf((await this.get(page)).text, `${page}/${verb}`).fields;
+  }
+}
+
+/** The hidden fields of the form with this action. Fails where the page has none. */
+export function formOf(text: string, action: string): { readonly fields: Fields } {
+  const found = findForm(text, action);
+  assert(found !== null, `no form goes to ${action}: ${text}`);
+  return found;
+}
+
+export function findForm(text: string, action: string): { readonly fields: Fields } | null {
+  const at = text.indexOf(`action="${action}"`);
+  if (at < 0) return null;
+  const form = text.slice(at, text.indexOf('</form>', at));
+  const hidden = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)" ?\/?>/g);
+  return { fields: Object.fromEntries(Array.from(hidden, ([, name = '', value = '']) => [name, value])) };
+}
