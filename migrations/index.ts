@@ -19,6 +19,8 @@ import { OwnRecipientBudgets1763746400000 } from './1763746400000-own-recipient-
 import { ExpiriesOfHolds1763746500000 } from './1763746500000-expiries-of-holds.js';
 import { FewerIndexes1763746510000 } from './1763746510000-fewer-indexes.js';
 import { VerifiedStaff1763746600000 } from './1763746600000-verified-staff.js';
+import { PolicyDelay1763746700000 } from './1763746700000-policy-delay.js';
+import { StaffOfAProvider1763746710000 } from './1763746710000-staff-of-a-provider.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -43,4 +45,6 @@ export const migrations = [
   ExpiriesOfHolds1763746500000,
   FewerIndexes1763746510000,
   VerifiedStaff1763746600000,
+  PolicyDelay1763746700000,
+  StaffOfAProvider1763746710000,
 ];

@@ -1,5 +1,6 @@
 import { type Bridge, type Core, isLedgerReady } from './app.js';
 import type { SupportConfig } from './config.js';
+import { providerOf } from './config-sign-in.js';
 import { createAdmin } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
@@ -15,6 +16,7 @@ import { type ReleaseParts, USUAL_QUIET_MS } from './payouts/release.js';
 import type { DeskParts } from './support/parts.js';
 import { sessionRoutes, waitingRoutes } from './support/routes.js';
 import { shelfRoutes } from './support/shelf-routes.js';
+import { singleSignOnRoutes } from './support/single-sign-on/routes.js';
 import { createSite } from './support/site.js';
 import { TransferApprovals } from './transfers/approvals.js';
 
@@ -37,10 +39,13 @@ export async function openSupport(
   const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
   const site = createSite({
     parts: buildDeskParts(config, core, bridge, logger),
-    settings: { url, trustedProxies, workflowUrl: workflowUrl(config) },
+    settings: {
+      ...{ url, trustedProxies, workflowUrl: workflowUrl(config), provider: providerOf(config) },
+      withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
+    },
     logger,
     registry: core.registry,
-    routes: [sessionRoutes, waitingRoutes, shelfRoutes],
+    routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
   });
   core.guard.start();
   const admin = createAdmin({ registry: core.registry, isReady: () => isLedgerReady(core), errors });

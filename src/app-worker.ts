@@ -2,6 +2,7 @@ import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
 import { SheetReaders } from './batches/files/apart/sheet-readers.js';
+import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { Shares } from './core/shares.js';
@@ -126,6 +127,7 @@ function buildWork(
     sweeps: [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
+      policiesSweep(core),
       stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
       ...inquirySweeps(inquiries, rails.keys()),
       simulatedReports(simulated, buildCallbacks(config, core, bridge, logger)),

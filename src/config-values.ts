@@ -4,6 +4,7 @@ import { isCountry } from './core/countries.js';
 import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoints.js';
 import { type Keyring, PLAIN_KEY_ID, type SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
+import { STAFF_RIGHTS, type StaffRight } from './db/entities/staff.js';
 import { type RailRoute, SIMULATED } from './payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
@@ -108,6 +109,22 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
   });
   return new Map(rings);
 });
+
+/** `support=approve+cancel,leads=all`: the rights that each value of a claim gives. */
+export const claimRights = z.string().transform(
+  (text, context): ReadonlyMap<string, readonly StaffRight[]> =>
+    new Map(
+      pairs(text).map(([value, given]): [string, readonly StaffRight[]] => {
+        const words = given === 'all' ? [...STAFF_RIGHTS] : given.split('+');
+        const rights = STAFF_RIGHTS.filter((right) => words.includes(right));
+        if (value === '' || rights.length !== new Set(words).size)
+          context.addIssue(
+            `must be value=right+right with commas between, or value=all, of ${STAFF_RIGHTS.join(', ')}`,
+          );
+        return [value, rights];
+      }),
+    ),
+);
 
 export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
   const [name = '', passing = '1'] = text.split(':');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { SIGN_IN_VARIABLES, signInFaults } from './config-sign-in.js';
 import {
   addressRanges,
   allowedHosts,
@@ -159,6 +160,7 @@ export const SUPPORT_VARIABLES = {
   SUPPORT_TEMPORAL_UI_URL: webUrl
     .optional()
     .describe('where support staff reach the Temporal UI; unset: no links to it'),
+  ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
@@ -238,7 +240,9 @@ export function readWorkerConfig(environment: Environment = process.env): Worker
 
 /** The same of the support desk. */
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
-  return withWholeRails(read(supportSchema, environment));
+  const config = withWholeRails(read(supportSchema, environment));
+  refuseFor(signInFaults(config));
+  return config;
 }
 
 export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;

@@ -16,6 +16,7 @@ export function* tenantRows(history: History): Generator<Tenant> {
     network: null,
     timeZone: TIME_ZONE,
     feeAccountId: null,
+    policyDelayS: 0,
     createdAt: history.beganAt,
   };
 }

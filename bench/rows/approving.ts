@@ -4,6 +4,7 @@ import { addMember, grantRoleEverywhere } from '../../src/access/members.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
+import { NOTHING_COMES } from '../../src/approvals/policy-rules.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { upsertSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/transact.js';
@@ -31,6 +32,7 @@ export async function setPolicies({ url }: Ledger, sources: readonly Uuid[], exp
     threshold: UNIT_RAW,
     approvals: 1,
     expiresInS,
+    ...NOTHING_COMES,
   }));
   await withDatabase(url, (database) =>
     transact(database, (transaction) =>

@@ -32,7 +32,7 @@ const MAX_TIME_ZONE = 64;
  */
 export async function addTenant(database: Database, clock: Clock, wanted: NewTenant, actor: Actor): Promise<Tenant> {
   const createdAt = clock();
-  const tenant: Tenant = { ...checkedTenant(wanted), id: newId(), feeAccountId: null, createdAt };
+  const tenant: Tenant = { ...checkedTenant(wanted), id: newId(), feeAccountId: null, policyDelayS: 0, createdAt };
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(tenants, [tenant]));

@@ -1,15 +1,15 @@
-import { type Actor, type Act, memberActor, recordAct } from '../access/audit-log.js';
+import { type Actor, memberActor } from '../access/audit-log.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
+import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
-import { type ApprovalPolicy, approvalPolicies } from '../db/entities/approvals.js';
-import type { Account } from '../db/entities/parties.js';
-import { literal, upsertSql } from '../db/statements.js';
+import type { Database, Reader } from '../db/database.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
 import { transact } from '../db/transact.js';
 import { assertAccountAllowed, lockManagedAccount, lockOpenAccount } from '../accounts/access.js';
+import { changePolicy } from './policy-change.js';
+import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
 /**
  * From which amount on an account's operations need approvals. The account's row is the lock: no posting decides by what a
@@ -21,7 +21,15 @@ export const SHORTEST_EXPIRY_S = 60;
 export const LONGEST_EXPIRY_S = 2_592_000;
 export const DEFAULT_EXPIRY_S = 604_800;
 
-export type PolicyChange = ApprovalPolicy;
+export interface PolicyChange extends Policy {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+}
+
+/** A policy that is in force, and what comes instead of it. */
+export interface AccountPolicy extends PolicyChange {
+  readonly coming: PolicyState['coming'];
+}
 
 /** What the API does with policies. Every method throws not_found or authority_insufficient where the caller has no right. */
 export class ApprovalPolicies {
@@ -31,16 +39,20 @@ export class ApprovalPolicies {
   ) {}
 
   /** Throws not_found where there is none, too. */
-  async read(caller: Caller, accountId: Uuid, asset: Asset): Promise<ApprovalPolicy> {
+  async read(caller: Caller, accountId: Uuid, asset: Asset): Promise<AccountPolicy> {
     await assertAccountAllowed(this.database.reader, 'readLimits', caller, accountId);
-    return readPolicy(this.database.reader, accountId, asset);
+    const row = await this.database.reader.find(approvalPolicies, { accountId, asset });
+    const policy = accountPolicy(accountId, asset, policyState(row, this.clock()));
+    if (policy === null) throw notFound();
+    return policy;
   }
 
-  /** Throws invalid_state (closed) too. */
-  set(caller: Caller, change: PolicyChange): Promise<ApprovalPolicy> {
+  /** What it lowers comes later. Throws invalid_state (closed) too. */
+  set(caller: Caller, change: PolicyChange): Promise<AccountPolicy> {
     return transact(this.database, async (transaction) => {
       const account = await lockManagedAccount(transaction, caller, change.accountId);
-      return store(transaction, account, change, memberActor(caller), this.clock);
+      const { asset } = change;
+      return asSet(change, await changePolicy(transaction, account, asset, change, memberActor(caller), this.clock));
     });
   }
 
@@ -48,45 +60,52 @@ export class ApprovalPolicies {
   remove(caller: Caller, accountId: Uuid, asset: Asset): Promise<void> {
     return transact(this.database, async (transaction) => {
       const account = await lockManagedAccount(transaction, caller, accountId);
-      if (!(await take(transaction, account, asset, memberActor(caller), this.clock))) throw notFound();
+      const after = await changePolicy(transaction, account, asset, null, memberActor(caller), this.clock);
+      if (after === null) throw notFound();
     });
   }
 }
 
-/** For operators. Throws ApiError not_found, invalid_state (closed), invalid_field. */
+/** For operators: what lowers a policy waits for them too. Throws ApiError not_found, invalid_state (closed), invalid_field. */
 export function setPolicy(
   database: Database,
   clock: Clock,
   change: PolicyChange,
   actor: Actor,
-): Promise<ApprovalPolicy> {
+): Promise<AccountPolicy> {
   assertRanges(change);
-  return transact(database, async (transaction) =>
-    store(transaction, await lockOpenAccount(transaction, change.accountId), change, actor, clock),
-  );
+  return transact(database, async (transaction) => {
+    const account = await lockOpenAccount(transaction, change.accountId);
+    return asSet(change, await changePolicy(transaction, account, change.asset, change, actor, clock));
+  });
 }
 
-/** For operators. False when there was none. Throws ApiError not_found, invalid_state (closed). */
+/** For operators, likewise. Null when there was none. Throws ApiError not_found, invalid_state (closed). */
 export function removePolicy(
   database: Database,
   clock: Clock,
   accountId: Uuid,
   asset: Asset,
   actor: Actor,
-): Promise<boolean> {
+): Promise<PolicyState | null> {
   return transact(database, async (transaction) =>
-    take(transaction, await lockOpenAccount(transaction, accountId), asset, actor, clock),
+    changePolicy(transaction, await lockOpenAccount(transaction, accountId), asset, null, actor, clock),
   );
 }
 
-/** An account's policies, one for each asset at most. */
-export function listPolicies(reader: Reader, accountId: Uuid): Promise<readonly ApprovalPolicy[]> {
-  return reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
+/** Those of an account that are in force, one for each asset at most. */
+export async function listPolicies(reader: Reader, accountId: Uuid, at: Instant): Promise<readonly AccountPolicy[]> {
+  const rows = await reader.select(approvalPolicies, { accountId, asset: ASSETS }, { orderBy: ['asset'] });
+  return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);
 }
 
-async function readPolicy(reader: Reader, accountId: Uuid, asset: Asset): Promise<ApprovalPolicy> {
-  const policy = await reader.find(approvalPolicies, { accountId, asset });
-  if (policy === undefined) throw notFound();
+function accountPolicy(accountId: Uuid, asset: Asset, { inForce, coming }: PolicyState): AccountPolicy | null {
+  return inForce === null ? null : { accountId, asset, ...inForce, coming };
+}
+
+function asSet({ accountId, asset }: PolicyChange, after: PolicyState | null): AccountPolicy {
+  const policy = after === null ? null : accountPolicy(accountId, asset, after);
+  if (policy === null) throw new Error('a policy that was set is not in force');
   return policy;
 }
 
@@ -96,42 +115,4 @@ function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void 
   if (!within(approvals, 1, MOST_APPROVALS)) throw new ApiError(invalidField('approvals', 'out_of_range'));
   if (!within(expiresInS, SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S))
     throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
-}
-
-async function store(
-  transaction: Transaction,
-  account: Account,
-  policy: PolicyChange,
-  actor: Actor,
-  clock: Clock,
-): Promise<ApprovalPolicy> {
-  await transaction.execute(upsertSql(approvalPolicies, [policy], ['threshold', 'approvals', 'expiresInS']));
-  const { asset, threshold, approvals, expiresInS } = policy;
-  const details = { asset, threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
-  await recordAct(transaction, actor, clock(), { ...actOn(account), action: 'approval_policy.set', details });
-  return policy;
-}
-
-async function take(
-  transaction: Transaction,
-  account: Account,
-  asset: Asset,
-  actor: Actor,
-  clock: Clock,
-): Promise<boolean> {
-  const removed = await transaction.execute(
-    `DELETE FROM approval_policies WHERE account_id=${literal(approvalPolicies, 'accountId', account.id)}
-     AND asset=${literal(approvalPolicies, 'asset', asset)}`,
-  );
-  if (removed === 0) return false;
-  await recordAct(transaction, actor, clock(), {
-    ...actOn(account),
-    action: 'approval_policy.remove',
-    details: { asset },
-  });
-  return true;
-}
-
-function actOn({ tenantId, id }: Account): Pick<Act, 'tenantId' | 'subjectType' | 'subjectId'> {
-  return { tenantId, subjectType: 'account', subjectId: id };
 }

@@ -30,7 +30,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Set an approval policy',
-      'From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with.',
+      'From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with. Where the tenant has a delay, what this lowers comes later and is shown in `pending`: a higher threshold, fewer approvals, a longer time. What is stricter counts at once. Setting what is in force withdraws what was to come.',
     ),
     async (request) => {
       const { threshold, approvals, expires_in_s: expiresInS = DEFAULT_EXPIRY_S } = request.body;
@@ -45,7 +45,10 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
     permits('manageAccount'),
     answers({ 204: null }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary('Remove an approval policy', 'Nothing new needs approval. What is pending goes on waiting.'),
+    summary(
+      'Remove an approval policy',
+      'Nothing new needs approval, at once or after the delay of the tenant: GET then shows when. What is pending goes on waiting.',
+    ),
     async (request) => {
       await policies.remove(request.caller, pathId(request, 'account_id'), pathAsset(request));
       return { status: 204 };

@@ -2,10 +2,11 @@ import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
-import type { Approval } from '../db/entities/approvals.js';
+import type { Approval, ApprovalPolicyRow } from '../db/entities/approvals.js';
 import type { Staff } from '../db/entities/staff.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
+import { policyAt } from './policy-rules.js';
 
 /**
  * What may be done to something that waits for approval, whatever it is: transfers and payouts share this. Pure.
@@ -51,13 +52,10 @@ export interface WantedApprovals {
   readonly expiresAt: Instant;
 }
 
-/** Null where the policy asks for none: it goes on at once. */
-export function approvalsWanted(
-  policy: { readonly threshold: bigint; readonly approvals: number; readonly expiresInS: number } | undefined,
-  raw: bigint,
-  at: Instant,
-): WantedApprovals | null {
-  if (policy === undefined || !needsApproval(policy, raw)) return null;
+/** Null where the policy that counts at the instant asks for none: it goes on at once. */
+export function approvalsWanted(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): WantedApprovals | null {
+  const policy = policyAt(row, at);
+  if (policy === null || !needsApproval(policy, raw)) return null;
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 

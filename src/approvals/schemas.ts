@@ -1,4 +1,4 @@
-import { optional, rawField, uuidSchema } from '../http/schemas.js';
+import { instantSchema, optional, rawField, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
 import { DEFAULT_EXPIRY_S, LONGEST_EXPIRY_S, MOST_APPROVALS, SHORTEST_EXPIRY_S } from './policies.js';
@@ -13,13 +13,24 @@ export const PolicyBody = z
   })
   .openapi('SetApprovalPolicy');
 
+const settings = {
+  threshold: z.string().openapi({ description: 'Raw: an amount that reaches it needs approval.' }),
+  approvals: z.int(),
+  expires_in_s: z.int(),
+};
+
 export const PolicySchema = z
   .object({
     account_id: uuidSchema,
     asset: z.enum(ASSETS),
-    threshold: z.string().openapi({ description: 'Raw: an amount that reaches it needs approval.' }),
-    approvals: z.int(),
-    expires_in_s: z.int(),
+    ...settings,
+    pending: z
+      .object({
+        policy: z.object(settings).nullable().openapi({ description: 'Null: the policy goes.' }),
+        effective_at: instantSchema,
+      })
+      .nullable()
+      .openapi({ description: 'What comes instead. Null: nothing.' }),
   })
   .openapi('ApprovalPolicy');
 

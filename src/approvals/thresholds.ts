@@ -1,9 +1,11 @@
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { need } from '../ledger/desk/types.js';
+import { policyAt } from './policy-rules.js';
 
 /** From which amount on an account's policies ask for another member. */
 export const APPROVAL_THRESHOLDS: ApprovalThresholds = {
   needs: (accountId, asset) => [need(approvalPolicies, { accountId, asset })],
-  of: (view, accountId, asset) => view.row(approvalPolicies, { accountId, asset })?.threshold ?? null,
+  of: (view, accountId, asset) =>
+    policyAt(view.row(approvalPolicies, { accountId, asset }), view.at)?.threshold ?? null,
 };

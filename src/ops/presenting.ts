@@ -1,6 +1,5 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
-import type { ApprovalPolicy } from '../db/entities/approvals.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
@@ -33,6 +32,7 @@ export function tenantFields(tenant: Tenant): Fields {
     network: tenant.network,
     time_zone: tenant.timeZone,
     fee_account_id: tenant.feeAccountId,
+    policy_delay_s: tenant.policyDelayS,
     created_at: timeOf(tenant.createdAt),
   };
 }
@@ -204,10 +204,6 @@ export function actFields(act: AuditRow): Fields {
     tenant_id: act.tenantId,
     details: parseDetails(act),
   };
-}
-
-export function policyFields({ asset, threshold, approvals, expiresInS }: ApprovalPolicy): Fields {
-  return { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
 }
 
 export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {

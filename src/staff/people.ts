@@ -150,7 +150,7 @@ async function rowOf(
   if (known !== undefined && !rights.includes('manage')) await keepManager(transaction, known);
   if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));
   const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
-  const unproven = { factorKeyId: null, factorSecret: null, keyHash: null };
+  const unproven = { factorKeyId: null, factorSecret: null, keyHash: null, subjectHash: null };
   const unused = { failedCodes: 0, lockedUntil: null, lastUsedAt: null };
   const before: Staff = known ?? { ...fresh, ...unproven, ...unused, rights, active: true };
   return { known, row: { ...before, rights, active: true } };

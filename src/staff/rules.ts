@@ -78,9 +78,17 @@ export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | '
   return rightRefusal(by, rule.right, rule.twoPeople);
 }
 
-/** The same by their row as it is now, where what they do is decided by it. */
-export function rowRefusal(act: StaffActName, { name }: Pick<Staff, 'name'>, row: Staff | undefined): Refusal | null {
-  return row?.active === true ? actRefusal(act, row) : denied(`${name} is not active staff`);
+/**
+ * The same by their row as it is now, where what they do is decided by it. A session may have fewer rights than they: it allows
+ * nothing beyond its own.
+ */
+export function rowRefusal(
+  act: StaffActName,
+  by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
+  row: Staff | undefined,
+): Refusal | null {
+  if (row?.active !== true) return denied(`${by.name} is not active staff`);
+  return actRefusal(act, row) ?? actRefusal(act, by);
 }
 
 /** Throws ApiError authority_insufficient. */

@@ -43,12 +43,16 @@ export async function signIn(parts: StaffParts, wanted: SignIn): Promise<SignedI
   return openSession(parts, verified.identity, door, place);
 }
 
-/** A session of somebody whose identity was proven elsewhere: by the company's own sign-in. */
+/**
+ * A session of somebody whose identity was proven elsewhere: by the company's own sign-in. `rights` are all that it may ever use of
+ * the person's; null: no fewer than theirs.
+ */
 export async function openSession(
   { database, clock }: StaffParts,
   identity: StaffIdentity,
   door: StaffSession['door'],
   place: string,
+  rights: StaffSession['rights'] = null,
 ): Promise<SignedIn> {
   const token = `sst_${randomBytes(32).toString('base64url')}`;
   const now = clock();
@@ -61,6 +65,7 @@ export async function openSession(
     createdAt: now,
     lastUsedAt: now,
     expiresAt: instant(now + SESSION_MS),
+    rights,
     revokedAt: null,
   };
   await transact(database, async (transaction) => {
@@ -93,7 +98,12 @@ export async function findSession(
     await database.withTransaction((transaction) =>
       transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
     );
-  return { session, identity: identityOf(person, door) };
+  return { session, identity: sessionIdentity(person, session) };
+}
+
+function sessionIdentity(person: Staff, { door, rights }: StaffSession): StaffIdentity {
+  const identity = identityOf(person, door);
+  return rights === null ? identity : { ...identity, rights: identity.rights.filter((one) => rights.includes(one)) };
 }
 
 /** Ends sessions at once: all of a person's, or one. Answers how many were open. */

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { headerText } from '../http/headers.js';
 
 /**
- * The desk's two cookies: whose session it is, and the secret of the sign-in form of who has none yet. No script reads them, and
- * no other site's page has them sent.
+ * The desk's cookies: whose session it is; the secret of the sign-in form of who has none yet; what is on its way to the identity
+ * provider and back, and who came back from there and has to give a code. No script reads them, and no other site's page has them
+ * sent, but for the way back itself.
  */
 
-export type CookieName = 'desk' | 'desk-form';
+export type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 
 export class Cookies {
   /** `isSecure`: the desk is reached by TLS, and no host beside or below may set its cookies. */
@@ -23,7 +24,9 @@ export class Cookies {
   /** `value` has letters, digits, dashes and underscores. */
   set(name: CookieName, value: string, maxAgeS: number): string {
     const secure = this.isSecure ? '; Secure' : '';
-    return `${this.nameOf(name)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
+    // From the provider a browser comes back with no cookie that is strict.
+    const site = name === 'desk-flow' ? 'Lax' : 'Strict';
+    return `${this.nameOf(name)}=${value}; Path=/; HttpOnly; SameSite=${site}; Max-Age=${maxAgeS}${secure}`;
   }
 
   clear(name: CookieName): string {

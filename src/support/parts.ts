@@ -4,6 +4,7 @@ import type { PayoutApprovals } from '../payouts/approvals.js';
 import type { ReleaseParts } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffParts } from '../staff/verification.js';
+import type { ProviderSettings } from './single-sign-on/provider.js';
 import type { TransferApprovals } from '../transfers/approvals.js';
 
 /** What the desk acts and reads with: the services of the other doors. */
@@ -21,6 +22,10 @@ export interface DeskSettings {
   /** Where the Temporal UI shows a workflow; null where there is none. */
   readonly workflowUrl: ((workflowId: string) => string) | null;
   readonly trustedProxies: readonly string[];
+  /** Sign-in by the company's identity provider; null: there is none. */
+  readonly provider: ProviderSettings | null;
+  /** Whether people sign in by name and code. What moves money asks for a code either way. */
+  readonly withCode: boolean;
 }
 
 /** Who is signed in. `secret` is the session's token: forms are bound to it. */

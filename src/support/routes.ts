@@ -1,5 +1,5 @@
 import { noSuchPage } from './failures.js';
-import { NOT_SIGNED_IN, signInPage } from './pages/sign-in.js';
+import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
 import { MOST_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
@@ -13,16 +13,17 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
     if (context.state.person !== null) return seeOther(context, next);
     const { secret, cookie } = sessions.formSecret(context.req);
     if (cookie !== null) context.append('Set-Cookie', cookie);
-    sendPage(context, signInPage(secret, next, null));
+    sendPage(context, signInPage(waysOf(site), secret, next, null));
   });
   router.post('/sign-in', async (context) => {
     context.state.route = '/sign-in';
+    if (!site.settings.withCode) throw noSuchPage();
     const { secret } = sessions.formSecret(context.req);
     const form = await ownForm(context, site, secret);
     const next = nextOf(form.get('next'));
     const [name, code] = [form.get('name') ?? '', (form.get('code') ?? '').replaceAll(/\s/g, '')];
     const cookies = await sessions.open(name, code, addresses.of(context.req), context.state.person);
-    if (cookies === null) return sendPage(context, signInPage(secret, next, NOT_SIGNED_IN, 401));
+    if (cookies === null) return sendPage(context, signInPage(waysOf(site), secret, next, NOT_SIGNED_IN, 401));
     for (const cookie of cookies) context.append('Set-Cookie', cookie);
     seeOther(context, next);
   });
@@ -36,8 +37,12 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
   });
 }
 
+function waysOf({ settings }: Site): SignInWays {
+  return { withCode: settings.withCode, withProvider: settings.provider !== null };
+}
+
 /** Of our own paths alone: nobody is sent elsewhere. */
-function nextOf(given: unknown): string {
+export function nextOf(given: unknown): string {
   return typeof given === 'string' && /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) && given !== '/sign-in'
     ? given
     : '/';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TokenBuckets } from '../http/rate-limit.js';
-import { findSession, revokeSessions, SESSION_MS, signIn } from '../staff/sessions.js';
+import { findSession, revokeSessions, SESSION_MS, type SignedIn, signIn } from '../staff/sessions.js';
 import type { StaffParts } from '../staff/verification.js';
 import type { Cookies } from './cookies.js';
 import { DeskError } from './failures.js';
@@ -53,10 +53,14 @@ export class DeskSessions {
         'Retry-After': `${retryAfterS}`,
       });
     const opened = await signIn(this.staff, { name, code, door: 'support', place: address });
-    if ('refusal' in opened) return null;
+    return 'refusal' in opened ? null : this.keep(opened, before);
+  }
+
+  /** The cookies of a session that was opened elsewhere: by the company's own sign-in. */
+  async keep({ token }: SignedIn, before: SignedInPerson | null): Promise<readonly string[]> {
     // Whatever the browser brought along is worth nothing from now on: the session has an id that nobody knew before.
     if (before !== null) await this.close(before);
-    return [this.cookies.set('desk', opened.token, SESSION_S), this.cookies.clear('desk-form')];
+    return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }
 
   /** Answers the cookie that takes the old one away. */

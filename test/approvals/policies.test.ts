@@ -60,7 +60,7 @@ describe('an approval policy', () => {
 
   it('is set, shown, replaced and removed, for each asset alone', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
-    const shown = { account_id: account.id, asset: 'COPM', ...GOOD };
+    const shown = { account_id: account.id, asset: 'COPM', ...GOOD, pending: null };
     assert.deepEqual(answered(await put(GOOD), 200).json, shown);
     assert.deepEqual(answered(await bank.get(pathOf()), 200).json, shown);
     answered(await bank.get(pathOf('DUSD')), 404, 'not_found');
@@ -96,6 +96,7 @@ describe('an approval policy', () => {
         asset: 'COPM',
         ...GOOD,
         ...change,
+        pending: null,
       });
   });
 
@@ -154,7 +155,7 @@ describe('an approval policy', () => {
     for (const path of paths)
       for (const [method, body] of [['GET'], ['PUT', GOOD], ['DELETE']] as const)
         answered(await bank.request(method, encodeURI(path), body === undefined ? {} : { body }), 404, 'not_found');
-    assert.equal((await listPolicies(db.database.reader, foreign.id)).length, 1);
+    assert.equal((await listPolicies(db.database.reader, foreign.id, systemClock())).length, 1);
   });
 
   it('is asked for the body first: a bad one is 400 even where there is no such account', async () => {
@@ -215,8 +216,9 @@ describe('an approval policy', () => {
     await put({ ...GOOD, approvals: 4 }, byAdmin);
     await put(GOOD, { token: own.tokens.viewer });
     await setPolicy(db.database, systemClock, changeOf({}), operatorActor('maria'));
-    assert.equal(await removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria')), true);
-    assert.equal(await removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria')), false);
+    const remove = () => removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria'));
+    assert.deepEqual(await remove(), { inForce: null, coming: null });
+    assert.equal(await remove(), null);
     const tenant = account.tenantId;
     const admin = `member:${own.members.admin.id}`;
     const [set, removed] = [{ asset: 'COPM', ...GOOD }, { asset: 'COPM' }];
@@ -256,7 +258,7 @@ describe('an approval policy', () => {
       );
     }
     await setPolicyAs({ threshold: MOST, approvals: 3, expiresInS: 2_592_000 });
-    assert.equal((await listPolicies(db.database.reader, account.id))[0]?.threshold, MOST);
+    assert.equal((await listPolicies(db.database.reader, account.id, systemClock()))[0]?.threshold, MOST);
     const unknown = setPolicyAs({ accountId: newId() });
     assert.equal((await failureOf(unknown)).refusal.code, 'not_found');
     const none = removePolicy(db.database, systemClock, newId(), 'COPM', TEST_ACTOR);

@@ -84,6 +84,10 @@ export type Operation =
       readonly expiresInS: number;
     }
   | {
+      readonly op: 'policy delay';
+      readonly seconds: number | null;
+    }
+  | {
       readonly op: 'no policy' | 'read policy';
       readonly account: number;
       readonly asset: AssetName;
@@ -278,6 +282,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
       expiresInS: oneOf([60, 3_600, 604_800]),
     }),
   },
+  { weight: 1, arbitrary: operation('policy delay', { seconds: oneOf([null, null, 90, 1_800]) }) },
   { weight: 1, arbitrary: operation('no policy', { account, asset, actor }) },
   { weight: 2, arbitrary: operation('read policy', { account, asset, actor }) },
   {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { setPolicyDelay } from '../../src/approvals/policy-delay.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { transfers } from '../../src/db/entities/operations.js';
@@ -15,7 +16,7 @@ import { proven } from '../support/staff.js';
 
 export type ApprovalOperation = Extract<
   Operation,
-  { op: 'policy' | 'no policy' | 'read policy' | 'act' | 'approve again' | 'staff act' | 'timer' }
+  { op: 'policy' | 'policy delay' | 'no policy' | 'read policy' | 'act' | 'approve again' | 'staff act' | 'timer' }
 >;
 
 const REASON = 'not agreed';
@@ -32,6 +33,8 @@ export class ApprovalPlayer {
       case 'no policy':
       case 'read policy':
         return this.policy(operation);
+      case 'policy delay':
+        return this.delayPolicies(operation.seconds);
       case 'act':
         return this.act(operation);
       case 'approve again':
@@ -61,6 +64,13 @@ export class ApprovalPlayer {
     const body = { threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
     const answer = await this.world.ask(actor, 'PUT', path, { body });
     assertSame(answer, ledger.approvals.setPolicy(actor, account, asset, { threshold, approvals, expiresInS }));
+  }
+
+  private async delayPolicies(seconds: number | null): Promise<void> {
+    const { ledger, parts } = this.world;
+    const tenant = ledger.tenantOf('owner');
+    tenant.policyDelayS = seconds ?? 0;
+    await setPolicyDelay(parts.database, systemClock, asUuid(tenant.id), seconds, TEST_ACTOR);
   }
 
   private async act(operation: Extract<Operation, { op: 'act' }>): Promise<void> {

@@ -77,6 +77,7 @@ export class Player {
       case 'no fee':
         return this.manage(operation);
       case 'policy':
+      case 'policy delay':
       case 'no policy':
       case 'read policy':
       case 'act':

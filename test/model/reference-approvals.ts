@@ -8,6 +8,7 @@ import {
   type RefAccount,
   type RefPolicy,
   type RefTransfer,
+  time,
 } from './reference-state.js';
 
 /**
@@ -41,20 +42,43 @@ export class ReferenceApprovals {
 
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** PUT and DELETE approval policy; null removes it. */
+  /** PUT and DELETE approval policy; null removes it. What is laxer comes after the tenant's delay. */
   setPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName, policy: RefPolicy | null): Expected {
     const own = this.ledger.own(actor, account, MANAGERS);
     if ('status' in own) return own;
-    if (policy === null) return own.policies.delete(asset) ? { status: 204 } : NOT_FOUND;
-    own.policies.set(asset, policy);
-    return { status: 200, body: policyJson(own, asset, policy) };
+    const present = this.policyOf(own, asset);
+    if (policy === null && present === undefined) return NOT_FOUND;
+    const before = own.coming.get(asset);
+    own.coming.delete(asset);
+    const delayMs = this.ledger.tenant(own.tenant).policyDelayS * 1_000;
+    if (delayMs === 0 || present === undefined) replace(own.policies, asset, policy);
+    else {
+      const strict = policy === null ? present : bothOf(present, policy);
+      own.policies.set(asset, strict);
+      if (policy === null || said(strict) !== said(policy)) {
+        const at = this.ledger.now + delayMs;
+        const isKnown = before !== undefined && said(before.policy) === said(policy) && before.at <= at;
+        own.coming.set(asset, isKnown ? before : { policy, at });
+      }
+    }
+    return policy === null ? { status: 204 } : { status: 200, body: this.policyJson(own, asset) };
+  }
+
+  /** The policy that counts now. */
+  policyOf(account: RefAccount, asset: AssetName): RefPolicy | undefined {
+    const coming = account.coming.get(asset);
+    if (coming !== undefined && coming.at <= this.ledger.now) {
+      replace(account.policies, asset, coming.policy);
+      account.coming.delete(asset);
+    }
+    return account.policies.get(asset);
   }
 
   readPolicy(actor: ActorName, account: RefAccount | null, asset: AssetName): Expected {
     const own = this.ledger.own(actor, account, null);
     if ('status' in own) return own;
-    const policy = own.policies.get(asset);
-    return policy === undefined ? NOT_FOUND : { status: 200, body: policyJson(own, asset, policy) };
+    const policy = this.policyOf(own, asset);
+    return policy === undefined ? NOT_FOUND : { status: 200, body: this.policyJson(own, asset) };
   }
 
   /** What a member's act answers; `key` is that of an approve. */
@@ -90,6 +114,17 @@ export class ReferenceApprovals {
       this.end(transfer, 'expired', null);
     }
     return transfer.json.status;
+  }
+
+  private policyJson(account: RefAccount, asset: AssetName): Json {
+    const policy = this.policyOf(account, asset);
+    if (policy === undefined) throw new Error('there is no policy to show');
+    const coming = account.coming.get(asset);
+    const next = coming && {
+      policy: coming.policy === null ? null : settingsJson(coming.policy),
+      effective_at: time(coming.at),
+    };
+    return { account_id: account.id, asset, ...settingsJson(policy), pending: next ?? null };
   }
 
   count<T>(ending: Ending, answer?: T): T {
@@ -157,6 +192,23 @@ function settledAs(current: unknown): Expected {
   return { status: 409, code: 'invalid_state', details: { current, allowed: ['pending_approval'] } };
 }
 
-function policyJson({ id }: RefAccount, asset: AssetName, { threshold, approvals, expiresInS }: RefPolicy): Json {
-  return { account_id: id, asset, threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
+function settingsJson({ threshold, approvals, expiresInS }: RefPolicy): Json {
+  return { threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
+}
+
+function said(policy: RefPolicy | null): string {
+  return JSON.stringify(policy === null ? null : settingsJson(policy));
+}
+
+function bothOf(one: RefPolicy, other: RefPolicy): RefPolicy {
+  return {
+    threshold: one.threshold < other.threshold ? one.threshold : other.threshold,
+    approvals: Math.max(one.approvals, other.approvals),
+    expiresInS: Math.min(one.expiresInS, other.expiresInS),
+  };
+}
+
+function replace(policies: Map<AssetName, RefPolicy>, asset: AssetName, policy: RefPolicy | null): void {
+  if (policy === null) policies.delete(asset);
+  else policies.set(asset, policy);
 }

@@ -47,6 +47,7 @@ export class ReferenceLedger {
         events: [],
         transfers: [],
         feeAccount: null,
+        policyDelayS: 0,
         fees: new Map(),
       });
   }
@@ -96,7 +97,7 @@ export class ReferenceLedger {
       tenant.keys.set(key, { content, result: refusal });
       return refusal;
     }
-    const policy = source.policies.get(asset);
+    const policy = this.approvals.policyOf(source, asset);
     const isWaiting = policy !== undefined && raw >= policy.threshold;
     const approval = isWaiting
       ? { required: policy.approvals, expiresAt: this.now + policy.expiresInS * 1_000, by: new Set<string>() }

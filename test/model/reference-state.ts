@@ -27,6 +27,8 @@ export interface RefAccount {
   readonly balances: Record<AssetName, bigint>;
   readonly held: Record<AssetName, bigint>;
   readonly policies: Map<AssetName, RefPolicy>;
+  /** What comes instead of a policy at an instant; null: nothing. */
+  readonly coming: Map<AssetName, { readonly policy: RefPolicy | null; readonly at: number }>;
   readonly months: Map<string, bigint>;
   /** Oldest first. */
   readonly entries: RefEntry[];
@@ -55,6 +57,8 @@ export interface RefTenant {
   readonly events: RefEvent[];
   readonly transfers: RefTransfer[];
   feeAccount: RefAccount | null;
+  /** How long what lowers a policy waits. */
+  policyDelayS: number;
   readonly fees: Map<AssetName, { flat: bigint; basisPoints: bigint; cap: bigint | null }>;
 }
 

@@ -61,6 +61,7 @@ export class ModelApi {
         balances: { COPM: 0n, DUSD: 0n },
         held: { COPM: 0n, DUSD: 0n },
         policies: new Map(),
+        coming: new Map(),
         months: new Map(),
         entries: [],
       };

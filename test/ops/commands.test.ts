@@ -53,6 +53,20 @@ describe('npm run ops', function () {
     await fails(1, /newRecipients/, ...command, '--size', '0');
   });
 
+  it('shows and changes how long what lowers a policy of a tenant waits', async () => {
+    const name = `delay ${randomUUID()}`;
+    await json('tenants', 'add', name);
+    const delay = async (...options: readonly string[]): Promise<unknown> => {
+      const { stdout } = await ops('tenants', 'policy-delay', name, ...options, '--json');
+      return JSON.parse(stdout);
+    };
+    assert.deepEqual(await delay(), { tenant: name, policy_delay_s: 0 });
+    assert.deepEqual(await delay('--seconds', '24h'), { tenant: name, policy_delay_s: 86_400 });
+    assert.deepEqual(await delay('--none'), { tenant: name, policy_delay_s: 0 });
+    await fails(2, /say different things/, 'tenants', 'policy-delay', name, '--seconds', '1', '--none');
+    await fails(2, /--seconds: 0 is not from 1 to 2592000 seconds/, 'tenants', 'policy-delay', name, '--seconds', '0');
+  });
+
   it('shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {

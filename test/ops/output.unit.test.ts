@@ -19,7 +19,9 @@ describe('the help of the operators', () => {
     assert.deepEqual(
       commands.map(({ path }) => path).sort(),
       [
-        ...['add', 'list', 'show', 'set-fee-account', 'quotas', 'recipient-budget'].map((name) => `tenants ${name}`),
+        ...['add', 'list', 'show', 'set-fee-account', 'quotas', 'recipient-budget', 'policy-delay'].map(
+          (name) => `tenants ${name}`,
+        ),
         ...['add', 'grant', 'remove-role', 'list'].map((name) => `members ${name}`),
         ...['issue', 'list', 'revoke', 'rotate'].map((name) => `tokens ${name}`),
         ...['open', 'import', 'list', 'show', 'verify', 'set-alias', 'release-alias'].map((name) => `accounts ${name}`),

@@ -158,6 +158,7 @@ describe('what operators do', function () {
     await acts('adjustment.approve', ...(await people.withCode(approve)));
     await acts('tenant.set_quotas', 'tenants', 'quotas', tenant, '--open-batches', '50');
     await acts('tenant.set_quotas', 'tenants', 'recipient-budget', tenant, '--size', '500');
+    await acts('tenant.set_policy_delay', 'tenants', 'policy-delay', tenant, '--seconds', '60');
     await acts('tenant.set_fee_account', 'tenants', 'set-fee-account', tenant, '$priv-acme');
     const fee = [...IN, '--operation', 'payout', '--asset', 'COPM'];
     await acts('fees.set', 'fees', 'set', ...fee, '--flat', '100');

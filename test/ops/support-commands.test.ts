@@ -194,7 +194,8 @@ describe('what operators do for support', function () {
   it('sets, lists and removes approval policies', async () => {
     const account = await own.account();
     const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
-    const policy = { asset: 'COPM', threshold: { raw: '500000', asset: 'COPM' }, approvals: 1, expires_in_s: 604_800 };
+    const settings = { threshold: { raw: '500000', asset: 'COPM' }, approvals: 1, expires_in_s: 604_800 };
+    const policy = { asset: 'COPM', ...settings, pending: null };
     assert.deepEqual(await one(...set), policy);
     assert.equal((await one(...set, '--expires-in', '30d')).expires_in_s, 2_592_000);
     await fails(2, /--expires-in: 59 is not from 60 to 2592000 seconds/, ...set, '--expires-in', '59');

@@ -11,6 +11,8 @@ export const tenants = defineTable('tenants', {
   network: column.nullable(column.string),
   timeZone: column.string,
   feeAccountId: column.nullable(column.uuid),
+  /** How long what lowers an approval policy waits; 0: not at all. */
+  policyDelayS: column.integer,
   createdAt: column.time,
 });
 export type Tenant = RowOf<typeof tenants>;
@@ -34,7 +36,7 @@ export const accounts = defineTable('accounts', {
   verifiedAt: column.nullable(column.time),
   /** The `seq` of the account's last entry; 0 before the first. */
   seq: column.bigint,
-  /** The instant of the last command that posted to the account. */
+  /** The instant of the last command that posted to the account, or of a policy of it that took effect since. */
   lastPostedAt: column.time,
   createdAt: column.time,
 });

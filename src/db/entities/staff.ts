@@ -27,6 +27,8 @@ export const staff = defineTable('staff', {
   factorSecret: column.nullable(column.bytes),
   /** Of a service's key; null for a person. */
   keyHash: column.nullable(column.bytes),
+  /** Of issuer and subject at the company's identity provider; null: bound to no account there. */
+  subjectHash: column.nullable(column.bytes),
   /** Wrong codes since the last right one. */
   failedCodes: column.integer,
   lockedUntil: column.nullable(column.time),
@@ -49,6 +51,8 @@ export const staffSessions = defineTable('staff_sessions', {
   createdAt: column.time,
   lastUsedAt: column.time,
   expiresAt: column.time,
+  /** What the provider's groups left of the person's rights; null: all. */
+  rights: column.nullable(column.listOf(STAFF_RIGHTS)),
   revokedAt: column.nullable(column.time),
 });
 export type StaffSession = RowOf<typeof staffSessions>;

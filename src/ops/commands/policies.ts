@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import {
+  type AccountPolicy,
   DEFAULT_EXPIRY_S,
   listPolicies,
   LONGEST_EXPIRY_S,
@@ -9,10 +10,11 @@ import {
   setPolicy,
   SHORTEST_EXPIRY_S,
 } from '../../approvals/policies.js';
+import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
 import { ASSET_OPTION, asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
-import { policyFields } from '../presenting.js';
+import type { Fields } from '../output.js';
 
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const NONE = 'Nothing of it needs approval.';
@@ -22,6 +24,8 @@ export function addPolicyCommands(program: Command): void {
   addCommand(own, {
     usage: 'set <account>',
     summary: 'ask for approvals from an amount on; what is pending keeps what it was created with',
+    explanation:
+      'Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals and a longer time come after it, whoever sets them. Setting what is in force withdraws what was to come.',
     options: [
       WITHIN,
       ASSET_OPTION,
@@ -55,14 +59,14 @@ export function addPolicyCommands(program: Command): void {
     options: [WITHIN],
     examples: ["policies list '$acme' --tenant acme"],
     input: z.object({ account: text, tenant: optionalText }),
-    run: async ({ database, output }, named) => {
+    run: async ({ database, clock, output }, named) => {
       const { id } = await findAccount(database.reader, named);
-      output.list((await listPolicies(database.reader, id)).map(policyFields), NONE);
+      output.list((await listPolicies(database.reader, id, clock())).map(policyFields), NONE);
     },
   });
   addCommand(own, {
     usage: 'remove <account>',
-    summary: 'nothing new needs approval; what is pending goes on waiting',
+    summary: 'nothing new needs approval, at once or after the delay of the tenant; what is pending goes on waiting',
     options: [WITHIN, ASSET_OPTION],
     examples: ["policies remove '$acme' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),
@@ -70,8 +74,27 @@ export function addPolicyCommands(program: Command): void {
     run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {
       const { id } = await findAccount(database.reader, named);
       const removed = await removePolicy(database, clock, id, of, actor());
-      output.list((await listPolicies(database.reader, id)).map(policyFields), NONE);
-      if (!removed) output.say(`Nothing was changed: it had no policy in ${of}.`);
+      output.list((await listPolicies(database.reader, id, clock())).map(policyFields), NONE);
+      if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
     },
   });
+}
+
+function policyFields({ asset, threshold, approvals, expiresInS, coming }: AccountPolicy): Fields {
+  const own = { asset, threshold: { raw: threshold, asset }, approvals, expires_in_s: expiresInS };
+  return { ...own, pending: comingFields(coming) };
+}
+
+function comingFields(coming: AccountPolicy['coming']): Fields[string] {
+  if (coming === null) return null;
+  const { policy, effectiveAt } = coming;
+  const next =
+    policy === null
+      ? { threshold: null, approvals: null, expires_in_s: null }
+      : {
+          threshold: policy.threshold.toString(),
+          approvals: policy.approvals,
+          expires_in_s: policy.expiresInS,
+        };
+  return { ...next, effective_at: toRfc3339(effectiveAt) };
 }

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
+import { LONGEST_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-delay.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
-import { countOrDefault, optionalText, text } from '../inputs.js';
+import { UsageError } from '../failures.js';
+import { countOrDefault, optionalText, seconds, text } from '../inputs.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
 
 export function addTenantCommands(program: Command): void {
@@ -50,6 +52,7 @@ export function addTenantCommands(program: Command): void {
   });
   addQuotas(own);
   addRecipientBudget(own);
+  addPolicyDelay(own);
   addCommand(own, {
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
@@ -110,6 +113,39 @@ function addRecipientBudget(own: Command): void {
       const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
       const isFull = fullAt === null || fullAt <= clock();
       output.one({ size: newRecipients?.toString() ?? 'default', full_at: isFull ? 'now' : toRfc3339(fullAt) });
+    },
+  });
+}
+
+function addPolicyDelay(own: Command): void {
+  addCommand(own, {
+    usage: 'policy-delay <tenant>',
+    summary: 'how long what lowers an approval policy of the tenant waits; with an option, changes it',
+    explanation:
+      'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
+    options: [
+      ['--seconds <time>', '24h, 7d, or seconds; 1s to 30d'],
+      ['--none', 'what lowers a policy takes effect at once'],
+    ],
+    examples: [
+      'tenants policy-delay acme',
+      'tenants policy-delay acme --seconds 86400',
+      'tenants policy-delay acme --none',
+    ],
+    input: z.object({
+      tenant: text,
+      seconds: seconds(1, LONGEST_POLICY_DELAY_S).optional(),
+      none: z.boolean().default(false),
+    }),
+    needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
+    check: ({ seconds: given, none }) => {
+      if (given !== undefined && none) throw new UsageError('--seconds and --none say different things');
+    },
+    run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (given !== undefined || none) await setPolicyDelay(database, clock, id, given ?? null, actor());
+      const { name, policyDelayS } = await findTenant(database.reader, id);
+      output.one({ tenant: name, policy_delay_s: policyDelayS });
     },
   });
 }

@@ -1,28 +1,36 @@
 import { html, type Html } from '../html.js';
 import { notice, type Page, tokenField } from './layout.js';
 
-/** Where to go on after it: a path of ours. */
-export function signInPage(secret: string, next: string, refused: Html | null, status = 200): Page {
+export interface SignInWays {
+  readonly withCode: boolean;
+  readonly withProvider: boolean;
+}
+
+/** `next`: where to go on after it, a path of ours. */
+export function signInPage(ways: SignInWays, secret: string, next: string, refused: Html | null, status = 200): Page {
   const content = html`${refused === null ? '' : notice('bad', refused)}
-    ${next === '/' ? '' : html`<p>You opened a page from elsewhere. If you are signed in already, <a href="${next}">go on to it</a>.</p>`}
-    <form class="stacked card" method="post" action="/sign-in">
-      ${tokenField(secret)}<input type="hidden" name="next" value="${next}" />
-      <label
-        >Name<input
-          name="name"
-          required
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck="false"
-          maxlength="80"
-      /></label>
-      <label
-        >Code<span class="hint">The six digits that your authenticator shows now</span>
-        <input name="code" required autocomplete="one-time-code" inputmode="numeric" pattern="[0-9]{6}" maxlength="6"
-      /></label>
-      <button>Sign in</button>
-    </form>`;
+  ${next === '/' ? '' : html`<p>You opened a page from elsewhere. If you are signed in already, <a href="${next}">go on to it</a>.</p>`}
+  ${ways.withProvider && html`<p class="card"><a href="${providerPath(next)}">Sign in with your company's account</a></p>`}
+  ${ways.withCode && codeForm(secret, next)}`;
   return { title: 'Sign in', content, status };
+}
+
+function providerPath(next: string): string {
+  return `/sign-in/provider?next=${encodeURIComponent(next)}`;
+}
+
+function codeForm(secret: string, next: string): Html {
+  return html`<form class="stacked card" method="post" action="/sign-in">
+    ${tokenField(secret)}<input type="hidden" name="next" value="${next}" />
+    <label
+      >Name<input name="name" required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="80"
+    /></label>
+    <label
+      >Code<span class="hint">The six digits that your authenticator shows now</span>
+      <input name="code" required autocomplete="one-time-code" inputmode="numeric" pattern="[0-9]{6}" maxlength="6"
+    /></label>
+    <button>Sign in</button>
+  </form>`;
 }
 
 /** It does not say which of the two was wrong, nor whether there is such a name. */

@@ -1,0 +1,164 @@
+import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
+import { lockAccount } from '../accounts/access.js';
+import type { Asset } from '../core/amount.js';
+import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
+import type { Database, Transaction } from '../db/database.js';
+import { approvalPolicies, type ApprovalPolicyRow } from '../db/entities/approvals.js';
+import { type Account, accounts, tenants } from '../db/entities/parties.js';
+import { equalsSql, literal, updateSql, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import {
+  type ComingPolicy,
+  isSame,
+  NOTHING_COMES,
+  planChange,
+  type Policy,
+  type PolicyPlan,
+  type PolicyState,
+  policyState,
+} from './policy-rules.js';
+
+/** Changes of approval policies, under their accounts' locks, with their lines in the audit log. */
+
+/** `wanted` null removes. Null where there was nothing to remove. The caller holds the account's row. */
+export async function changePolicy(
+  transaction: Transaction,
+  account: Account,
+  asset: Asset,
+  wanted: Policy | null,
+  actor: Actor,
+  clock: Clock,
+): Promise<PolicyState | null> {
+  // No command on the account has an earlier instant than this any more.
+  const at = maxInstant(clock(), account.lastPostedAt);
+  const row = await settled(transaction, account, asset, at);
+  const before = policyState(row, at);
+  if (wanted === null && before.inForce === null) return null;
+  const tenant = await transaction.find(tenants, { id: account.tenantId });
+  if (tenant === undefined) throw new Error('an account has no tenant');
+  const plan = planChange(before, wanted, tenant.policyDelayS, at);
+  const requester = plan.isRequest ? actor : requesterOf(row);
+  await write(transaction, account, asset, plan, requester);
+  for (const act of actsOf(asset, before, plan, wanted))
+    await recordAct(transaction, actor, at, { ...subjectOf(account), ...act });
+  return { inForce: plan.inForce, coming: plan.coming };
+}
+
+/**
+ * Writes down what has taken effect, and that it has: for the audit log alone, since decisions know by themselves. At most
+ * `limit`; answers how many it found.
+ */
+export async function settleDue(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  limit: number,
+): Promise<number> {
+  const due = await database.reader.query(
+    `SELECT account_id, asset FROM approval_policies
+     WHERE effective_at<=${literal(approvalPolicies, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
+  );
+  for (const row of due) {
+    const accountId = approvalPolicies.column('accountId').column.parse(row.account_id) as Account['id'];
+    const asset = approvalPolicies.column('asset').column.parse(row.asset) as Asset;
+    await transact(database, async (transaction) =>
+      settled(transaction, await lockAccount(transaction, accountId), asset, clock()),
+    );
+  }
+  return due.length;
+}
+
+/** The row, after what has taken effect by the instant is what it says. */
+async function settled(
+  transaction: Transaction,
+  account: Account,
+  asset: Asset,
+  at: Instant,
+): Promise<ApprovalPolicyRow | undefined> {
+  const row = await transaction.find(approvalPolicies, { accountId: account.id, asset });
+  const requester = requesterOf(row);
+  if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null) return row;
+  const { inForce } = policyState(row, at);
+  // A process whose clock is behind may decide next: its instant is then no earlier than this, whatever its clock says.
+  const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
+  await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
+  await write(transaction, account, asset, { inForce, coming: null }, null);
+  const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
+  const act = { ...subjectOf(account), action: 'approval_policy.take_effect', details };
+  await recordAct(transaction, requester, at, act);
+  return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
+}
+
+function requesterOf(row: ApprovalPolicyRow | undefined): Actor | null {
+  if (row === undefined || row.requestedChannel === null || row.requestedBy === null) return null;
+  return { channel: row.requestedChannel, name: row.requestedBy };
+}
+
+async function write(
+  transaction: Transaction,
+  { id: accountId }: Account,
+  asset: Asset,
+  { inForce, coming }: PolicyState,
+  requester: Actor | null,
+): Promise<void> {
+  if (inForce === null) {
+    const where = equalsSql(approvalPolicies, { accountId, asset });
+    await transaction.execute(`DELETE FROM approval_policies WHERE ${where}`);
+    return;
+  }
+  const next = coming === null || requester === null ? NOTHING_COMES : nextColumns(coming, requester);
+  const row: ApprovalPolicyRow = { accountId, asset, ...settingsOf(inForce), ...next };
+  const set = approvalPolicies.columns.map(({ property }) => property as keyof ApprovalPolicyRow);
+  await transaction.execute(upsertSql(approvalPolicies, [row], set));
+}
+
+function nextColumns(
+  { policy, effectiveAt }: ComingPolicy,
+  { channel, name }: Actor,
+): Pick<ApprovalPolicyRow, keyof typeof NOTHING_COMES> {
+  return {
+    nextThreshold: policy?.threshold ?? null,
+    nextApprovals: policy?.approvals ?? null,
+    nextExpiresInS: policy?.expiresInS ?? null,
+    effectiveAt,
+    requestedChannel: channel,
+    requestedBy: name,
+  };
+}
+
+/** Without what a wider object has beside them. */
+function settingsOf({ threshold, approvals, expiresInS }: Policy): Policy {
+  return { threshold, approvals, expiresInS };
+}
+
+/** What was withdrawn, what counts at once, and what was asked for, in this order. */
+function actsOf(
+  asset: Asset,
+  before: PolicyState,
+  { inForce, coming, withdrawn, isRequest }: PolicyPlan,
+  wanted: Policy | null,
+): Pick<Act, 'action' | 'details'>[] {
+  const acts: Pick<Act, 'action' | 'details'>[] = [];
+  if (withdrawn !== null) acts.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
+  if (coming === null && wanted === null) acts.push({ action: 'approval_policy.remove', details: { asset } });
+  else if (coming === null || !isSame(before.inForce, inForce))
+    acts.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });
+  if (coming !== null && isRequest)
+    acts.push({ action: 'approval_policy.request', details: comingDetails(asset, coming) });
+  return acts;
+}
+
+function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): ActDetails {
+  return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
+}
+
+/** All null: it goes. */
+function policyDetails(policy: Policy | null): ActDetails {
+  return {
+    threshold: policy?.threshold.toString() ?? null,
+    approvals: policy?.approvals ?? null,
+    expires_in_s: policy?.expiresInS ?? null,
+  };
+}
+
+function subjectOf({ tenantId, id }: Account): Pick<Act, 'tenantId' | 'subjectType' | 'subjectId'> {
+  return { tenantId, subjectType: 'account', subjectId: id };
+}

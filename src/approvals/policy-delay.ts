@@ -1,0 +1,48 @@
+import { type Actor, recordAct } from '../access/audit-log.js';
+import { ApiError, invalidField, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import type { Database } from '../db/database.js';
+import { tenants } from '../db/entities/parties.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { Sweep } from '../temporal/sweeper.js';
+import { settleDue } from './policy-change.js';
+
+export const LONGEST_POLICY_DELAY_S = 2_592_000;
+
+/**
+ * How long what lowers an approval policy of the tenant waits; null: not at all. What waits already keeps its time. For operators.
+ * Throws ApiError not_found, invalid_field (seconds). (docs/contract.md, Approval policies)
+ */
+export async function setPolicyDelay(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  seconds: number | null,
+  actor: Actor,
+): Promise<void> {
+  if (seconds !== null && !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= LONGEST_POLICY_DELAY_S))
+    throw new ApiError(invalidField('seconds', 'out_of_range'));
+  await transact(database, async (transaction) => {
+    const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    if (tenant === undefined) throw notFound();
+    const policyDelayS = seconds ?? 0;
+    await transaction.execute(updateSql(tenants, { policyDelayS }, { id: tenantId }));
+    const details = { seconds: policyDelayS, before: tenant.policyDelayS };
+    const act = { tenantId, action: 'tenant.set_policy_delay', subjectType: 'tenant', subjectId: tenantId, details };
+    await recordAct(transaction, actor, clock(), act);
+  });
+}
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 100;
+
+/** Policies that have taken effect: the audit log is told. */
+export function policiesSweep(parts: { readonly database: Database; readonly clock: Clock }): Sweep {
+  return {
+    name: 'approval policies',
+    everyMs: EVERY_MS,
+    run: async () => (await settleDue(parts, AT_ONCE)) === AT_ONCE,
+  };
+}

@@ -1,0 +1,103 @@
+import { type Instant, instant } from '../core/instant.js';
+import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
+
+/**
+ * Which approval policy counts when, and what becomes of a change. Pure: whoever decides asks for the instant of the decision, so
+ * that nothing has to happen for a policy to take effect. (docs/contract.md, Approval policies)
+ */
+
+/** What an account asks for in one asset; null in its place: for nothing. */
+export interface Policy {
+  /** In the asset's smallest unit. */
+  readonly threshold: bigint;
+  readonly approvals: number;
+  readonly expiresInS: number;
+}
+
+export interface ComingPolicy {
+  /** Null: the policy goes. */
+  readonly policy: Policy | null;
+  readonly effectiveAt: Instant;
+}
+
+export interface PolicyState {
+  readonly inForce: Policy | null;
+  readonly coming: ComingPolicy | null;
+}
+
+/** A row's columns where nothing comes. */
+export const NOTHING_COMES = {
+  nextThreshold: null,
+  nextApprovals: null,
+  nextExpiresInS: null,
+  effectiveAt: null,
+  requestedChannel: null,
+  requestedBy: null,
+} as const;
+
+/** What counts at the instant: a policy that comes does from its own instant on. */
+export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Policy | null {
+  return policyState(row, at).inForce;
+}
+
+/** The same, with what comes after the instant. */
+export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
+  if (row === undefined) return { inForce: null, coming: null };
+  const next = nextOf(row);
+  if (next !== null && next.effectiveAt <= at) return { inForce: next.policy, coming: null };
+  const { threshold, approvals, expiresInS } = row;
+  return { inForce: { threshold, approvals, expiresInS }, coming: next };
+}
+
+function nextOf({ nextThreshold, nextApprovals, nextExpiresInS, effectiveAt }: ApprovalPolicyRow): ComingPolicy | null {
+  if (effectiveAt === null) return null;
+  if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null) return { policy: null, effectiveAt };
+  return {
+    policy: { threshold: nextThreshold, approvals: nextApprovals, expiresInS: nextExpiresInS },
+    effectiveAt,
+  };
+}
+
+/** What a change does. */
+export interface PolicyPlan {
+  /** From now on: what is stricter of the change counts at once. */
+  readonly inForce: Policy | null;
+  /** Later: the change as a whole. */
+  readonly coming: ComingPolicy | null;
+  /** What was to come, and does no longer. */
+  readonly withdrawn: ComingPolicy | null;
+  /** Whether `coming` is new, rather than asked for again. */
+  readonly isRequest: boolean;
+}
+
+/**
+ * `wanted` says the whole policy, and so replaces what was to come. What it lowers waits `delayS`; asked for again, it waits no
+ * longer than it did.
+ */
+export function planChange(state: PolicyState, wanted: Policy | null, delayS: number, at: Instant): PolicyPlan {
+  const atOnce = delayS === 0 ? wanted : stricterOf(state.inForce, wanted);
+  if (isSame(atOnce, wanted)) return { inForce: wanted, coming: null, withdrawn: state.coming, isRequest: false };
+  const effectiveAt = instant(at + delayS * 1_000);
+  const known = state.coming;
+  if (known !== null && isSame(known.policy, wanted) && known.effectiveAt <= effectiveAt)
+    return { inForce: atOnce, coming: known, withdrawn: null, isRequest: false };
+  return { inForce: atOnce, coming: { policy: wanted, effectiveAt }, withdrawn: known, isRequest: true };
+}
+
+/**
+ * Of each setting the stricter: what either of the two would hold is held, for as many approvals as either asks for, and for no
+ * longer than either lets it wait.
+ */
+export function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
+  if (one === null || other === null) return one ?? other;
+  return {
+    threshold: one.threshold < other.threshold ? one.threshold : other.threshold,
+    approvals: Math.max(one.approvals, other.approvals),
+    expiresInS: Math.min(one.expiresInS, other.expiresInS),
+  };
+}
+
+export function isSame(one: Policy | null, other: Policy | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.threshold === other.threshold && one.approvals === other.approvals && one.expiresInS === other.expiresInS;
+}

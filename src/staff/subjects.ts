@@ -1,0 +1,164 @@
+import { hash, randomUUID } from 'node:crypto';
+import { recordAct } from '../access/audit-log.js';
+import { cleanText } from '../core/checked-text.js';
+import { ApiError, type Refusal } from '../core/errors.js';
+import type { Transaction } from '../db/database.js';
+import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { endSessions, findStaff } from './people.js';
+import { denied, rightRefusal, type StaffIdentity } from './rules.js';
+import { identityOf, MAX_STAFF_NAME, type StaffParts, verifyClaim } from './verification.js';
+
+/**
+ * Who of the staff an account at the company's identity provider is. The provider proves its own account; that it is this person's
+ * they prove once, by their authenticator's code. From then on the subject alone decides, and never a name, which people may change
+ * or take over at many providers. (docs/contract.md, Staff)
+ */
+
+/** An account at the provider, as it proved it. */
+export interface ProvenSubject {
+  readonly issuer: string;
+  readonly subject: string;
+  /** What the provider calls them; null where it says nothing. */
+  readonly name: string | null;
+  /** What its groups allow; null: all that the person may. */
+  readonly rights: readonly StaffRight[] | null;
+}
+
+export type SubjectFound =
+  | { readonly found: 'person'; readonly identity: StaffIdentity }
+  /** Somebody of that name is bound to no account: their code binds them. */
+  | { readonly found: 'unbound'; readonly person: Staff }
+  | { readonly found: 'nobody'; readonly refusal: Refusal };
+
+/** Finds out who it is. A refusal is recorded once. */
+export async function findBySubject(parts: StaffParts, proven: ProvenSubject): Promise<SubjectFound> {
+  const { reader } = parts.database;
+  const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });
+  const person = bound ?? (await findNamed(parts, proven.name));
+  const refused = refusedOf(person, proven);
+  if (refused !== null || person === undefined) {
+    const refusal = denied(refused ?? NOBODY);
+    await recordRefusal(parts, proven, person, refusal);
+    return { found: 'nobody', refusal };
+  }
+  if (bound === undefined) return { found: 'unbound', person };
+  return { found: 'person', identity: limitedIdentity(bound, proven) };
+}
+
+/** Binds the person to the account, by their code. The refusal is recorded, and counts towards the lock-out. */
+export async function bindSubject(
+  parts: StaffParts,
+  person: Pick<Staff, 'id' | 'name'>,
+  proven: ProvenSubject,
+  code: string,
+): Promise<StaffIdentity | { readonly refusal: Refusal }> {
+  const act = { tenantId: null, action: 'staff.bind_refused', subjectType: 'staff', subjectId: person.id };
+  const verified = await verifyClaim(parts, {
+    ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: parts.clock() },
+    ...{ purpose: `bind/${randomUUID()}`, refusedAct: act },
+  });
+  if ('refusal' in verified) return verified;
+  const { identity } = verified;
+  const bound = await bind(parts, identity, proven);
+  if (bound !== null) return bound;
+  // Bound to another account in the meantime, or the account to another person; or deactivated since.
+  const refusal = denied(OTHER_SUBJECT);
+  await recordRefusal(parts, proven, identity, refusal);
+  return { refusal };
+}
+
+/** Null where they or the account are somebody else's meanwhile. */
+async function bind(
+  parts: StaffParts,
+  identity: StaffIdentity,
+  proven: ProvenSubject,
+): Promise<StaffIdentity | null> {
+  try {
+    return await transact(parts.database, async (transaction) => {
+      const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
+      if (row === undefined || refusedOf(row, proven) !== null) return null;
+      await transaction.execute(updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }));
+      await record(transaction, parts, 'staff.bind', row, identity, { issuer: proven.issuer });
+      return limitedIdentity(row, proven);
+    });
+  } catch (failure) {
+    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    return null;
+  }
+}
+
+/**
+ * Lets the person be bound anew, by their code, after they got another account at the provider; their sessions are over. False where
+ * they were bound to none. Throws ApiError authority_insufficient.
+ */
+export async function unbindSubject(parts: StaffParts, { id }: Staff, by: StaffIdentity): Promise<boolean> {
+  const refusal = rightRefusal(by, 'manage');
+  if (refusal !== null) throw new ApiError(refusal);
+  return transact(parts.database, async (transaction) => {
+    const row = await transaction.find(staff, { id }, { forUpdate: true });
+    if (row === undefined || row.subjectHash === null) return false;
+    await transaction.execute(updateSql(staff, { subjectHash: null }, { id }));
+    await endSessions(transaction, parts.clock, id);
+    await record(transaction, parts, 'staff.unbind', row, by, {});
+    return true;
+  });
+}
+
+const NOBODY = 'the account at the provider is nobody of the staff';
+const OTHER_SUBJECT = 'the person is bound to another account at the provider';
+
+function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | null {
+  if (person === undefined) return NOBODY;
+  if (person.kind !== 'person') return `${person.name} is a service, which signs in nowhere`;
+  if (!person.active) return `${person.name} is not active staff`;
+  if (person.subjectHash !== null && !person.subjectHash.equals(subjectHash(proven))) return OTHER_SUBJECT;
+  return proven.rights?.length === 0 ? 'no group at the provider gives a right' : null;
+}
+
+/** By any name that folds to the same. */
+async function findNamed({ database }: StaffParts, name: string | null): Promise<Staff | undefined> {
+  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
+  return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
+}
+
+/** Of the provider too: another one may know somebody else by the same subject. */
+function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
+  return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
+}
+
+function limitedIdentity(person: Staff, { rights }: ProvenSubject): StaffIdentity {
+  const identity = identityOf(person, 'support');
+  return rights === null ? identity : { ...identity, rights: identity.rights.filter((one) => rights.includes(one)) };
+}
+
+function recordRefusal(
+  parts: StaffParts,
+  { name, issuer }: ProvenSubject,
+  person: Pick<Staff, 'id' | 'name'> | undefined,
+  { message: refused }: Refusal,
+): Promise<void> {
+  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
+  const claimed = person?.name ?? ('clean' in cleaned ? cleaned.clean : '');
+  const act = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: person?.id ?? '' };
+  return transact(parts.database, (transaction) =>
+    recordAct(transaction, { channel: 'support', name: claimed }, parts.clock(), {
+      ...act,
+      details: { issuer, refused },
+    }),
+  );
+}
+
+function record(
+  transaction: Transaction,
+  { clock }: StaffParts,
+  action: string,
+  { id: subjectId, name }: Staff,
+  by: StaffIdentity,
+  details: Readonly<Record<string, string>>,
+): Promise<void> {
+  const act = { tenantId: null, action, subjectType: 'staff', subjectId, details: { name, ...details } };
+  return recordAct(transaction, { channel: by.channel, name: by.name }, clock(), act);
+}

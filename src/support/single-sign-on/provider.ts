@@ -1,0 +1,151 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  type Configuration,
+  discovery,
+  enableNonRepudiationChecks,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import type { StaffRight } from '../../db/entities/staff.js';
+import type { ProvenSubject } from '../../staff/subjects.js';
+
+/**
+ * The company's identity provider, spoken to by OpenID Connect: the code flow with PKCE, state and nonce. The ID token comes from the
+ * provider itself, and its signature is checked all the same. (docs/contract.md, Staff)
+ */
+
+export interface ProviderSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client, proven by PKCE alone. */
+  readonly clientSecret: string | null;
+  readonly scope: string;
+  /** The claim by which somebody is found the first time. */
+  readonly nameClaim: string;
+  /** The claim whose values give rights; null: a person has those that operators gave them. */
+  readonly rights: RightsOfClaim | null;
+}
+
+export interface RightsOfClaim {
+  readonly claim: string;
+  readonly byValue: ReadonlyMap<string, readonly StaffRight[]>;
+}
+
+/** What has to be known again when the browser comes back. */
+export interface Flow {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** The provider gave no answer, or none of use. */
+export class ProviderAway extends Error {
+  override name = 'ProviderAway';
+}
+
+/** What came back proves nobody. */
+export class NotProven extends Error {
+  override name = 'NotProven';
+}
+
+const TIMEOUT_S = 5;
+/** Clocks differ. */
+const TOLERANCE_S = 5;
+
+export class IdentityProvider {
+  private known: Promise<Configuration> | null = null;
+
+  constructor(
+    private readonly settings: ProviderSettings,
+    private readonly callbackUrl: string,
+  ) {}
+
+  /** Where the browser goes. Throws ProviderAway. */
+  async begin(): Promise<{ readonly url: URL; readonly flow: Flow }> {
+    const configuration = await this.configuration();
+    const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const url = buildAuthorizationUrl(configuration, {
+      redirect_uri: this.callbackUrl,
+      scope: this.settings.scope,
+      state: flow.state,
+      nonce: flow.nonce,
+      code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { url, flow };
+  }
+
+  /** Who came back with this query. Throws ProviderAway, NotProven. */
+  async finish(query: URLSearchParams, { state, nonce, verifier }: Flow): Promise<ProvenSubject> {
+    const configuration = await this.configuration();
+    const url = new URL(this.callbackUrl);
+    url.search = query.toString();
+    const tokens = await authorizationCodeGrant(configuration, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    }).catch((failure: unknown) => {
+      throw isAway(failure) ? new ProviderAway('no token', { cause: failure }) : new NotProven('', { cause: failure });
+    });
+    const claims: Readonly<Record<string, unknown>> | undefined = tokens.claims();
+    if (claims === undefined) throw new NotProven('no ID token');
+    return this.subjectOf(claims);
+  }
+
+  private subjectOf(claims: Readonly<Record<string, unknown>>): ProvenSubject {
+    const { nameClaim, rights } = this.settings;
+    const { iss: issuer, sub: subject, [nameClaim]: name } = claims;
+    if (typeof issuer !== 'string' || typeof subject !== 'string') throw new NotProven('no subject');
+    return {
+      issuer,
+      subject,
+      name: typeof name === 'string' ? name : null,
+      rights: rights === null ? null : rightsOf(rights, claims[rights.claim]),
+    };
+  }
+
+  /** Asked once; again where it failed. */
+  private configuration(): Promise<Configuration> {
+    this.known ??= this.discover().catch((failure: unknown) => {
+      this.known = null;
+      throw new ProviderAway('no configuration', { cause: failure });
+    });
+    return this.known;
+  }
+
+  private discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret } = this.settings;
+    const url = new URL(issuer);
+    const execute = [enableNonRepudiationChecks];
+    // The configuration takes http on this machine alone.
+    if (url.protocol === 'http:') execute.push(allowInsecureRequests);
+    const metadata = {
+      [clockTolerance]: TOLERANCE_S,
+      ...(clientSecret === null ? {} : { client_secret: clientSecret }),
+    };
+    const authentication = clientSecret === null ? None() : undefined;
+    return discovery(url, clientId, metadata, authentication, { execute, timeout: TIMEOUT_S });
+  }
+}
+
+/** All that any of the values gives: a claim is one value or a list of them. */
+function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRight[] {
+  const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return [...new Set(values.flatMap((value) => (typeof value === 'string' ? (byValue.get(value) ?? []) : [])))];
+}
+
+/** Rather than an answer that says no: the connection, the time, an answer of 5xx. */
+function isAway(failure: unknown): boolean {
+  if (!(failure instanceof Error)) return false;
+  const { cause } = failure;
+  if (cause instanceof Response) return cause.status >= 500;
+  if ('status' in failure && typeof failure.status === 'number') return failure.status >= 500;
+  return failure instanceof TypeError || ('code' in failure && failure.code === 'OAUTH_TIMEOUT');
+}

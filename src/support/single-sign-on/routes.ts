@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { isCanonicalUuid, type Uuid } from '../../core/ids.js';
+import { STAFF_RIGHTS } from '../../db/entities/staff.js';
+import { describeFault } from '../../http/logging.js';
+import { TokenBuckets } from '../../http/rate-limit.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { openSession } from '../../staff/sessions.js';
+import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
+import { Cookies } from '../cookies.js';
+import { DeskError } from '../failures.js';
+import { nextOf } from '../routes.js';
+import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
+import { bindPage, signedInPage } from './pages.js';
+import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
+import { FLOW_S, SealedValues } from './sealed-cookies.js';
+
+/** Sign-in by the company's identity provider: there, back again, and the first time a code. (docs/contract.md, Staff) */
+
+export const CALLBACK_PATH = '/sign-in/provider/callback';
+/** Of one address: each may make us ask the provider. */
+const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
+
+const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
+const bindSchema = z.object({
+  /** The form's. */
+  secret: z.string(),
+  next: z.string(),
+  person: z.object({ id: z.custom<Uuid>((id) => typeof id === 'string' && isCanonicalUuid(id)), name: z.string() }),
+  proven: z.object({
+    issuer: z.string(),
+    subject: z.string(),
+    name: z.string().nullable(),
+    rights: z.array(z.enum(STAFF_RIGHTS)).readonly().nullable(),
+  }),
+});
+
+/** Adds nothing where there is no provider. */
+export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
+  const { provider: settings, url } = site.settings;
+  if (settings === null) return;
+  const provider = new IdentityProvider(settings, new URL(CALLBACK_PATH, url).href);
+  const desk = new SingleSignOn(site, provider);
+  router.get('/sign-in/provider', (context) => desk.begin(context));
+  router.get(CALLBACK_PATH, (context) => desk.finish(context));
+  router.post('/sign-in/provider/bind', (context) => desk.bind(context));
+}
+
+class SingleSignOn {
+  private readonly attempts = new TokenBuckets(ATTEMPTS, 1);
+  private readonly cookies: Cookies;
+  private readonly flows: SealedValues<z.infer<typeof flowSchema>>;
+  private readonly binds: SealedValues<z.infer<typeof bindSchema>>;
+
+  constructor(
+    private readonly site: Site,
+    private readonly provider: IdentityProvider,
+  ) {
+    const { encryptionKeys, clock, settings } = site;
+    this.cookies = new Cookies(settings.url.startsWith('https:'));
+    this.flows = new SealedValues(encryptionKeys, clock, 'desk-flow', flowSchema);
+    this.binds = new SealedValues(encryptionKeys, clock, 'desk-bind', bindSchema);
+  }
+
+  async begin(context: DeskContext): Promise<void> {
+    context.state.route = '/sign-in/provider';
+    this.limit(context);
+    const { url, flow } = await this.asked(() => this.provider.begin());
+    const sealed = this.flows.seal({ ...flow, next: nextOf(context.query.next) });
+    context.append('Set-Cookie', this.cookies.set('desk-flow', sealed, FLOW_S));
+    context.redirect(url.href);
+    context.body = '';
+  }
+
+  async finish(context: DeskContext): Promise<void> {
+    context.state.route = CALLBACK_PATH;
+    this.limit(context);
+    const flow = this.flows.open(this.cookies.read(context.req, 'desk-flow'));
+    context.append('Set-Cookie', this.cookies.clear('desk-flow'));
+    if (flow === null) throw notSignedIn(BEGUN_ELSEWHERE);
+    const query = new URLSearchParams(context.querystring);
+    const proven = await this.asked(() => this.provider.finish(query, flow));
+    const found = await findBySubject(this.site, proven);
+    if (found.found === 'nobody') throw notSignedIn(NOBODY);
+    if (found.found === 'person') return this.signIn(context, found.identity, proven, flow.next);
+    const { id, name } = found.person;
+    const secret = randomBytes(32).toString('base64url');
+    const sealed = this.binds.seal({ secret, next: flow.next, person: { id, name }, proven });
+    context.append('Set-Cookie', this.cookies.set('desk-bind', sealed, FLOW_S));
+    sendPage(context, bindPage(secret, name, false));
+  }
+
+  async bind(context: DeskContext): Promise<void> {
+    context.state.route = '/sign-in/provider/bind';
+    this.limit(context);
+    const known = this.binds.open(this.cookies.read(context.req, 'desk-bind'));
+    if (known === null) throw notSignedIn(BEGUN_ELSEWHERE);
+    const { secret, person, proven, next } = known;
+    const form = await ownForm(context, this.site, secret);
+    const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
+    const bound = await bindSubject(this.site, person, proven, code);
+    if ('refusal' in bound) return sendPage(context, bindPage(secret, person.name, true));
+    context.append('Set-Cookie', this.cookies.clear('desk-bind'));
+    await this.signIn(context, bound, proven, next);
+  }
+
+  private async signIn(
+    context: DeskContext,
+    identity: StaffIdentity,
+    { rights }: ProvenSubject,
+    next: string,
+  ): Promise<void> {
+    const place = this.site.addresses.of(context.req);
+    const opened = await openSession(this.site, identity, 'support', place, rights);
+    for (const cookie of await this.site.sessions.keep(opened, context.state.person))
+      context.append('Set-Cookie', cookie);
+    context.set('Refresh', `0; url=${next}`);
+    sendPage(context, signedInPage(next));
+  }
+
+  private limit(context: DeskContext): void {
+    const { allowed, retryAfterS } = this.attempts.take(this.site.addresses.of(context.req));
+    if (!allowed)
+      throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, {
+        'Retry-After': `${retryAfterS}`,
+      });
+  }
+
+  /** What went wrong is logged, and told without what the provider said. Throws DeskError. */
+  private async asked<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (failure) {
+      if (!(failure instanceof ProviderAway || failure instanceof NotProven)) throw failure;
+      const { logger, settings } = this.site;
+      logger.warn({ fault: describeFault(failure.cause ?? failure) }, 'the identity provider signed nobody in');
+      if (failure instanceof NotProven) throw notSignedIn(NOT_PROVEN);
+      throw new DeskError(503, 'No answer', settings.withCode ? `${AWAY} ${WITH_CODE}` : AWAY);
+    }
+  }
+}
+
+const AWAY = "Your company's sign-in does not answer now. Try again in a moment.";
+const WITH_CODE = 'Until then sign in with your name and a code.';
+const NOT_PROVEN = "Your company's sign-in did not say who you are. Begin again at the desk's own page.";
+const BEGUN_ELSEWHERE = 'This sign-in was not begun in this browser, or over ten minutes ago. Begin again.';
+const NOBODY =
+  'Your company knows you, but the desk does not let this account in: it is nobody of the active staff, in no group that gives a right, or somebody else bound theirs to that name. Ask whoever manages the staff.';
+
+function notSignedIn(text: string): DeskError {
+  return new DeskError(403, 'Not signed in', text);
+}

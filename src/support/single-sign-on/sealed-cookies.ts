@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { Keyring } from '../../core/fingerprint.js';
+import type { Clock } from '../../core/instant.js';
+import { seal, unseal } from '../../core/secret-box.js';
+
+/**
+ * What a browser keeps for us while somebody signs in elsewhere: sealed, so that it can neither be read nor made up, and good for ten
+ * minutes. Any process of the desk opens it.
+ */
+
+export const FLOW_S = 600;
+const SPLIT = 1;
+
+export class SealedValues<T> {
+  /** `use` binds a value to its own place. */
+  constructor(
+    private readonly keys: Keyring,
+    private readonly clock: Clock,
+    private readonly use: string,
+    private readonly schema: z.ZodType<T>,
+  ) {}
+
+  seal(value: T): string {
+    const text = JSON.stringify({ until: this.clock() + FLOW_S * 1_000, value });
+    const { keyId, bytes } = seal(this.keys, text, this.context());
+    const key = Buffer.from(keyId);
+    return Buffer.concat([Buffer.from([key.length]), key, bytes]).toString('base64url');
+  }
+
+  /** Null for what is none of ours, or too old. */
+  open(sealed: string | null): T | null {
+    if (sealed === null) return null;
+    try {
+      const bytes = Buffer.from(sealed, 'base64url');
+      const end = SPLIT + (bytes[0] ?? 0);
+      const keyId = bytes.subarray(SPLIT, end).toString();
+      const text = unseal(this.keys, { keyId, bytes: bytes.subarray(end) }, this.context());
+      const { until, value } = z.object({ until: z.number(), value: this.schema }).parse(JSON.parse(text));
+      return this.clock() < until ? value : null;
+    } catch {
+      return null;
+    }
+  }
+
+  private context(): string {
+    return `support/${this.use}`;
+  }
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { removePolicy, setPolicy } from '../../src/approvals/policies.js';
+import { settleDue } from '../../src/approvals/policy-change.js';
+import { LONGEST_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policy-delay.js';
+import { ApiError } from '../../src/core/errors.js';
+import { newId } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { approvalPolicies } from '../../src/db/entities/approvals.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, object, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
+import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+
+const DELAY_S = 600;
+const START = Date.parse('2034-03-01T10:00:00.000Z');
+const STRICT = { threshold: LEAST.toString(), approvals: 2, expires_in_s: 3_600 };
+const LAX = { threshold: (10n * LEAST).toString(), approvals: 1, expires_in_s: 7_200 };
+
+describe('the delay of what lowers an approval policy', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+  let bank: Bank;
+  let account: Account;
+  let now: Instant = instant(START);
+
+  before(async () => {
+    db = await testDatabase();
+    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
+    own = await openGuarded(api);
+    ({ bank } = own);
+  });
+
+  beforeEach(async () => {
+    await delay(DELAY_S);
+    account = await own.account({ funds: { COPM: 1_000n * LEAST } });
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const delay = (seconds: number | null): Promise<void> =>
+    setPolicyDelay(db.database, () => now, bank.tenant.tenant.id, seconds, operatorActor('maria'));
+  const path = (): string => `/v1/accounts/${account.id}/approval_policies/COPM`;
+  const put = (body: unknown): Promise<TestAnswer> => bank.request('PUT', path(), { body, token: own.tokens.admin });
+  const remove = (): Promise<TestAnswer> => bank.request('DELETE', path(), { token: own.tokens.admin });
+  const get = async (): Promise<Json> => answered(await bank.get(path()), 200).json;
+  const send = (raw: bigint): Promise<TestAnswer> =>
+    bank.send({ from: account, to: own.receiver, raw }, { token: own.tokens.creator, key: randomUUID() });
+  const later = (seconds: number): void => void (now = instant(now + seconds * 1_000));
+  const at = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
+  const shown = (settings: Json, pending: Json | null): Json => ({
+    account_id: account.id,
+    asset: 'COPM',
+    ...settings,
+    pending,
+  });
+  const lines = async (): Promise<unknown[]> =>
+    (await listActs(db.database.reader, { subjectId: account.id }, 50))
+      .filter(({ action }) => action.startsWith('approval_policy'))
+      .reverse()
+      .map((act) => [act.action.replace('approval_policy.', ''), act.channel, parseDetails(act)]);
+
+  it('holds back what is laxer until its instant, shows it, and then lets it count without anybody doing anything', async () => {
+    answered(await put(STRICT), 200);
+    const pending = { policy: LAX, effective_at: at(DELAY_S) };
+    assert.deepEqual(answered(await put(LAX), 200).json, shown(STRICT, pending));
+    later(DELAY_S);
+    now = instant(now - 1);
+    assert.deepEqual(await get(), shown(STRICT, pending));
+    assert.deepEqual(answered(await send(LEAST), 202).json.approval, {
+      required: 2,
+      received: 0,
+      expires_at: at(3_600),
+    });
+    now = instant(now + 1);
+    assert.deepEqual(await get(), shown(LAX, null));
+    answered(await send(LEAST), 201);
+    assert.deepEqual(object(answered(await send(10n * LEAST), 202).json.approval).required, 1);
+  });
+
+  it('is no wait for what is stricter, nor for a first policy', async () => {
+    assert.deepEqual(answered(await put(LAX), 200).json, shown(LAX, null));
+    assert.deepEqual(answered(await put({ ...STRICT, expires_in_s: 60 }), 200).json.pending, null);
+    assert.equal(object(answered(await send(LEAST), 202).json.approval).required, 2);
+  });
+
+  it('splits a change: what of it is stricter counts at once, the rest later', async () => {
+    await put(STRICT);
+    const wanted = { threshold: (5n * LEAST).toString(), approvals: 3, expires_in_s: 60 };
+    const { json } = answered(await put(wanted), 200);
+    assert.deepEqual(
+      json,
+      shown({ ...wanted, threshold: STRICT.threshold }, { policy: wanted, effective_at: at(DELAY_S) }),
+    );
+    assert.deepEqual(answered(await send(LEAST), 202).json.approval, { required: 3, received: 0, expires_at: at(60) });
+  });
+
+  it('keeps a policy that was removed, whose DELETE is 204 as often as it is asked, and 404 once it is gone', async () => {
+    await put(STRICT);
+    const effectiveAt = at(DELAY_S);
+    answered(await remove(), 204);
+    later(1);
+    answered(await remove(), 204);
+    assert.deepEqual(await get(), shown(STRICT, { policy: null, effective_at: effectiveAt }));
+    answered(await send(LEAST), 202);
+    later(DELAY_S);
+    answered(await bank.get(path()), 404, 'not_found');
+    answered(await remove(), 404, 'not_found');
+    answered(await send(LEAST), 201);
+  });
+
+  it('begins anew for another request, not for the same one; what is in force withdraws it', async () => {
+    await put(STRICT);
+    const first = at(DELAY_S);
+    await put(LAX);
+    later(DELAY_S - 1);
+    assert.equal(object(answered(await put(LAX), 200).json.pending).effective_at, first);
+    const other = { ...LAX, threshold: (11n * LEAST).toString() };
+    assert.equal(object(answered(await put(other), 200).json.pending).effective_at, at(DELAY_S));
+    later(2);
+    assert.equal((await get()).threshold, STRICT.threshold);
+    assert.equal(answered(await put(STRICT), 200).json.pending, null);
+    later(10 * DELAY_S);
+    assert.deepEqual(await get(), shown(STRICT, null));
+    answered(await send(LEAST), 202);
+  });
+
+  it('of what waits already is not changed by another delay of the tenant', async () => {
+    await put(STRICT);
+    const effectiveAt = at(DELAY_S);
+    await put(LAX);
+    for (const seconds of [1, LONGEST_POLICY_DELAY_S, null]) {
+      await delay(seconds);
+      assert.equal(object((await get()).pending).effective_at, effectiveAt);
+    }
+    later(2);
+    answered(await send(LEAST), 202);
+  });
+
+  it('is none by default, is set by operators alone, from 1 s to 30 days, with a line in the audit log', async () => {
+    const fresh = await openGuarded(api);
+    const tenantId = fresh.bank.tenant.tenant.id;
+    assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
+    for (const seconds of [0, -1, 1.5, LONGEST_POLICY_DELAY_S + 1, Number.NaN])
+      await assert.rejects(setPolicyDelay(db.database, systemClock, tenantId, seconds, TEST_ACTOR), ApiError);
+    await assert.rejects(setPolicyDelay(db.database, systemClock, newId(), 60, TEST_ACTOR), ApiError);
+    await setPolicyDelay(db.database, systemClock, tenantId, 60, operatorActor('maria'));
+    await setPolicyDelay(db.database, systemClock, tenantId, null, operatorActor('maria'));
+    const acts = await listActs(db.database.reader, { tenantId, action: 'tenant.set_policy_delay' }, 10);
+    assert.deepEqual(
+      acts.map((act) => [act.actorClaimed, parseDetails(act)]),
+      [
+        ['maria', { seconds: 0, before: 60 }],
+        ['maria', { seconds: 60, before: 0 }],
+      ],
+    );
+  });
+
+  it('holds for operators too', async () => {
+    await put(STRICT);
+    const change = {
+      accountId: account.id,
+      asset: 'COPM',
+      threshold: 10n * LEAST,
+      approvals: 2,
+      expiresInS: 60,
+    } as const;
+    const set = await setPolicy(db.database, () => now, change, operatorActor('maria'));
+    assert.deepEqual([set.threshold, set.expiresInS, set.coming?.policy?.threshold], [LEAST, 60, 10n * LEAST]);
+    answered(await send(LEAST), 202);
+    const removed = await removePolicy(db.database, () => now, account.id, 'COPM', operatorActor('maria'));
+    assert.equal(removed?.inForce?.threshold, LEAST);
+    answered(await send(LEAST), 202);
+  });
+
+  it('leaves a line for the request, for its taking effect and for its withdrawal', async () => {
+    await put(STRICT);
+    const [lax, strict] = [
+      { asset: 'COPM', ...LAX },
+      { asset: 'COPM', ...STRICT },
+    ];
+    const first = { ...lax, effective_at: at(DELAY_S) };
+    await put(LAX);
+    await put(LAX);
+    await put(STRICT);
+    const second = { ...lax, effective_at: at(DELAY_S) };
+    await put(LAX);
+    later(DELAY_S);
+    await settleDue({ database: db.database, clock: () => now }, 100);
+    await settleDue({ database: db.database, clock: () => now }, 100);
+    const gone = { asset: 'COPM', threshold: null, approvals: null, expires_in_s: null, effective_at: at(DELAY_S) };
+    await remove();
+    later(DELAY_S);
+    // Nobody swept: whoever changes it next tells first what took effect.
+    await put(STRICT);
+    assert.deepEqual(await lines(), [
+      ['set', 'api', strict],
+      ['request', 'api', first],
+      ['withdraw', 'api', first],
+      ['set', 'api', strict],
+      ['request', 'api', second],
+      ['take_effect', 'api', second],
+      ['request', 'api', gone],
+      ['take_effect', 'api', gone],
+      ['set', 'api', strict],
+    ]);
+  });
+
+  it('is over by the decision’s own instant, whatever the clock of whoever decides next', async () => {
+    await put(STRICT);
+    await put(LAX);
+    later(DELAY_S);
+    const effectiveAt = now;
+    assert.equal(await settleDue({ database: db.database, clock: () => now }, 100), 1);
+    assert.equal(await settleDue({ database: db.database, clock: () => now }, 100), 0);
+    const [row] = await db.database.reader.select(approvalPolicies, { accountId: account.id });
+    assert.deepEqual([row?.threshold, row?.effectiveAt, row?.requestedBy], [10n * LEAST, null, null]);
+    now = instant(now - 3_000);
+    const { json } = answered(await send(LEAST), 201);
+    assert(Date.parse(text(json.created_at)) >= effectiveAt);
+  });
+
+  it('lets no transfer pass before its instant that races the change, whichever comes first', async () => {
+    now = instant(START + 86_400_000);
+    for (let round = 0; round < 10; round += 1) {
+      await delay(null);
+      await put({ ...STRICT, threshold: '0' });
+      await delay(DELAY_S);
+      const sent = Array.from({ length: 8 }, () => send(LEAST));
+      const change = round % 2 === 0 ? put(LAX) : remove();
+      const answers = await Promise.all(sent);
+      await change;
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]));
+      later(DELAY_S);
+      const after = await Promise.all(Array.from({ length: 4 }, () => send(LEAST)));
+      assert.deepEqual(new Set(after.map(({ status }) => status)), new Set([201]));
+    }
+  });
+
+  it('holds for bonuses by the same instant', async () => {
+    await put(STRICT);
+    await remove();
+    const bonus = (): Promise<TestAnswer> =>
+      bank.request('POST', '/v1/bonuses', {
+        token: own.tokens.creator,
+        key: randomUUID(),
+        body: {
+          source_account: account.id,
+          recipient: { account_id: own.receiver.id },
+          amount: { raw: LEAST.toString(), asset: 'COPM' },
+        },
+      });
+    answered(await bonus(), 403, 'authority_insufficient');
+    later(DELAY_S);
+    answered(await bonus(), 201);
+  });
+});

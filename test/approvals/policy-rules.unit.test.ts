@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  isSame,
+  NOTHING_COMES,
+  planChange,
+  type Policy,
+  policyAt,
+  type PolicyState,
+  policyState,
+} from '../../src/approvals/policy-rules.js';
+import { approvalsWanted } from '../../src/approvals/rules.js';
+import { newId } from '../../src/core/ids.js';
+import { type Instant, instant } from '../../src/core/instant.js';
+import type { ApprovalPolicyRow } from '../../src/db/entities/approvals.js';
+
+const ACCOUNT = newId();
+const START = Date.parse('2031-05-01T00:00:00.000Z');
+const SECOND = 1_000;
+
+/** As policy-change.ts writes it. */
+function rowOf({ inForce, coming }: PolicyState): ApprovalPolicyRow | undefined {
+  if (inForce === null) return undefined;
+  const next = coming && {
+    nextThreshold: coming.policy?.threshold ?? null,
+    nextApprovals: coming.policy?.approvals ?? null,
+    nextExpiresInS: coming.policy?.expiresInS ?? null,
+    effectiveAt: coming.effectiveAt,
+    requestedChannel: 'api' as const,
+    requestedBy: 'member:x',
+  };
+  return { accountId: ACCOUNT, asset: 'COPM', ...inForce, ...(next ?? NOTHING_COMES) };
+}
+
+const policy = fc.record(
+  {
+    threshold: fc.bigInt({ min: 0n, max: 4n }),
+    approvals: fc.integer({ min: 1, max: 3 }),
+    expiresInS: fc.constantFrom(60, 120, 3_600),
+  },
+  { noNullPrototype: true },
+);
+const step = fc.record({
+  waitedMs: fc.integer({ min: 0, max: 20 * SECOND }),
+  wanted: fc.option(policy, { freq: 4 }),
+  delayS: fc.constantFrom(0, 1, 5, 10, 30),
+});
+
+/** What the policy does to an amount at an instant; the larger, the stricter. */
+function strictness(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): readonly number[] {
+  const wanted = approvalsWanted(row, raw, at);
+  return wanted === null ? [0, -Infinity] : [wanted.required, at - wanted.expiresAt];
+}
+
+function assertNoLaxer(
+  after: ApprovalPolicyRow | undefined,
+  before: ApprovalPolicyRow | undefined,
+  raw: bigint,
+  at: Instant,
+): void {
+  const [now, then] = [strictness(after, raw, at), strictness(before, raw, at)];
+  assert(now[0]! >= then[0]!, `${raw} needs ${now[0]} approvals and no longer ${then[0]}`);
+  assert(now[1]! >= then[1]!, `${raw} waits longer than it did`);
+}
+
+describe('a change of an approval policy', () => {
+  it('lets no amount pass, before its delay is over, that would not have passed without it', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 0, max: 40 * SECOND }), (steps, offset) => {
+        let row: ApprovalPolicyRow | undefined;
+        let now = START;
+        for (const { waitedMs, wanted, delayS } of steps) {
+          now += waitedMs;
+          const at = instant(now);
+          const plan = planChange(policyState(row, at), wanted, delayS, at);
+          const changed = rowOf(plan);
+          if (delayS > 0)
+            for (const later of [0, delayS * SECOND - 1, offset % (delayS * SECOND)])
+              for (const raw of [0n, 1n, 2n, 3n, 4n, 5n]) assertNoLaxer(changed, row, raw, instant(now + later));
+          row = changed;
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('is in force as a whole when what it lowers has waited, and says so until then', () => {
+    fc.assert(
+      fc.property(fc.option(policy), fc.option(policy), fc.constantFrom(0, 1, 30), (first, wanted, delayS) => {
+        const at = instant(START);
+        const plan = planChange({ inForce: first, coming: null }, wanted, delayS, at);
+        const over = instant(START + delayS * SECOND);
+        assert(isSame(policyAt(rowOf(plan), over), wanted));
+        const before = policyState(rowOf(plan), instant(over - 1));
+        if (plan.coming !== null) assert.deepEqual(before.coming, { policy: wanted, effectiveAt: over });
+        else assert(isSame(plan.inForce, wanted));
+      }),
+    );
+  });
+
+  const OLD: Policy = { threshold: 100n, approvals: 2, expiresInS: 3_600 };
+  const at = instant(START);
+  const late = instant(START + 60 * SECOND);
+  const STATE: PolicyState = { inForce: OLD, coming: null };
+
+  for (const [what, change] of [
+    ['a lower threshold', { threshold: 99n }],
+    ['more approvals', { approvals: 3 }],
+    ['a shorter time', { expiresInS: 60 }],
+    ['nothing else', {}],
+  ] as const)
+    it(`counts at once where it asks for ${what}`, () => {
+      const wanted = { ...OLD, ...change };
+      const plan = { inForce: wanted, coming: null, withdrawn: null, isRequest: false };
+      assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
+    });
+
+  for (const [what, wanted] of [
+    ['a higher threshold', { ...OLD, threshold: 101n }],
+    ['fewer approvals', { ...OLD, approvals: 1 }],
+    ['a longer time', { ...OLD, expiresInS: 3_601 }],
+    ['nothing at all', null],
+  ] as const)
+    it(`waits where it asks for ${what}`, () => {
+      const coming = { policy: wanted, effectiveAt: late };
+      const plan = { inForce: OLD, coming, withdrawn: null, isRequest: true };
+      assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
+    });
+
+  it('that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
+    const wanted = { threshold: 500n, approvals: 3, expiresInS: 60 };
+    const plan = planChange(STATE, wanted, 60, at);
+    assert.deepEqual(plan.inForce, { threshold: 100n, approvals: 3, expiresInS: 60 });
+    assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
+  });
+
+  it('asked for again waits no longer, under a longer delay too; under a shorter one it may wait less', () => {
+    const wanted = { ...OLD, threshold: 500n };
+    const coming = { policy: wanted, effectiveAt: late };
+    const state = { inForce: OLD, coming };
+    const again = instant(START + 10 * SECOND);
+    for (const delayS of [60, 600])
+      assert.deepEqual(planChange(state, wanted, delayS, again), { ...state, withdrawn: null, isRequest: false });
+    const sooner = planChange(state, wanted, 5, again);
+    assert.deepEqual(sooner.coming, { policy: wanted, effectiveAt: instant(START + 15 * SECOND) });
+  });
+
+  it('replaces what was to come: another request waits anew, and what is in force withdraws it', () => {
+    const coming = { policy: { ...OLD, threshold: 500n }, effectiveAt: late };
+    const state = { inForce: OLD, coming };
+    const again = instant(START + 59 * SECOND);
+    const other = planChange(state, { ...OLD, threshold: 200n }, 60, again);
+    assert.deepEqual([other.coming?.effectiveAt, other.withdrawn], [instant(START + 119 * SECOND), coming]);
+    assert.deepEqual(planChange(state, OLD, 60, again), {
+      inForce: OLD,
+      coming: null,
+      withdrawn: coming,
+      isRequest: false,
+    });
+  });
+});

@@ -1,0 +1,449 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { operatorActor, listActs, parseDetails } from '../../src/access/audit-log.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
+import { PayoutApprovals } from '../../src/payouts/approvals.js';
+import { RailConversation } from '../../src/payouts/conversation.js';
+import { railMetrics } from '../../src/payouts/metrics.js';
+import { deactivateStaff, listStaff, setService } from '../../src/staff/people.js';
+import { asksForCode, rowRefusal } from '../../src/staff/rules.js';
+import { findSession, listOpenSessions } from '../../src/staff/sessions.js';
+import { bindSubject, findBySubject, unbindSubject } from '../../src/staff/subjects.js';
+import type { DeskSettings } from '../../src/support/parts.js';
+import { sessionRoutes, waitingRoutes } from '../../src/support/routes.js';
+import { CALLBACK_PATH, singleSignOnRoutes } from '../../src/support/single-sign-on/routes.js';
+import { createSite } from '../../src/support/site.js';
+import { createLogging } from '../../src/http/logging.js';
+import { Registry } from 'prom-client';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { DeskBrowser, fieldOf, type Seen } from '../support/desk-browser.js';
+import { approvalsOf } from '../support/guarded.js';
+import { startProvider, type TestProvider } from '../support/identity-provider.js';
+import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const ALL: readonly StaffRight[] = ['read', 'approve', 'cancel', 'manage'];
+const BY_GROUP = new Map<string, readonly StaffRight[]>([
+  ['support', ['approve', 'pause']],
+  ['leads', ['cancel']],
+  ['auditors', ['read']],
+]);
+
+describe("sign-in by the company's identity provider", function () {
+  this.timeout(30_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let server: Server;
+  let home: string;
+  let provider: TestProvider;
+  let browser: DeskBrowser;
+  let person: Staff;
+  let count = 0;
+  let now: Instant | null = null;
+  const lines: string[] = [];
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    provider = await startProvider(home + CALLBACK_PATH);
+    openDesk();
+  });
+
+  beforeEach(async () => {
+    openDesk();
+    Object.assign(provider, { tamper: null, isForged: false, isAway: false });
+    now = null;
+    count += 1;
+    person = await addStaff(db.database, { name: `Maria ${count}`, rights: ALL });
+    provider.person = { subject: `subject-${count}`, name: `maria ${count}` };
+    browser = new DeskBrowser(home);
+  });
+
+  after(async () => {
+    await provider.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await api.stop();
+    await assertLedgerSound(db.database);
+  });
+
+  const parts = () => staffPartsOf(db.database, () => now ?? systemClock());
+
+  function openDesk(change: Partial<DeskSettings> = {}, withRights = false): void {
+    const { core } = api;
+    const { database, desk, clock, failpoints } = core;
+    const nudge = { tell: () => undefined };
+    const observer = railMetrics(new Registry(), () => undefined);
+    const conversation = new RailConversation({ database, desk, clock, rails: new Map(), failpoints, observer });
+    const { logger } = createLogging('info', 'api', { write: (line: string) => void lines.push(line) });
+    const { issuer, clientId, clientSecret } = provider;
+    const app = createSite({
+      parts: {
+        ...parts(),
+        desk,
+        transferApprovals: approvalsOf(api),
+        payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
+        release: { conversation, quietMs: () => 0 },
+        onDue: () => undefined,
+      },
+      settings: {
+        ...{ url: home, workflowUrl: null, trustedProxies: [], withCode: true },
+        provider: {
+          ...{ issuer, clientId, clientSecret, scope: 'openid profile', nameClaim: 'preferred_username' },
+          rights: withRights ? { claim: 'groups', byValue: BY_GROUP } : null,
+        },
+        ...change,
+      },
+      logger,
+      registry: new Registry(),
+      routes: [sessionRoutes, waitingRoutes, singleSignOnRoutes],
+    });
+    const answer = app.callback();
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => void answer(request, response));
+  }
+
+  const begin = (next = '/'): Promise<Seen> => browser.get(`/sign-in/provider?next=${encodeURIComponent(next)}`);
+  const bind = async (page: Seen, code: string, origin?: string): Promise<Seen> =>
+    browser.post('/sign-in/provider/bind', { form_token: fieldOf(page, 'form_token'), code }, origin);
+  /** The code of the moment, as if none was given before. */
+  async function freshCode(of: Staff = person): Promise<string> {
+    await forgetCodes(db.sql);
+    return codeOf(of);
+  }
+  async function signedIn(): Promise<Seen> {
+    const page = await begin();
+    assert.match(page.text, /Is this you/);
+    const seen = await bind(page, await freshCode());
+    assert.equal(seen.status, 200, seen.text);
+    return seen;
+  }
+  const session = () => findSession(parts(), browser.cookie('desk') ?? '', 'support');
+  const isIn = async (): Promise<boolean> => (await browser.once('/')).status === 200;
+  /** The provider has proven somebody, and is on its way back to the desk with this. */
+  async function callback(): Promise<URL> {
+    let url = new URL('/sign-in/provider', home);
+    let at: Seen = await browser.once(url.href);
+    for (let step = 0; step < 10; step += 1) {
+      url = new URL(at.headers.get('location') ?? '', url);
+      if (url.pathname === CALLBACK_PATH) return url;
+      at = await browser.once(url.href, false);
+    }
+    throw new Error('the provider never came back');
+  }
+  const refusals = async (subjectId: string): Promise<unknown[]> =>
+    (await listActs(db.database.reader, { subjectId }, 20))
+      .filter(({ action }) => action.endsWith('_refused'))
+      .map((act) => [act.action, act.channel, parseDetails(act).refused]);
+  async function notIn(seen: Seen, status: number, text: RegExp): Promise<void> {
+    assert.equal(seen.status, status, seen.text);
+    assert.match(seen.text, text);
+    assert.equal(browser.cookie('desk'), undefined);
+    assert.equal(await isIn(), false);
+  }
+
+  it('asks the first time for a code, and from then on lets the account alone in', async () => {
+    const seen = await signedIn();
+    assert.equal(seen.headers.get('refresh'), '0; url=/');
+    assert.equal(await isIn(), true);
+    assert.match((await browser.once('/')).text, new RegExp(`Maria ${count}`));
+    const own = await session();
+    assert.deepEqual([own?.identity.id, own?.identity.rights, own?.session.rights], [person.id, ALL, null]);
+    browser = new DeskBrowser(home);
+    const again = await begin('/waiting/transfers');
+    assert.deepEqual([again.status, again.headers.get('refresh')], [200, '0; url=/waiting/transfers']);
+    assert.equal((await session())?.identity.id, person.id);
+    const acts = (await listActs(db.database.reader, { subjectId: person.id }, 20)).map(({ action }) => action);
+    assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
+  });
+
+  it('knows somebody whose name at the provider has changed, and not by somebody else’s name', async () => {
+    await signedIn();
+    const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ['read'] });
+    provider.person = { subject: `subject-${count}`, name: other.name };
+    browser = new DeskBrowser(home);
+    await begin();
+    assert.equal((await session())?.identity.id, person.id);
+  });
+
+  it('is no session before the code, and a wrong code is none, counts towards the lock-out, and is recorded once', async () => {
+    const page = await begin();
+    assert.equal(await isIn(), false);
+    const wrong = await bind(page, '000000');
+    await notIn(wrong, 401, /does not count/);
+    assert.deepEqual(await refusals(person.id), [['staff.bind_refused', 'support', 'the code is wrong']]);
+    assert.equal((await db.database.reader.find(staff, { id: person.id }))?.failedCodes, 1);
+    assert.equal((await db.database.reader.find(staff, { id: person.id }))?.subjectHash, null);
+    const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
+    await notIn(await bind(page, await freshCode(other)), 401, /does not count/);
+    const seen = await bind(page, await freshCode());
+    assert.equal(seen.status, 200);
+    assert.equal(browser.cookie('desk-bind'), undefined);
+  });
+
+  it('refuses a code there that was given elsewhere', async () => {
+    const code = await freshCode();
+    const other = new DeskBrowser(home);
+    const form = await other.get('/sign-in');
+    const fields = { form_token: fieldOf(form, 'form_token'), name: person.name, code, next: '/' };
+    assert.equal((await other.post('/sign-in', fields)).status, 303);
+    await notIn(await bind(await begin(), code), 401, /does not count/);
+  });
+
+  it('refuses a form of another site, and one of another sign-in', async () => {
+    const page = await begin();
+    await notIn(await bind(page, await freshCode(), 'http://evil.example'), 403, /not begun in this browser/);
+    // From a neighbour below the same domain strict cookies come along.
+    const forged = { form_token: fieldOf(page, 'form_token'), code: await freshCode() };
+    await notIn(
+      await browser.post('/sign-in/provider/bind', forged, 'http://neighbour.example', true),
+      403,
+      /Not accepted/,
+    );
+    const other = await new DeskBrowser(home).get('/sign-in');
+    const fields = { form_token: fieldOf(other, 'form_token'), code: await freshCode() };
+    await notIn(await browser.post('/sign-in/provider/bind', fields), 403, /Not accepted/);
+  });
+
+  it('refuses who is nobody of the staff, whatever their name looks like', async () => {
+    for (const name of ['stranger', '', '<script>alert(1)</script>', 'x'.repeat(200), 'a\u202eb']) {
+      provider.person = { subject: `stranger-${count}`, name };
+      browser = new DeskBrowser(home);
+      const seen = await begin();
+      await notIn(seen, 403, /nobody of the active staff/);
+      assert(!seen.text.includes('<script>'));
+    }
+    assert.equal((await refusals('')).length >= 5, true);
+  });
+
+  it('refuses who was deactivated, at the provider and behind a session that they had', async () => {
+    await signedIn();
+    await deactivateStaff(db.database, systemClock, person, operatorActor('lead'));
+    assert.equal(await isIn(), false);
+    browser = new DeskBrowser(home);
+    await notIn(await begin(), 403, /nobody of the active staff/);
+    assert.match(String(await refusals(person.id)), /is not active staff/);
+  });
+
+  it('refuses another account under the name of somebody who is bound, and a service', async () => {
+    await signedIn();
+    provider.person = { subject: `thief-${count}`, name: person.name };
+    browser = new DeskBrowser(home);
+    await notIn(await begin(), 403, /somebody else bound theirs/);
+    assert.match(String(await refusals(person.id)), /bound to another account/);
+    const { service } = await setService(
+      parts(),
+      { name: `robot ${count}`, rights: ['approve'] },
+      operatorActor('lead'),
+    );
+    provider.person = { subject: `robot-${count}`, name: service.name };
+    browser = new DeskBrowser(home);
+    await notIn(await begin(), 403, /Not signed in/);
+  });
+
+  it('binds one account to one person, and one person to one account, whatever races', async () => {
+    const subject = (id: string, name = person.name) => ({
+      ...{ issuer: provider.issuer, subject: `${id}-${count}`, name, rights: null },
+    });
+    const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
+    await forgetCodes(db.sql);
+    const raced = await Promise.all([
+      bindSubject(parts(), person, subject('one'), codeOf(person)),
+      bindSubject(parts(), other, subject('one', other.name), codeOf(other)),
+    ]);
+    assert.equal(raced.filter((one) => 'refusal' in one).length, 1);
+    const bound = (await listStaff(db.database.reader)).filter(({ subjectHash }) => subjectHash !== null);
+    const winner = bound.filter(({ id }) => id === person.id || id === other.id);
+    assert.equal(winner.length, 1);
+    const [first] = winner;
+    assert(first !== undefined);
+    await forgetCodes(db.sql);
+    const second = await bindSubject(parts(), first, subject('two', first.name), codeOf(first));
+    assert('refusal' in second);
+    const found = await findBySubject(parts(), subject('one', 'anybody'));
+    assert(found.found === 'person' && found.identity.id === first.id);
+  });
+
+  for (const [what, claims] of [
+    ['another nonce', { nonce: 'another' }],
+    ['another audience', { aud: 'another-client' }],
+    ['another issuer', { iss: 'http://localhost:1' }],
+    ['a time that is over', { exp: Math.floor(Date.now() / 1_000) - 60, iat: Math.floor(Date.now() / 1_000) - 120 }],
+    ['no subject', { sub: undefined }],
+    ['no nonce', { nonce: undefined }],
+  ] as const)
+    it(`refuses an ID token with ${what}, signed by the provider itself`, async () => {
+      provider.tamper = (own) => ({ ...own, ...claims });
+      await notIn(await begin(), 403, /did not say who you are/);
+    });
+
+  it('refuses an ID token that another key signed', async () => {
+    provider.isForged = true;
+    await notIn(await begin(), 403, /did not say who you are/);
+  });
+
+  it('takes an ID token that is signed anew and says the same: the refusals above are for what it says', async () => {
+    provider.tamper = (own) => own;
+    assert.match((await begin()).text, /Is this you/);
+  });
+
+  it('refuses a way back with another state, without one, or with an error', async () => {
+    for (const change of [
+      (query: URLSearchParams) => query.set('state', 'another'),
+      (query: URLSearchParams) => query.delete('state'),
+      (query: URLSearchParams) => query.append('state', 'another'),
+      (query: URLSearchParams) => query.set('iss', 'http://localhost:1'),
+      (query: URLSearchParams) => query.set('code', 'another'),
+      (query: URLSearchParams) => {
+        query.delete('code');
+        query.set('error', 'access_denied');
+      },
+    ]) {
+      browser = new DeskBrowser(home);
+      const url = await callback();
+      change(url.searchParams);
+      await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
+    }
+  });
+
+  it('refuses a way back twice, in another browser, and after ten minutes', async () => {
+    const url = await callback();
+    const flow = browser.cookies.get('127.0.0.1 desk-flow');
+    assert(flow !== undefined);
+    assert.match((await browser.once(url.href, false)).text, /Is this you/);
+    await notIn(await browser.once(url.href, false), 403, /not begun in this browser/);
+    // With the cookie that it came with, put back: the provider knows that the code was used.
+    browser.cookies.set('127.0.0.1 desk-flow', flow);
+    await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
+    const fresh = await callback();
+    await notIn(await new DeskBrowser(home).once(fresh.href, false), 403, /not begun in this browser/);
+    now = instant(Date.now() + 600_001);
+    openDesk();
+    await notIn(await browser.once(fresh.href, false), 403, /over ten minutes ago/);
+  });
+
+  it('opens no sealed cookie in the place of another, nor one that was changed', async () => {
+    await begin();
+    const bindCookie = browser.cookies.get('127.0.0.1 desk-bind');
+    assert(bindCookie !== undefined);
+    const url = await callback();
+    const own = browser.cookies.get('127.0.0.1 desk-flow')?.value ?? '';
+    const flipped = `${own.slice(0, 40)}${own[40] === 'A' ? 'B' : 'A'}${own.slice(41)}`;
+    for (const value of [bindCookie.value, flipped, own.slice(0, -4), '', 'AA', '____']) {
+      browser.cookies.set('127.0.0.1 desk-flow', { value, isStrict: false });
+      assert.equal((await browser.once(url.href, false)).status, 403);
+    }
+  });
+
+  it('leads to no page but the desk’s own', async () => {
+    await signedIn();
+    for (const next of [
+      'https://evil.example/',
+      '//evil.example',
+      '/\\evil.example',
+      '/sign-in',
+      'javascript:alert(1)',
+      '/; url=https://evil.example',
+      '/\r\nLocation: https://evil.example',
+      '/.evil.example',
+    ])
+      assert.equal((await begin(next)).headers.get('refresh'), '0; url=/', next);
+    openDesk();
+    assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
+  });
+
+  it('tells on a page of its own that the provider is away; name and code go on', async () => {
+    provider.isAway = true;
+    openDesk();
+    await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
+    provider.isAway = false;
+    const url = await callback();
+    provider.isAway = true;
+    await notIn(await browser.once(url.href, false), 503, /does not answer now/);
+    const form = await browser.get('/sign-in');
+    const fields = { form_token: fieldOf(form, 'form_token'), name: person.name, code: await freshCode(), next: '/' };
+    assert.equal((await browser.post('/sign-in', fields)).status, 303);
+    assert.equal(await isIn(), true);
+  });
+
+  it('is the only way in where name and code are switched off, and no way where there is no provider', async () => {
+    openDesk({ withCode: false });
+    const page = await browser.get('/sign-in');
+    assert(!page.text.includes('name="code"'));
+    assert.match(page.text, /href="\/sign-in\/provider\?next=%2F"/);
+    const other = await new DeskBrowser(home).get('/sign-in');
+    assert.equal(other.status, 200);
+    const fields = { form_token: 'x', name: person.name, code: await freshCode(), next: '/' };
+    await notIn(await browser.post('/sign-in', fields), 404, /nothing here/);
+    await signedIn();
+    openDesk({ provider: null });
+    const without = await new DeskBrowser(home).get('/sign-in');
+    assert.match(without.text, /name="code"/);
+    assert(!without.text.includes('/sign-in/provider'));
+    for (const path of ['/sign-in/provider', `${CALLBACK_PATH}?code=x&state=y`])
+      assert.equal((await new DeskBrowser(home).once(path)).status, 404);
+  });
+
+  it('gives the rights that a person has and a group gives, in all that the session does, and lets nobody in without', async () => {
+    openDesk({}, true);
+    const own = provider.person;
+    assert(own !== null);
+    provider.person = { ...own, groups: ['support', 'unheard-of'] };
+    await signedIn();
+    const first = await session();
+    assert.deepEqual(first?.identity.rights, ['approve']);
+    const row = await db.database.reader.find(staff, { id: person.id });
+    assert.equal(rowRefusal('transfer.approve', first.identity, row), null);
+    assert.match(rowRefusal('transfer.cancel', first.identity, row)?.message ?? '', /lacks the right to cancel/);
+    provider.person = { ...own, groups: ['leads', 'support'] };
+    browser = new DeskBrowser(home);
+    await begin();
+    assert.deepEqual((await session())?.identity.rights, ['approve', 'cancel']);
+    for (const groups of [[], ['unheard-of'], ['Support']]) {
+      provider.person = { ...own, groups };
+      browser = new DeskBrowser(home);
+      await notIn(await begin(), 403, /in no group that gives a right/);
+    }
+  });
+
+  it('asks for a code of our own all the same where money moves', () => {
+    for (const act of ['transfer.approve', 'payout.approve', 'adjustment.propose'] as const)
+      assert.equal(asksForCode(act, 'support'), true);
+  });
+
+  it('lets who may manage free somebody from their account: sessions are over, and only their code binds them anew', async () => {
+    await signedIn();
+    const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
+    const clerk = proven(await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }));
+    await assert.rejects(unbindSubject(parts(), person, clerk), /lacks the right to manage/);
+    assert.equal(await unbindSubject(parts(), person, lead), true);
+    assert.equal(await unbindSubject(parts(), person, lead), false);
+    assert.equal(await isIn(), false);
+    assert.equal(
+      (await listOpenSessions(db.database.reader, systemClock())).some(({ name }) => name === person.name),
+      false,
+    );
+    provider.person = { subject: `new-${count}`, name: person.name };
+    browser = new DeskBrowser(home);
+    await signedIn();
+  });
+
+  it('asks the provider no more often for one address than people sign in', async () => {
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 25; attempt += 1) statuses.push((await browser.once('/sign-in/provider')).status);
+    assert.deepEqual([...new Set(statuses)], [302, 429]);
+  });
+
+  it('logs no code, token, name or subject', () => {
+    const all = lines.join('');
+    assert.match(all, /signed nobody in/);
+    for (const secret of ['subject-', 'Maria', 'maria', 'code=', provider.clientSecret, 'eyJ'])
+      assert(!all.includes(secret), secret);
+  });
+});
