@@ -7,6 +7,7 @@ import { newId } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffCheck, staffChecks, type StaffRight } from '../db/entities/staff.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { CODE_PATTERN, stepOf } from './authenticator.js';
@@ -55,7 +56,17 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
  * changes nothing but the count of wrong codes, and is recorded once. Throws what the database throws: the same purpose asked
  * again tells what became of it. (docs/contract.md, Staff)
  */
-export function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+export async function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+  try {
+    return await checked(parts, claim);
+  } catch (failure) {
+    // Of nobody there is no row to lock: the same purpose came twice at the same moment, and the other one was recorded.
+    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    return checked(parts, claim);
+  }
+}
+
+function checked(parts: StaffParts, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(parts.database, async (transaction) => {
     // The person's row is the lock: of two that give one code, the second finds it used.
