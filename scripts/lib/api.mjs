@@ -48,7 +48,8 @@ export function workerPart({ env, adminPort, sdkMetricsPort, log }) {
     command: process.execPath,
     // Without a limit garbage is left until hundreds of megabytes have gathered.
     args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/worker.js')],
-    env: { ...env, ADMIN_PORT: `${adminPort}`, SDK_METRICS_PORT: `${sdkMetricsPort}` },
+    // As compose has it: memory that its many threads free is shared.
+    env: { ...env, MALLOC_ARENA_MAX: '2', ADMIN_PORT: `${adminPort}`, SDK_METRICS_PORT: `${sdkMetricsPort}` },
     log,
     isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),
     readyMs: 60_000,

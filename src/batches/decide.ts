@@ -59,7 +59,7 @@ export function decideExecution(
   const own = findOwnBatch(command, view);
   if (own === null) return refuse(NOT_FOUND, false);
   const { batch, source } = own;
-  const { memberId, outboxId } = command;
+  const { memberId, outboxId, delayMs } = command;
   const { id: batchId, sourceAccountId } = batch;
   const role = view.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
@@ -85,14 +85,14 @@ export function decideExecution(
     outcome: { done: true, resource: executing },
     writes: {
       holds: isHeld ? [hold] : [],
-      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, view)],
+      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, view, delayMs)],
     },
     bindsKey: true,
   };
 }
 
-function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: View): RowWrite {
-  return outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, at);
+function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: View, delayMs = 0): RowWrite {
+  return outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id, delayMs }, at);
 }
 
 const OWN_UPLOAD: Refusal = {

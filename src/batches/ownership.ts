@@ -16,6 +16,8 @@ export interface MemberCommand extends Command {
   readonly memberId: Uuid;
   /** Of the entry that tells the workflow. */
   readonly outboxId: Uuid;
+  /** How much later it is told, in milliseconds. */
+  readonly delayMs: number;
 }
 
 /** The tenant's batch with its source; null where there is none such. */

@@ -10,9 +10,38 @@ import { isCanonicalUuid, type Uuid } from '../core/ids.js';
  * double, which corrupts amounts above 2^53. An amount is a bigint here and an integer literal in SQL, so the mistake
  * cannot be written.
  */
-export interface Column<T> {
+export interface Column<T> extends Stored {
   readonly literal: (value: T) => string;
   readonly parse: (stored: unknown) => T;
+}
+
+/** What the schema may store it in: a test holds every column of every table to it. */
+export interface Stored {
+  /** MySQL's types, the usual one first. */
+  readonly types: readonly [ColumnType, ...ColumnType[]];
+  readonly isNullable: boolean;
+  /** Of an ENUM, or of text that is one of these. */
+  readonly words: readonly string[] | null;
+}
+
+type ColumnType =
+  | 'bigint'
+  | 'binary'
+  | 'char'
+  | 'date'
+  | 'datetime'
+  | 'enum'
+  | 'int'
+  | 'mediumblob'
+  | 'mediumtext'
+  | 'smallint'
+  | 'text'
+  | 'tinyint'
+  | 'varbinary'
+  | 'varchar';
+
+function storedAs(...types: Stored['types']): Stored {
+  return { types, isNullable: false, words: null };
 }
 
 const text = (stored: unknown): string => {
@@ -22,6 +51,7 @@ const text = (stored: unknown): string => {
 
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
+  ...storedAs('binary'),
   // Slices, not a search for dashes: a posting writes some thirty of these. Checked though its type says so already: an id
   // that was only claimed to be one would become SQL here.
   literal: (id) => {
@@ -38,12 +68,14 @@ export const uuid: Column<Uuid> = {
 
 /** BIGINT that holds money or a sequence: a bigint in code. */
 export const bigint: Column<bigint> = {
+  ...storedAs('bigint'),
   literal: (value) => value.toString(),
   parse: (stored) => BigInt(typeof stored === 'number' ? stored : text(stored)),
 };
 
 /** A count or a setting that stays far below 2^53. */
 export const integer: Column<number> = {
+  ...storedAs('int', 'smallint', 'tinyint', 'bigint'),
   literal: (value) => {
     if (!Number.isSafeInteger(value)) throw new RangeError('not a safe integer');
     return String(value);
@@ -59,6 +91,7 @@ let lastTime = { value: Number.NaN, literal: '' };
 
 /** DATETIME(3), always UTC. The rows of a group mostly share their instant, so the last literal is kept. */
 export const time: Column<Instant> = {
+  ...storedAs('datetime'),
   literal: (value) => {
     if (value !== lastTime.value)
       lastTime = { value, literal: `'${new Date(value).toISOString().slice(0, 23).replace('T', ' ')}'` };
@@ -69,15 +102,21 @@ export const time: Column<Instant> = {
 
 /** DATE: the UTC day that begins at this instant. */
 export const day: Column<Instant> = {
+  ...storedAs('date'),
   literal: (value) => `'${new Date(value).toISOString().slice(0, 10)}'`,
   parse: (stored) => instant(Date.parse(`${text(stored)}T00:00:00Z`)),
 };
 
 /** Any character column. */
-export const string: Column<string> = { literal: (value) => escape(value), parse: text };
+export const string: Column<string> = {
+  ...storedAs('varchar', 'char', 'text', 'mediumtext'),
+  literal: (value) => escape(value),
+  parse: text,
+};
 
 /** BINARY or VARBINARY. */
 export const bytes: Column<Buffer> = {
+  ...storedAs('varbinary', 'binary', 'mediumblob'),
   literal: (value) => `X'${value.toString('hex')}'`,
   parse: (stored) => {
     if (!Buffer.isBuffer(stored)) throw new TypeError('expected bytes from the database');
@@ -86,11 +125,17 @@ export const bytes: Column<Buffer> = {
 };
 
 /** TINYINT(1). */
-export const boolean: Column<boolean> = { literal: (value) => (value ? '1' : '0'), parse: (stored) => stored === 1 };
+export const boolean: Column<boolean> = {
+  ...storedAs('tinyint'),
+  literal: (value) => (value ? '1' : '0'),
+  parse: (stored) => stored === 1,
+};
 
 /** A closed list of words. */
 export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
   return {
+    ...storedAs('enum', 'varchar', 'char'),
+    words,
     literal: (value) => escape(value),
     parse: (stored) => {
       const word = text(stored);
@@ -107,6 +152,7 @@ export const asset: Column<Asset> = oneOf(ASSETS);
 export function listOf<const W extends readonly string[]>(words: W): Column<readonly W[number][]> {
   const one = oneOf(words);
   return {
+    ...storedAs('varchar'),
     literal: (value) => escape(value.join(',')),
     parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(one.parse)),
   };
@@ -114,12 +160,16 @@ export function listOf<const W extends readonly string[]>(words: W): Column<read
 
 /** A short list of whole numbers, kept as text with commas between. */
 export const integers: Column<readonly number[]> = {
+  ...storedAs('varchar'),
   literal: (values) => escape(values.map(integer.literal).join(',')),
   parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(integer.parse)),
 };
 
 export function nullable<T>(column: Column<T>): Column<T | null> {
   return {
+    types: column.types,
+    words: column.words,
+    isNullable: true,
     literal: (value) => (value === null ? 'NULL' : column.literal(value)),
     parse: (stored) => (stored === null ? null : column.parse(stored)),
   };

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
+import { ENTITY_SCHEMAS } from './entity-schemas.js';
 import { GRANTS } from './grants.js';
 import { checkRights } from './least-rights.js';
 
@@ -27,6 +28,7 @@ export async function migrate({ adminUrl, url, until = Infinity }: MigrateOption
     url: admin.href,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
+    entities: [...ENTITY_SCHEMAS],
     migrations: migrations.filter(({ name }) => Number.parseInt(name.slice(-NUMBER_DIGITS), 10) <= until),
     migrationsTableName: 'schema_migrations',
     // MySQL commits at every change of the schema by itself.

@@ -1,7 +1,7 @@
-import type { Column } from './columns.js';
+import type { Column, Stored } from './columns.js';
 
 /** Any column, whatever it holds: a Column is invariant in its value. */
-interface AnyColumn {
+interface AnyColumn extends Stored {
   readonly literal: (value: never) => string;
   readonly parse: (stored: unknown) => unknown;
 }
@@ -23,11 +23,17 @@ interface BoundColumn {
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
+  /** The properties of its primary key. */
+  readonly key: readonly string[];
   readonly column: (property: keyof Row & string) => BoundColumn;
 }
 
-/** Properties are camelCase, columns the same in snake_case. */
-export function defineTable<const C extends Columns>(name: string, columns: C): Table<RowOfColumns<C>> {
+/** Properties are camelCase, columns the same in snake_case. Its primary key is `id` where none is named. */
+export function defineTable<const C extends Columns>(
+  name: string,
+  columns: C,
+  key: readonly (keyof C & string)[] = ['id'],
+): Table<RowOfColumns<C>> {
   const bound = Object.entries(columns).map(([property, column]) => ({
     property,
     name: property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -37,6 +43,7 @@ export function defineTable<const C extends Columns>(name: string, columns: C): 
   return {
     name,
     columns: bound,
+    key,
     column: (property) => {
       const column = byProperty.get(property);
       if (column === undefined) throw new TypeError(`${name} has no ${property}`);

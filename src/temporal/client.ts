@@ -45,6 +45,7 @@ const PAGE = 1_000;
 const HISTORY_PAGE = 256;
 /** gRPC: NOT_FOUND. */
 const NOT_FOUND_CODE = 5;
+const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED as a closed connection gives it. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
@@ -91,6 +92,8 @@ export class TemporalClient {
         staticSummary: wanted.summary,
         // Where the server knows it, tenants whose tasks wait are served in turn; its activities inherit it.
         priority: { fairnessKey: wanted.tenantId },
+        // A task that is lost between server and worker is given out again after this; ours take milliseconds.
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         // Its resource still waits, so a workflow of this id that has ended was ended by hand.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),

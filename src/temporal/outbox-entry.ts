@@ -13,17 +13,22 @@ export interface Changed {
   readonly tenantId: Uuid;
   readonly resourceType: WaitingType;
   readonly resourceId: Uuid;
+  /** How much later than others it is relayed, in milliseconds: the sweeper does it then. */
+  readonly delayMs?: number;
 }
 
 /** The entry by which the workflow of a resource learns of what this transaction does to it. */
-export function outboxEntry({ outboxId, tenantId, resourceType, resourceId }: Changed, at: Instant): OutboxRow {
+export function outboxEntry(
+  { outboxId, tenantId, resourceType, resourceId, delayMs = 0 }: Changed,
+  at: Instant,
+): OutboxRow {
   return {
     id: outboxId,
     tenantId,
     resourceType,
     resourceId,
     createdAt: at,
-    dueAt: instant(at + HEAD_START_MS),
+    dueAt: instant(at + HEAD_START_MS + delayMs),
     attempts: 0,
     lastError: null,
   };

@@ -3,7 +3,7 @@ import { freePorts, ServiceProcess } from './service-process.js';
 import { type TemporalAddress, temporalEnvironment } from './temporal.js';
 
 /** As compose has it. */
-const WORKER_NODE_OPTIONS = '--max-old-space-size=256';
+const MEMORY = { NODE_OPTIONS: '--max-old-space-size=256', MALLOC_ARENA_MAX: '2' };
 
 /** The worker as it runs in production: a process of its own. It is ready when it polls Temporal. */
 export class WorkerProcess extends ServiceProcess {
@@ -17,7 +17,7 @@ export class WorkerProcess extends ServiceProcess {
     const others = {
       ...temporalEnvironment(temporal),
       SDK_METRICS_PORT: sdkPort!.toString(),
-      NODE_OPTIONS: WORKER_NODE_OPTIONS,
+      ...MEMORY,
       ...environment,
     };
     return new WorkerProcess('worker.js', testEnvironment(mysqlUrl, others), adminPort!);

@@ -10,8 +10,8 @@ import { literal } from '../../db/statements.js';
  * its tasks before anybody else's next one. Who changes the line holds the tenant's row.
  */
 
-/** Enough for as many worker processes, each of which validates one of a tenant at a time. */
-const WITH_A_WORKFLOW = 4;
+/** One that is read and the next one: a worker process validates one of a tenant at a time. */
+const WITH_A_WORKFLOW = 2;
 /** What has been begun so often holds up nobody: reading it fails for a reason of its own. */
 const BEGUN_TOO_OFTEN = 5;
 

@@ -6,15 +6,19 @@ import { WAITING_TYPES } from './outbox.js';
 /** What has to be approved, and by whom it was. */
 
 /** From which amount on an account's operations need approvals, and how many within which time. */
-export const approvalPolicies = defineTable('approval_policies', {
-  accountId: column.uuid,
-  asset: column.asset,
-  /** In the asset's smallest unit; an amount that reaches it needs approval. */
-  threshold: column.bigint,
-  /** 1 to 3 */
-  approvals: column.integer,
-  expiresInS: column.integer,
-});
+export const approvalPolicies = defineTable(
+  'approval_policies',
+  {
+    accountId: column.uuid,
+    asset: column.asset,
+    /** In the asset's smallest unit; an amount that reaches it needs approval. */
+    threshold: column.bigint,
+    /** 1 to 3 */
+    approvals: column.integer,
+    expiresInS: column.integer,
+  },
+  ['accountId', 'asset'],
+);
 export type ApprovalPolicy = RowOf<typeof approvalPolicies>;
 
 /** One approval that counted. Never changed. */

@@ -101,62 +101,74 @@ export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
 export type BatchRowStatus = (typeof BATCH_ROW_STATUSES)[number];
 
 /** A valid row of a batch. The primary key is (batch, number); the id names it in its idempotency key. */
-export const bonusBatchRows = defineTable('bonus_batch_rows', {
-  id: column.uuid,
-  batchId: column.uuid,
-  /** As a spreadsheet shows it: the first data row is 2. */
-  number: column.integer,
-  /** As the file names it. */
-  recipient: column.string,
-  /** Resolved at validation; paid whatever happens to its alias or phone later. */
-  recipientAccountId: column.uuid,
-  raw: column.bigint,
-  feeRaw: column.bigint,
-  description: column.nullable(column.string),
-  reference: column.nullable(column.string),
-  status: column.oneOf(BATCH_ROW_STATUSES),
-  bonusId: column.nullable(column.uuid),
-  /** Why it failed. */
-  code: column.nullable(column.string),
-  message: column.nullable(column.string),
-  settledAt: column.nullable(column.time),
-});
+export const bonusBatchRows = defineTable(
+  'bonus_batch_rows',
+  {
+    id: column.uuid,
+    batchId: column.uuid,
+    /** As a spreadsheet shows it: the first data row is 2. */
+    number: column.integer,
+    /** As the file names it. */
+    recipient: column.string,
+    /** Resolved at validation; paid whatever happens to its alias or phone later. */
+    recipientAccountId: column.uuid,
+    raw: column.bigint,
+    feeRaw: column.bigint,
+    description: column.nullable(column.string),
+    reference: column.nullable(column.string),
+    status: column.oneOf(BATCH_ROW_STATUSES),
+    bonusId: column.nullable(column.uuid),
+    /** Why it failed. */
+    code: column.nullable(column.string),
+    message: column.nullable(column.string),
+    settledAt: column.nullable(column.time),
+  },
+  ['batchId', 'number'],
+);
 export type BonusBatchRow = RowOf<typeof bonusBatchRows>;
 
 /** Everything that is wrong in a file, in its order. */
-export const bonusBatchProblems = defineTable('bonus_batch_problems', {
-  batchId: column.uuid,
-  /** 0 where it is about the file as a whole. */
-  number: column.integer,
-  /** Its place among those of the row. */
-  ordinal: column.integer,
-  /** The column's name; empty where it is about none. */
-  field: column.string,
-  code: column.string,
-  message: column.string,
-  /** What the cell holds, shortened. */
-  value: column.string,
-});
+export const bonusBatchProblems = defineTable(
+  'bonus_batch_problems',
+  {
+    batchId: column.uuid,
+    /** 0 where it is about the file as a whole. */
+    number: column.integer,
+    /** Its place among those of the row. */
+    ordinal: column.integer,
+    /** The column's name; empty where it is about none. */
+    field: column.string,
+    code: column.string,
+    message: column.string,
+    /** What the cell holds, shortened. */
+    value: column.string,
+  },
+  ['batchId', 'number', 'ordinal'],
+);
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
 /** What is stored of a batch beside its own row: counted for the tenant's quotas, and removed after a while. */
-export const bonusBatchStorage = defineTable('bonus_batch_storage', {
-  batchId: column.uuid,
-  tenantId: column.uuid,
-  /** Of the uploaded file; 0 once it is removed. */
-  fileBytes: column.integer,
-  /** Rows in bonus_batch_problems. */
-  problemRows: column.integer,
-  /** When its rows and problems were removed, and its files; null while they are there. */
-  rowsRemovedAt: column.nullable(column.time),
-  /** Up to this row of the file the recipient budget has paid for its names. */
-  chargedRow: column.integer,
-  /** Which making of its files may write: a later one shuts the earlier ones out. */
-  filesRun: column.integer,
-  /** Of its finished files; null while there are none. */
-  csvBytes: column.nullable(column.integer),
-  xlsxBytes: column.nullable(column.integer),
-});
+export const bonusBatchStorage = defineTable(
+  'bonus_batch_storage',
+  {
+    batchId: column.uuid,
+    tenantId: column.uuid,
+    /** Of the uploaded file; 0 once it is removed. */
+    fileBytes: column.integer,
+    /** Rows in bonus_batch_problems. */
+    problemRows: column.integer,
+    /** When its rows and problems were removed, and its files; null while they are there. */
+    rowsRemovedAt: column.nullable(column.time),
+    /** Up to this row of the file the recipient budget has paid for its names. */
+    chargedRow: column.integer,
+    /** Which making of its files may write: a later one shuts the earlier ones out. */
+    filesRun: column.integer,
+    /** Of its finished files; null while there are none. */
+    csvBytes: column.nullable(column.integer),
+    xlsxBytes: column.nullable(column.integer),
+  },
+  ['batchId'],
+);
 export type BonusBatchStorage = RowOf<typeof bonusBatchStorage>;
 
 /** Of a batch of which nothing but the upload is kept. */
@@ -170,20 +182,28 @@ export function storageOf({
 }
 
 /** The bytes of an uploaded file, at most 1 MiB a row: one large parameter would break max_allowed_packet. */
-export const uploadChunks = defineTable('upload_chunks', {
-  batchId: column.uuid,
-  /** From 0; every one but the last is full. */
-  number: column.integer,
-  content: column.bytes,
-});
+export const uploadChunks = defineTable(
+  'upload_chunks',
+  {
+    batchId: column.uuid,
+    /** From 0; every one but the last is full. */
+    number: column.integer,
+    content: column.bytes,
+  },
+  ['batchId', 'number'],
+);
 export type UploadChunk = RowOf<typeof uploadChunks>;
 
 /** The bytes of the files that a batch gives back. What is here counts once the batch's row says that they are made. */
-export const bonusBatchFiles = defineTable('bonus_batch_files', {
-  batchId: column.uuid,
-  format: column.oneOf(['csv', 'xlsx']),
-  /** From 0; every one but the last is full. */
-  number: column.integer,
-  content: column.bytes,
-});
+export const bonusBatchFiles = defineTable(
+  'bonus_batch_files',
+  {
+    batchId: column.uuid,
+    format: column.oneOf(['csv', 'xlsx']),
+    /** From 0; every one but the last is full. */
+    number: column.integer,
+    content: column.bytes,
+  },
+  ['batchId', 'format', 'number'],
+);
 export type BonusBatchFile = RowOf<typeof bonusBatchFiles>;

@@ -20,49 +20,69 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export const events = defineTable('events', {
-  tenantId: column.uuid,
-  /** Gapless for each tenant, from 1, in commit order. */
-  sequence: column.bigint,
-  id: column.uuid,
-  type: column.oneOf(EVENT_TYPES),
-  /** What it is about. */
-  resourceId: column.uuid,
-  /** The Event as JSON, serialised once: the same bytes in the log and in every delivery. */
-  body: column.string,
-  createdAt: column.time,
-});
+export const events = defineTable(
+  'events',
+  {
+    tenantId: column.uuid,
+    /** Gapless for each tenant, from 1, in commit order. */
+    sequence: column.bigint,
+    id: column.uuid,
+    type: column.oneOf(EVENT_TYPES),
+    /** What it is about. */
+    resourceId: column.uuid,
+    /** The Event as JSON, serialised once: the same bytes in the log and in every delivery. */
+    body: column.string,
+    createdAt: column.time,
+  },
+  ['tenantId', 'sequence'],
+);
 export type EventRow = RowOf<typeof events>;
 
 /** The last sequence of each tenant. Locked after everything else of a transaction. */
-export const eventCounters = defineTable('event_counters', {
-  tenantId: column.uuid,
-  lastSequence: column.bigint,
-  lastAt: column.time,
-});
+export const eventCounters = defineTable(
+  'event_counters',
+  {
+    tenantId: column.uuid,
+    lastSequence: column.bigint,
+    lastAt: column.time,
+  },
+  ['tenantId'],
+);
 export type EventCounter = RowOf<typeof eventCounters>;
 
 /** The last event of each type, written under the counter's lock: whoever waits for some types alone asks here. */
-export const eventHeads = defineTable('event_heads', {
-  tenantId: column.uuid,
-  type: column.oneOf(EVENT_TYPES),
-  lastSequence: column.bigint,
-});
+export const eventHeads = defineTable(
+  'event_heads',
+  {
+    tenantId: column.uuid,
+    type: column.oneOf(EVENT_TYPES),
+    lastSequence: column.bigint,
+  },
+  ['tenantId', 'type'],
+);
 export type EventHead = RowOf<typeof eventHeads>;
 
 /** How long events are kept, as the operator has set it. One row at most; none: for ever. */
-export const eventRetention = defineTable('event_retention', {
-  name: column.oneOf(['events']),
-  /** Null: for ever. */
-  days: column.nullable(column.integer),
-});
+export const eventRetention = defineTable(
+  'event_retention',
+  {
+    name: column.oneOf(['events']),
+    /** Null: for ever. */
+    days: column.nullable(column.integer),
+  },
+  ['name'],
+);
 
 /** What retention has removed of each tenant's log. No row: nothing. */
-export const eventRemovals = defineTable('event_removals', {
-  tenantId: column.uuid,
-  /** The last sequence that is gone. */
-  removedThrough: column.bigint,
-  /** The `created_at` of that event. */
-  removedUntil: column.time,
-});
+export const eventRemovals = defineTable(
+  'event_removals',
+  {
+    tenantId: column.uuid,
+    /** The last sequence that is gone. */
+    removedThrough: column.bigint,
+    /** The `created_at` of that event. */
+    removedUntil: column.time,
+  },
+  ['tenantId'],
+);
 export type EventRemoval = RowOf<typeof eventRemovals>;

@@ -4,59 +4,79 @@ import { defineTable, type RowOf } from '../table.js';
 /** What accounts are called and who is behind them. */
 
 /** Nobody may take these. */
-export const reservedAliases = defineTable('reserved_aliases', {
-  alias: column.string,
-  reservedBy: column.string,
-  createdAt: column.time,
-});
+export const reservedAliases = defineTable(
+  'reserved_aliases',
+  {
+    alias: column.string,
+    reservedBy: column.string,
+    createdAt: column.time,
+  },
+  ['alias'],
+);
 export type ReservedAlias = RowOf<typeof reservedAliases>;
 
 /** The last time each alias of a tenant was given up. */
-export const releasedAliases = defineTable('released_aliases', {
-  tenantId: column.uuid,
-  alias: column.string,
-  accountId: column.uuid,
-  releasedAt: column.time,
-});
+export const releasedAliases = defineTable(
+  'released_aliases',
+  {
+    tenantId: column.uuid,
+    alias: column.string,
+    accountId: column.uuid,
+    releasedAt: column.time,
+  },
+  ['tenantId', 'alias'],
+);
 export type ReleasedAlias = RowOf<typeof releasedAliases>;
 
 export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
 
 /** What was declared of an account's holder. */
-export const verifications = defineTable('verifications', {
-  accountId: column.uuid,
-  legalName: column.string,
-  documentType: column.oneOf(DOCUMENT_TYPES),
-  /** Sealed: never in clear at rest. */
-  documentNumber: column.bytes,
-  documentKeyId: column.string,
-  documentLast4: column.string,
-  /** ISO 3166 alpha-2 */
-  country: column.string,
-  declaredAt: column.time,
-  updatedAt: column.time,
-});
+export const verifications = defineTable(
+  'verifications',
+  {
+    accountId: column.uuid,
+    legalName: column.string,
+    documentType: column.oneOf(DOCUMENT_TYPES),
+    /** Sealed: never in clear at rest. */
+    documentNumber: column.bytes,
+    documentKeyId: column.string,
+    documentLast4: column.string,
+    /** ISO 3166 alpha-2 */
+    country: column.string,
+    declaredAt: column.time,
+    updatedAt: column.time,
+  },
+  ['accountId'],
+);
 export type Verification = RowOf<typeof verifications>;
 
 /** What a tenant may have stored, where an operator has said so; null: as much as others. */
-export const tenantQuotas = defineTable('tenant_quotas', {
-  tenantId: column.uuid,
-  openBatches: column.nullable(column.bigint),
-  problemRows: column.nullable(column.bigint),
-  storedBytes: column.nullable(column.bigint),
-  /** How many people never named before it, or one of its tokens, may look for at once. */
-  newRecipients: column.nullable(column.bigint),
-});
+export const tenantQuotas = defineTable(
+  'tenant_quotas',
+  {
+    tenantId: column.uuid,
+    openBatches: column.nullable(column.bigint),
+    problemRows: column.nullable(column.bigint),
+    storedBytes: column.nullable(column.bigint),
+    /** How many people never named before it, or one of its tokens, may look for at once. */
+    newRecipients: column.nullable(column.bigint),
+  },
+  ['tenantId'],
+);
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
 /** What an operator set for one account instead of its type's limits; null: the type's. */
-export const accountLimits = defineTable('account_limits', {
-  accountId: column.uuid,
-  asset: column.asset,
-  minimum: column.nullable(column.bigint),
-  maximum: column.nullable(column.bigint),
-  month: column.nullable(column.bigint),
-});
+export const accountLimits = defineTable(
+  'account_limits',
+  {
+    accountId: column.uuid,
+    asset: column.asset,
+    minimum: column.nullable(column.bigint),
+    maximum: column.nullable(column.bigint),
+    month: column.nullable(column.bigint),
+  },
+  ['accountId', 'asset'],
+);
 export type AccountLimits = RowOf<typeof accountLimits>;
 
 export const AUDIT_CHANNELS = ['api', 'ops', 'temporal', 'support'] as const;
@@ -92,17 +112,25 @@ export const chainedActs = defineTable('audit_log', {
 export type ChainedAct = RowOf<typeof chainedActs>;
 
 /** The last act of each chain. Locked after everything else of a transaction. */
-export const auditChains = defineTable('audit_chains', {
-  chainId: column.uuid,
-  lastSequence: column.bigint,
-  lastHash: column.bytes,
-});
+export const auditChains = defineTable(
+  'audit_chains',
+  {
+    chainId: column.uuid,
+    lastSequence: column.bigint,
+    lastHash: column.bytes,
+  },
+  ['chainId'],
+);
 export type AuditChain = RowOf<typeof auditChains>;
 
 /** What a chain's first act follows where some are older than the chain: how many, and their hash. Never written again. */
-export const auditAnchors = defineTable('audit_anchors', {
-  chainId: column.uuid,
-  acts: column.bigint,
-  hash: column.bytes,
-});
+export const auditAnchors = defineTable(
+  'audit_anchors',
+  {
+    chainId: column.uuid,
+    acts: column.bigint,
+    hash: column.bytes,
+  },
+  ['chainId'],
+);
 export type AuditAnchor = RowOf<typeof auditAnchors>;

@@ -37,31 +37,39 @@ export const ledgerTransactions = defineTable('ledger_transactions', {
 });
 export type LedgerTransaction = RowOf<typeof ledgerTransactions>;
 
-export const entries = defineTable('entries', {
-  accountId: column.uuid,
-  /** Gapless for each account, from 1, over both assets. */
-  seq: column.bigint,
-  id: column.uuid,
-  transactionId: column.uuid,
-  asset: column.asset,
-  kind: column.oneOf(ENTRY_KINDS),
-  /** Signed: what the account gained. */
-  raw: column.bigint,
-  /** The account's total of the asset (available + held) after this entry. */
-  totalAfter: column.bigint,
-  counterpartyAccountId: column.nullable(column.uuid),
-  createdAt: column.time,
-});
+export const entries = defineTable(
+  'entries',
+  {
+    accountId: column.uuid,
+    /** Gapless for each account, from 1, over both assets. */
+    seq: column.bigint,
+    id: column.uuid,
+    transactionId: column.uuid,
+    asset: column.asset,
+    kind: column.oneOf(ENTRY_KINDS),
+    /** Signed: what the account gained. */
+    raw: column.bigint,
+    /** The account's total of the asset (available + held) after this entry. */
+    totalAfter: column.bigint,
+    counterpartyAccountId: column.nullable(column.uuid),
+    createdAt: column.time,
+  },
+  ['accountId', 'seq'],
+);
 export type Entry = RowOf<typeof entries>;
 
-export const balances = defineTable('balances', {
-  accountId: column.uuid,
-  asset: column.asset,
-  available: column.bigint,
-  held: column.bigint,
-  /** True for system accounts alone: they may go below zero. */
-  overdraft: column.boolean,
-});
+export const balances = defineTable(
+  'balances',
+  {
+    accountId: column.uuid,
+    asset: column.asset,
+    available: column.bigint,
+    held: column.bigint,
+    /** True for system accounts alone: they may go below zero. */
+    overdraft: column.boolean,
+  },
+  ['accountId', 'asset'],
+);
 export type Balance = RowOf<typeof balances>;
 
 /** What an account without a row of the asset has: it may be older than the asset. */
@@ -70,41 +78,53 @@ export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Ass
 }
 
 /** One for each thing that sets funds aside; gone to `remaining` 0 when it ended. */
-export const holds = defineTable('holds', {
-  resourceId: column.uuid,
-  resourceType: column.oneOf(RESOURCE_TYPES),
-  accountId: column.uuid,
-  asset: column.asset,
-  raw: column.bigint,
-  remaining: column.bigint,
-  createdAt: column.time,
-  /** Of a transfer that waits for approval, when its time is over; null when it has ended, and for everything else. */
-  expiresAt: column.nullable(column.time),
-});
+export const holds = defineTable(
+  'holds',
+  {
+    resourceId: column.uuid,
+    resourceType: column.oneOf(RESOURCE_TYPES),
+    accountId: column.uuid,
+    asset: column.asset,
+    raw: column.bigint,
+    remaining: column.bigint,
+    createdAt: column.time,
+    /** Of a transfer that waits for approval, when its time is over; null when it has ended, and for everything else. */
+    expiresAt: column.nullable(column.time),
+  },
+  ['resourceId'],
+);
 export type Hold = RowOf<typeof holds>;
 
 /** What left an account in a month, pending operations included, fees not. */
-export const monthTotals = defineTable('month_totals', {
-  accountId: column.uuid,
-  asset: column.asset,
-  month: column.string,
-  used: column.bigint,
-});
+export const monthTotals = defineTable(
+  'month_totals',
+  {
+    accountId: column.uuid,
+    asset: column.asset,
+    month: column.string,
+    used: column.bigint,
+  },
+  ['accountId', 'asset', 'month'],
+);
 export type MonthTotal = RowOf<typeof monthTotals>;
 
-export const idempotencyKeys = defineTable('idempotency_keys', {
-  tenantId: column.uuid,
-  idempotencyKey: column.string,
-  /** HMAC of the request, and the id of the HMAC's key; of our own commands a plain SHA-256. */
-  fingerprint: column.bytes,
-  fingerprintKeyId: column.string,
-  resourceType: column.oneOf(KEY_RESOURCE_TYPES),
-  /** What the key made; null when it bound a refusal. */
-  resourceId: column.nullable(column.uuid),
-  /** The refusal as JSON, for ever the same. */
-  refusal: column.nullable(column.string),
-  createdAt: column.time,
-  /** The transaction that bound it: what an unknown COMMIT is recognised by. Null where something else tells. */
-  commitId: column.nullable(column.bytes),
-});
+export const idempotencyKeys = defineTable(
+  'idempotency_keys',
+  {
+    tenantId: column.uuid,
+    idempotencyKey: column.string,
+    /** HMAC of the request, and the id of the HMAC's key; of our own commands a plain SHA-256. */
+    fingerprint: column.bytes,
+    fingerprintKeyId: column.string,
+    resourceType: column.oneOf(KEY_RESOURCE_TYPES),
+    /** What the key made; null when it bound a refusal. */
+    resourceId: column.nullable(column.uuid),
+    /** The refusal as JSON, for ever the same. */
+    refusal: column.nullable(column.string),
+    createdAt: column.time,
+    /** The transaction that bound it: what an unknown COMMIT is recognised by. Null where something else tells. */
+    commitId: column.nullable(column.bytes),
+  },
+  ['tenantId', 'idempotencyKey'],
+);
 export type IdempotencyKey = RowOf<typeof idempotencyKeys>;

@@ -45,15 +45,19 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-export const feeSchedules = defineTable('fee_schedules', {
-  tenantId: column.uuid,
-  operation: column.oneOf(FEE_OPERATIONS),
-  asset: column.asset,
-  flatRaw: column.bigint,
-  basisPoints: column.bigint,
-  floorRaw: column.bigint,
-  capRaw: column.nullable(column.bigint),
-});
+export const feeSchedules = defineTable(
+  'fee_schedules',
+  {
+    tenantId: column.uuid,
+    operation: column.oneOf(FEE_OPERATIONS),
+    asset: column.asset,
+    flatRaw: column.bigint,
+    basisPoints: column.bigint,
+    floorRaw: column.bigint,
+    capRaw: column.nullable(column.bigint),
+  },
+  ['tenantId', 'operation', 'asset'],
+);
 export type FeeScheduleRow = RowOf<typeof feeSchedules>;
 
 export const members = defineTable('members', {
@@ -64,42 +68,58 @@ export const members = defineTable('members', {
 });
 export type Member = RowOf<typeof members>;
 
-export const memberRoles = defineTable('member_roles', {
-  accountId: column.uuid,
-  memberId: column.uuid,
-  role: column.oneOf(ROLES),
-});
+export const memberRoles = defineTable(
+  'member_roles',
+  {
+    accountId: column.uuid,
+    memberId: column.uuid,
+    role: column.oneOf(ROLES),
+  },
+  ['accountId', 'memberId'],
+);
 export type MemberRole = RowOf<typeof memberRoles>;
 
-export const tokens = defineTable('tokens', {
-  /** The part of the token that names it; not secret. */
-  keyId: column.string,
-  tenantId: column.uuid,
-  memberId: column.uuid,
-  name: column.string,
-  /** SHA-256 of the whole token. */
-  secretHash: column.bytes,
-  scopes: column.listOf(SCOPES),
-  /** Address ranges from which it may be used; empty: from anywhere. Commas between. */
-  cidrs: column.string,
-  expiresAt: column.nullable(column.time),
-  revokedAt: column.nullable(column.time),
-  createdAt: column.time,
-  /** About: minutes behind. */
-  lastUsedAt: column.nullable(column.time),
-});
+export const tokens = defineTable(
+  'tokens',
+  {
+    /** The part of the token that names it; not secret. */
+    keyId: column.string,
+    tenantId: column.uuid,
+    memberId: column.uuid,
+    name: column.string,
+    /** SHA-256 of the whole token. */
+    secretHash: column.bytes,
+    scopes: column.listOf(SCOPES),
+    /** Address ranges from which it may be used; empty: from anywhere. Commas between. */
+    cidrs: column.string,
+    expiresAt: column.nullable(column.time),
+    revokedAt: column.nullable(column.time),
+    createdAt: column.time,
+    /** About: minutes behind. */
+    lastUsedAt: column.nullable(column.time),
+  },
+  ['keyId'],
+);
 export type Token = RowOf<typeof tokens>;
 
 /** Whom a tenant has found by alias or phone, or had paid before that was kept: named again they tell it nothing new. Never removed. */
-export const knownRecipients = defineTable('known_recipients', {
-  tenantId: column.uuid,
-  accountId: column.uuid,
-});
+export const knownRecipients = defineTable(
+  'known_recipients',
+  {
+    tenantId: column.uuid,
+    accountId: column.uuid,
+  },
+  ['tenantId', 'accountId'],
+);
 
 /** How many more may be looked for. */
-export const recipientBudgets = defineTable('recipient_budgets', {
-  /** `tenant/<id>` or `token/<key id>`. */
-  name: column.string,
-  /** When it is full again. */
-  fullAt: column.time,
-});
+export const recipientBudgets = defineTable(
+  'recipient_budgets',
+  {
+    /** `tenant/<id>` or `token/<key id>`. */
+    name: column.string,
+    /** When it is full again. */
+    fullAt: column.time,
+  },
+  ['name'],
+);

@@ -148,26 +148,30 @@ export const payoutResolutions = defineTable('payout_resolutions', {
 export type PayoutResolution = RowOf<typeof payoutResolutions>;
 
 /** A payment as the simulated rail knows it. The rail may be served under several names. */
-export const simulatedRailPayments = defineTable('simulated_rail_payments', {
-  rail: column.string,
-  /** The payout's id. */
-  paymentKey: column.uuid,
-  /** Null, as the two that follow, where it was voided before it was handed in. */
-  scenario: column.nullable(column.string),
-  asset: column.nullable(column.asset),
-  raw: column.nullable(column.bigint),
-  reference: column.string,
-  /** How often it was handed in. */
-  submissions: column.integer,
-  /** When it was acted on; null where what was handed in was lost. */
-  actedAt: column.nullable(column.time),
-  /** How many of its outcomes were reported by callback. */
-  reported: column.integer,
-  /** When the next one is due; null when there is none. */
-  reportAt: column.nullable(column.time),
-  /** From then on it is never acted on, whatever is handed in. */
-  voidedAt: column.nullable(column.time),
-});
+export const simulatedRailPayments = defineTable(
+  'simulated_rail_payments',
+  {
+    rail: column.string,
+    /** The payout's id. */
+    paymentKey: column.uuid,
+    /** Null, as the two that follow, where it was voided before it was handed in. */
+    scenario: column.nullable(column.string),
+    asset: column.nullable(column.asset),
+    raw: column.nullable(column.bigint),
+    reference: column.string,
+    /** How often it was handed in. */
+    submissions: column.integer,
+    /** When it was acted on; null where what was handed in was lost. */
+    actedAt: column.nullable(column.time),
+    /** How many of its outcomes were reported by callback. */
+    reported: column.integer,
+    /** When the next one is due; null when there is none. */
+    reportAt: column.nullable(column.time),
+    /** From then on it is never acted on, whatever is handed in. */
+    voidedAt: column.nullable(column.time),
+  },
+  ['rail', 'paymentKey'],
+);
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
 /** One for each time that the simulated rail paid: two of one payment would be money paid twice. */

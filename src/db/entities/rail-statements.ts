@@ -25,18 +25,22 @@ export type PayoutStatement = RowOf<typeof payoutStatements>;
 export const LINE_STATUSES = ['completed', 'failed', 'returned'] as const;
 
 /** One outcome of one payout, as a version has it. Never changed. */
-export const payoutStatementLines = defineTable('payout_statement_lines', {
-  statementId: column.uuid,
-  /** Of the line in the file, as an editor shows it. */
-  number: column.integer,
-  rail: column.string,
-  /** The payout's id, if it is one of ours. */
-  payoutKey: column.uuid,
-  status: column.oneOf(LINE_STATUSES),
-  raw: column.bigint,
-  asset: column.asset,
-  /** Null, as `at`, where the rail does not say. */
-  reference: column.nullable(column.string),
-  at: column.nullable(column.time),
-});
+export const payoutStatementLines = defineTable(
+  'payout_statement_lines',
+  {
+    statementId: column.uuid,
+    /** Of the line in the file, as an editor shows it. */
+    number: column.integer,
+    rail: column.string,
+    /** The payout's id, if it is one of ours. */
+    payoutKey: column.uuid,
+    status: column.oneOf(LINE_STATUSES),
+    raw: column.bigint,
+    asset: column.asset,
+    /** Null, as `at`, where the rail does not say. */
+    reference: column.nullable(column.string),
+    at: column.nullable(column.time),
+  },
+  ['statementId', 'number'],
+);
 export type PayoutStatementLine = RowOf<typeof payoutStatementLines>;

@@ -57,16 +57,20 @@ export type StaffSession = RowOf<typeof staffSessions>;
  * What became of each code that was given. A step of the authenticator's clock counts once for a person; the same act asked
  * again finds its own check, whatever it came to.
  */
-export const staffChecks = defineTable('staff_checks', {
-  /** SHA-256 of what the code was given for. */
-  purpose: column.bytes,
-  staffId: column.nullable(column.uuid),
-  /** Of the authenticator's clock, in 30 seconds; null where the code was refused. */
-  step: column.nullable(column.bigint),
-  /** Why it was refused; null where it counted. */
-  refused: column.nullable(column.string),
-  at: column.time,
-});
+export const staffChecks = defineTable(
+  'staff_checks',
+  {
+    /** SHA-256 of what the code was given for. */
+    purpose: column.bytes,
+    staffId: column.nullable(column.uuid),
+    /** Of the authenticator's clock, in 30 seconds; null where the code was refused. */
+    step: column.nullable(column.bigint),
+    /** Why it was refused; null where it counted. */
+    refused: column.nullable(column.string),
+    at: column.time,
+  },
+  ['purpose'],
+);
 export type StaffCheck = RowOf<typeof staffChecks>;
 
 export const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;

@@ -73,12 +73,16 @@ export const webhookEndpoints = defineTable('webhook_endpoints', {
 export type WebhookEndpoint = RowOf<typeof webhookEndpoints>;
 
 /** A type that an endpoint is told of, from which event on. */
-export const webhookSubscriptions = defineTable('webhook_subscriptions', {
-  endpointId: column.uuid,
-  type: column.oneOf(SUBSCRIBABLE_TYPES),
-  tenantId: column.uuid,
-  fromSequence: column.bigint,
-});
+export const webhookSubscriptions = defineTable(
+  'webhook_subscriptions',
+  {
+    endpointId: column.uuid,
+    type: column.oneOf(SUBSCRIBABLE_TYPES),
+    tenantId: column.uuid,
+    fromSequence: column.bigint,
+  },
+  ['endpointId', 'type'],
+);
 export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
@@ -89,40 +93,48 @@ export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'e
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** One event on its way to one endpoint. Its body is the event's. */
-export const webhookDeliveries = defineTable('webhook_deliveries', {
-  endpointId: column.uuid,
-  /** In the order of creation. */
-  id: column.uuid,
-  eventId: column.uuid,
-  eventType: column.string,
-  /** Null for a test, which is no event. */
-  sequence: column.nullable(column.bigint),
-  cause: column.oneOf(DELIVERY_CAUSES),
-  /** The how manieth of this cause for the event. */
-  round: column.integer,
-  state: column.oneOf(DELIVERY_STATES),
-  /** How many steps of the schedule its attempts have used up. */
-  steps: column.integer,
-  /** Null when it is over. */
-  nextAttemptAt: column.nullable(column.time),
-  createdAt: column.time,
-  finishedAt: column.nullable(column.time),
-});
+export const webhookDeliveries = defineTable(
+  'webhook_deliveries',
+  {
+    endpointId: column.uuid,
+    /** In the order of creation. */
+    id: column.uuid,
+    eventId: column.uuid,
+    eventType: column.string,
+    /** Null for a test, which is no event. */
+    sequence: column.nullable(column.bigint),
+    cause: column.oneOf(DELIVERY_CAUSES),
+    /** The how manieth of this cause for the event. */
+    round: column.integer,
+    state: column.oneOf(DELIVERY_STATES),
+    /** How many steps of the schedule its attempts have used up. */
+    steps: column.integer,
+    /** Null when it is over. */
+    nextAttemptAt: column.nullable(column.time),
+    createdAt: column.time,
+    finishedAt: column.nullable(column.time),
+  },
+  ['endpointId', 'id'],
+);
 export type WebhookDelivery = RowOf<typeof webhookDeliveries>;
 
 /** One HTTP request of a delivery. Never changed; kept 30 days. */
-export const webhookAttempts = defineTable('webhook_attempts', {
-  endpointId: column.uuid,
-  deliveryId: column.uuid,
-  id: column.uuid,
-  at: column.time,
-  /** Null when no answer came. */
-  status: column.nullable(column.integer),
-  /** Why none came, in a word. */
-  failure: column.nullable(column.string),
-  message: column.nullable(column.string),
-  durationMs: column.integer,
-  /** The beginning of the answer's body. */
-  response: column.nullable(column.string),
-});
+export const webhookAttempts = defineTable(
+  'webhook_attempts',
+  {
+    endpointId: column.uuid,
+    deliveryId: column.uuid,
+    id: column.uuid,
+    at: column.time,
+    /** Null when no answer came. */
+    status: column.nullable(column.integer),
+    /** Why none came, in a word. */
+    failure: column.nullable(column.string),
+    message: column.nullable(column.string),
+    durationMs: column.integer,
+    /** The beginning of the answer's body. */
+    response: column.nullable(column.string),
+  },
+  ['endpointId', 'deliveryId', 'id'],
+);
 export type WebhookAttempt = RowOf<typeof webhookAttempts>;

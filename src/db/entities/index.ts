@@ -1,0 +1,105 @@
+import { approvalPolicies, approvals } from './approvals.js';
+import {
+  bonuses,
+  bonusBatches,
+  bonusBatchRows,
+  bonusBatchProblems,
+  bonusBatchStorage,
+  uploadChunks,
+  bonusBatchFiles,
+} from './bonuses.js';
+import { events, eventCounters, eventHeads, eventRetention, eventRemovals } from './events.js';
+import {
+  reservedAliases,
+  releasedAliases,
+  verifications,
+  tenantQuotas,
+  accountLimits,
+  chainedActs,
+  auditChains,
+  auditAnchors,
+} from './identity.js';
+import { ledgerTransactions, entries, balances, holds, monthTotals, idempotencyKeys } from './ledger.js';
+import { transfers, payIns, adjustments } from './operations.js';
+import { outbox } from './outbox.js';
+import {
+  tenants,
+  accounts,
+  feeSchedules,
+  members,
+  memberRoles,
+  tokens,
+  knownRecipients,
+  recipientBudgets,
+} from './parties.js';
+import {
+  payouts,
+  payoutSecrets,
+  payoutRailEvents,
+  payoutResolutions,
+  simulatedRailPayments,
+  simulatedRailActions,
+} from './payouts.js';
+import { payoutStatements, payoutStatementLines } from './rail-statements.js';
+import { staff, staffSessions, staffChecks, staffFactorResets } from './staff.js';
+import { webhookEndpoints, webhookSubscriptions, webhookDeliveries, webhookAttempts } from './webhooks.js';
+
+/** Every table, once. A test holds them to what the migrations make, column by column. */
+export const TABLES = [
+  approvalPolicies,
+  approvals,
+  bonuses,
+  bonusBatches,
+  bonusBatchRows,
+  bonusBatchProblems,
+  bonusBatchStorage,
+  uploadChunks,
+  bonusBatchFiles,
+  events,
+  eventCounters,
+  eventHeads,
+  eventRetention,
+  eventRemovals,
+  reservedAliases,
+  releasedAliases,
+  verifications,
+  tenantQuotas,
+  accountLimits,
+  chainedActs,
+  auditChains,
+  auditAnchors,
+  ledgerTransactions,
+  entries,
+  balances,
+  holds,
+  monthTotals,
+  idempotencyKeys,
+  transfers,
+  payIns,
+  adjustments,
+  outbox,
+  tenants,
+  accounts,
+  feeSchedules,
+  members,
+  memberRoles,
+  tokens,
+  knownRecipients,
+  recipientBudgets,
+  payouts,
+  payoutSecrets,
+  payoutRailEvents,
+  payoutResolutions,
+  simulatedRailPayments,
+  simulatedRailActions,
+  payoutStatements,
+  payoutStatementLines,
+  staff,
+  staffSessions,
+  staffChecks,
+  staffFactorResets,
+  webhookEndpoints,
+  webhookSubscriptions,
+  webhookDeliveries,
+  webhookAttempts,
+] as const;

@@ -1,0 +1,20 @@
+import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+import { TABLES } from './entities/index.js';
+import type { Table } from './table.js';
+
+/** The tables as TypeORM knows them: for its tools beside the migrations. The service reads and writes by src/db/statements.ts. */
+export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map((table) => entitySchemaOf(table as Table<unknown>));
+
+function entitySchemaOf({ name, columns, key }: Table<unknown>): EntitySchema {
+  const options = columns.map(({ property, name: columnName, column }): [string, EntitySchemaColumnOptions] => [
+    property,
+    {
+      type: column.types[0],
+      name: columnName,
+      primary: key.includes(property),
+      nullable: column.isNullable,
+      ...(column.types[0] === 'enum' && column.words !== null ? { enum: [...column.words] } : {}),
+    },
+  ]);
+  return new EntitySchema({ name, tableName: name, columns: Object.fromEntries(options) });
+}

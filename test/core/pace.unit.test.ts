@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { Pace } from '../../src/core/pace.js';
+
+describe('A pace', () => {
+  let now = 0;
+  const pace = (): Pace => new Pace(3, 500, () => now);
+
+  it('lets the first few of a key go at once, and sets the others apart', () => {
+    const own = pace();
+    assert.deepEqual(
+      Array.from({ length: 6 }, () => own.delayOf('acme')),
+      [0, 0, 0, 500, 1_000, 1_500],
+    );
+  });
+
+  it('delays nobody for what another key does', () => {
+    const own = pace();
+    for (let count = 0; count < 100; count += 1) own.delayOf('acme');
+    assert.equal(own.delayOf('globex'), 0);
+  });
+
+  it('forgets with time: who has waited goes at once again', () => {
+    const own = pace();
+    for (let count = 0; count < 4; count += 1) own.delayOf('acme');
+    now += 2_000;
+    assert.equal(own.delayOf('acme'), 0);
+  });
+});
