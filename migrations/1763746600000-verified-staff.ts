@@ -29,7 +29,7 @@ const STATEMENTS = [
     ADD COLUMN last_used_at DATETIME(3) NULL,
     ADD UNIQUE KEY folded_name (folded_name), ADD UNIQUE KEY key_hash (key_hash),
     ADD CONSTRAINT staff_factor CHECK ((factor_secret IS NULL) = (factor_key_id IS NULL)),
-    ADD CONSTRAINT staff_proof CHECK (IF(kind = 'person', key_hash IS NULL, factor_secret IS NULL))`,
+    ADD CONSTRAINT staff_proof CHECK ((kind = 'person' AND key_hash IS NULL) OR (kind = 'service' AND factor_secret IS NULL))`,
   `CREATE TABLE staff_sessions (
     id ${ID}, staff_id ${ID}, door ENUM('ops','support') NOT NULL, token_hash BINARY(32) NOT NULL,
     place VARCHAR(140) NOT NULL, created_at ${TIME}, last_used_at ${TIME}, expires_at ${TIME}, revoked_at DATETIME(3) NULL,

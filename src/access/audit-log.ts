@@ -18,7 +18,7 @@ export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
 }
 
-/** The operator's name, as the command line knows it. */
+/** A program of the operators' side that is none of the staff: it makes the demo world, a benchmark, a test. */
 export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { STAFF_RIGHTS, type Staff } from '../../src/db/entities/staff.js';
+import { openSession } from '../../src/staff/sessions.js';
 import { codeAt } from '../../src/staff/authenticator.js';
-import { instant } from '../../src/core/instant.js';
+import { instant, systemClock } from '../../src/core/instant.js';
 import { idLiteral, type Json, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { addStaff, codeOf, forgetCodes } from '../support/staff.js';
+import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
 import { type Ran, run } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -148,7 +149,7 @@ describe('signing in on the command line', function () {
     assert.deepEqual(await json('staff', 'revoke-session', 'leo'), { ended_sessions: 0 });
   });
 
-  it('counts no longer than 8 hours, and from the moment on not at all at which somebody is no longer active', async () => {
+  it('counts for 8 hours, at this door alone, and not at all once somebody is no longer active', async () => {
     const leo = await people.signIn('leo', ['manage']);
     const act = ['aliases', 'reserve', '$signed-in'];
     await test.change(`UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`);
@@ -156,6 +157,10 @@ describe('signing in on the command line', function () {
     await people.signIn('leo', ['manage']);
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(leo.id)}`);
     await fails(/the session of leo is over/, act);
+    const boss = await people.signIn('boss', ['manage']);
+    const desk = await openSession(staffPartsOf(test.database), proven(boss, 'support'), 'support', 'browser');
+    people.file.keep({ ...people.file.find()!, token: desk.token }, systemClock());
+    await fails(/the session of boss is over/, act);
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 

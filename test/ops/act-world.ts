@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Uuid } from '../../src/core/ids.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { proposeFactorReset } from '../../src/staff/factor-resets.js';
+import type { StaffActName } from '../../src/staff/rules.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { openPayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import type { TestApi } from '../support/api.js';
+import { answered, LEAST, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { openGuarded } from '../support/guarded.js';
+import { addStaff, proven, staffPartsOf } from '../support/staff.js';
+import { openDesk } from '../support/world.js';
+
+/** Something for each act of the staff to be done to, and the command that does it. */
+export type ActCommands = Readonly<Record<StaffActName, readonly string[]>>;
+
+/** `proposer`: who proposed what a second person decides. */
+export async function makeActWorld(test: TestDatabase, api: TestApi, proposer: Staff): Promise<ActCommands> {
+  return {
+    ...(await transfers(api)),
+    ...(await payouts(test, api, proposer)),
+    ...(await funding(test, api, proposer)),
+    ...(await batches(test)),
+    ...(await webhooks(api)),
+    ...(await factors(test, proposer)),
+  };
+}
+
+const WHY = ['--reason', 'ticket 7'];
+
+async function transfers(api: TestApi) {
+  const { pend } = await openGuarded(api);
+  const act = async (action: string) => ['transfers', action, text((await pend()).id), ...WHY];
+  return {
+    'transfer.approve': await act('approve'),
+    'transfer.reject': await act('reject'),
+    'transfer.cancel': await act('cancel'),
+  };
+}
+
+async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
+  const own = await openPayoutBank(api);
+  const { desk } = openDesk(test.database);
+  const silent = async (): Promise<Uuid> => {
+    const id = await own.pay('03');
+    await railsOf(test).submissions.submit(id);
+    return id;
+  };
+  const proposed = async (): Promise<Uuid> => {
+    const id = await silent();
+    const wanted = { outcome: 'completed', reason: 'on the statement', by: proven(proposer) } as const;
+    await proposeResolution(desk, await rowOf(test, id), wanted);
+    return id;
+  };
+  const resolve = (id: Uuid, ...more: readonly string[]) => ['payouts', 'resolve', id, ...more];
+  const resolutions = {
+    'payout.resolve_propose': resolve(await silent(), '--outcome', 'completed', ...WHY),
+    'payout.resolve_approve': resolve(await proposed(), '--approve'),
+    'payout.resolve_reject': resolve(await proposed(), '--reject'),
+  };
+  await own.guard(1);
+  const act = async (action: string) => ['payouts', action, await own.pend(), ...WHY];
+  return {
+    ...resolutions,
+    'payout.approve': await act('approve'),
+    'payout.reject': await act('reject'),
+    'payout.cancel': await act('cancel'),
+  };
+}
+
+async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
+  const { bank, guarded: account } = await openGuarded(api);
+  const { id: tenantId } = bank.tenant.tenant;
+  const { database } = test;
+  const amount = { raw: LEAST, asset: 'COPM' } as const;
+  const proposed = async (reference: string): Promise<string> => {
+    const wanted = { tenantId, accountId: account.id, direction: 'in', amount, reason: 'short', reference } as const;
+    await proposeAdjustment({ database, desk: openDesk(database).desk }, { ...wanted, by: proven(proposer) });
+    return reference;
+  };
+  const money = () => ['--account', account.id, '--amount', `${LEAST}`, '--asset', 'COPM', '--reference', randomUUID()];
+  return {
+    'payin.record': ['payins', 'record', ...money()],
+    'adjustment.propose': ['adjustments', 'propose', 'in', ...money(), ...WHY],
+    'adjustment.approve': ['adjustments', 'approve', await proposed('matrix-1'), '--tenant', tenantId],
+    'adjustment.reject': ['adjustments', 'reject', await proposed('matrix-2'), '--tenant', tenantId],
+  };
+}
+
+async function batches(test: TestDatabase) {
+  const world = await BatchWorld.open(test);
+  const payee = await world.account();
+  const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+  const { id } = await world.executed(payer, payroll([[payee.id, LEAST.toString(), 'COPM']]));
+  const act = (action: string) => ['batches', action, id, ...WHY];
+  return {
+    'bonus_batch.pause': act('pause'),
+    'bonus_batch.resume': act('resume'),
+    'bonus_batch.cancel': act('cancel'),
+  };
+}
+
+async function webhooks(api: TestApi) {
+  const { bank } = await openGuarded(api);
+  const body = { url: 'https://example.com/hook', events: ['account.verified'] };
+  const register = async (): Promise<string> =>
+    text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
+  const [endpoint, disabled] = [await register(), await register()];
+  await bank.request('PATCH', `/v1/webhook_endpoints/${disabled}`, { body: { status: 'disabled' } });
+  const act = (action: string, ...more: readonly string[]) => ['webhooks', action, endpoint, ...more];
+  return {
+    'webhook.pause': act('pause'),
+    'webhook.resume': act('resume'),
+    'webhook.retry_now': act('retry-now'),
+    'webhook.recover': act('recover', '--since', new Date(Date.now() - 60_000).toISOString()),
+    'webhook.disable': ['webhooks', 'disable', await register()],
+    'webhook.enable': ['webhooks', 'enable', disabled],
+  };
+}
+
+async function factors({ database }: TestDatabase, proposer: Staff) {
+  const reset = ['staff', 'reset-factor'];
+  const rights = ['read'] as const;
+  const [lost, proposed] = [
+    await addStaff(database, { name: 'Lost Phone', rights }),
+    await addStaff(database, { name: 'Lost Too', rights }),
+  ];
+  await proposeFactorReset(staffPartsOf(database), proposed, 'lost', proven(proposer));
+  return {
+    'staff.reset_propose': [...reset, lost.name, ...WHY],
+    'staff.reset_approve': [...reset, proposed.name, '--approve'],
+  };
+}
