@@ -101,8 +101,8 @@ describe('the support desk shows what others wrote as text, whatever it is', fun
 
   it('with not one tag, quote or hidden sign of theirs in effect, in any column', async () => {
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
-    await db.sql('UPDATE bonus_batches SET paused_at=NOW(3)');
-    await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3)');
+    await db.sql('UPDATE bonus_batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
+    await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by=1');
     await db.sql(`UPDATE payouts SET failure_code='a', rejection_code='a'`);
     await db.sql(`UPDATE adjustments SET decided_by='a', decided_at=NOW(3), status='rejected'`);
     for (const [table, columns] of Object.entries(PLANTED))
