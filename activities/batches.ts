@@ -4,6 +4,7 @@ import { asUuid } from '../src/core/ids.js';
 import { ShareTaken } from '../src/core/shares.js';
 import type { Watch } from '../src/batches/validation/run.js';
 import type { BatchService } from '../src/batches/work.js';
+import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 
 /** What the workflow of a batch has done. The rows' states in MySQL are the guard: twice or late does no harm. */
@@ -22,7 +23,7 @@ const PAY_MS = 5_000;
 /** Also while nothing is counted yet: a workbook's texts are read for seconds before its first row. */
 const BEAT_MS = 2_000;
 
-export function batchActivities(work: BatchService, stopping: AbortSignal): BatchActivities {
+export function batchActivities(work: BatchService, signals: StaffSignals, stopping: AbortSignal): BatchActivities {
   const watched = async <T>(work: (watch: Watch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
@@ -44,7 +45,7 @@ export function batchActivities(work: BatchService, stopping: AbortSignal): Batc
         const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
         return work.pay(asUuid(batchId), watch, until);
       }),
-    actOnBatch: (act) => work.actBySignal(act),
+    actOnBatch: (act) => work.actBySignal(act, signals),
   };
 }
 

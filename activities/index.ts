@@ -1,7 +1,11 @@
+import { Context } from '@temporalio/activity';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 import type { Submissions } from '../src/payouts/submission.js';
 import type { TransferApprovals } from '../src/transfers/approvals.js';
 import type { BatchService } from '../src/batches/work.js';
+import { StaffSignals } from '../src/staff/signals.js';
+import type { StaffParts } from '../src/staff/verification.js';
+import type { SignalTimes } from '../src/temporal/signal-times.js';
 import type { WebhookParts } from '../src/webhooks/parts.js';
 import { batchActivities, type BatchActivities } from './batches.js';
 import { payoutActivities, type PayoutActivities } from './payouts.js';
@@ -10,6 +14,8 @@ import { webhookActivities, type WebhookActivities } from './webhooks.js';
 
 /** The services that activities call. */
 export interface ActivityServices {
+  readonly staff: StaffParts;
+  readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchService;
   readonly webhooks: WebhookParts;
@@ -27,10 +33,17 @@ export interface Activities {
 }
 
 export function createActivities(services: ActivityServices): Activities {
-  const { transferApprovals, payoutApprovals, submissions, batches, webhooks, stopping } = services;
+  const { staff, signalTimes, transferApprovals, payoutApprovals, submissions, batches, webhooks, stopping } = services;
+  const signals = new StaffSignals(staff, async (name, number) => {
+    const { workflowExecution: run } = Context.current().info;
+    return run === undefined ? null : signalTimes.receivedAt(run, name, number);
+  });
   return {
-    approvals: { ...transferActivities(transferApprovals), ...payoutActivities(payoutApprovals, submissions) },
-    batches: batchActivities(batches, stopping),
-    webhooks: webhookActivities(webhooks, stopping),
+    approvals: {
+      ...transferActivities(transferApprovals, signals),
+      ...payoutActivities(payoutApprovals, submissions, signals),
+    },
+    batches: batchActivities(batches, signals, stopping),
+    webhooks: webhookActivities(webhooks, signals, stopping),
   };
 }

@@ -1,4 +1,5 @@
 import type { TransferApprovals } from '../src/transfers/approvals.js';
+import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 
 /** What the workflow of a transfer has done in MySQL. The row's state there is the guard: twice or late does no harm. */
@@ -9,10 +10,10 @@ export interface TransferActivities {
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 
-export function transferActivities(approvals: TransferApprovals): TransferActivities {
+export function transferActivities(approvals: TransferApprovals, signals: StaffSignals): TransferActivities {
   return {
     readTransfer: (transferId) => approvals.state(transferId),
-    actOnTransfer: (act) => approvals.actBySignal(act),
+    actOnTransfer: (act) => approvals.actBySignal(act, signals),
     expireTransfer: (transferId) => approvals.expire(transferId),
   };
 }

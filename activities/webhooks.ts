@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { asUuid } from '../src/core/ids.js';
+import type { StaffSignals } from '../src/staff/signals.js';
 import type { DrainState, EndpointAct } from '../src/temporal/contracts.js';
 import { drain } from '../src/webhooks/drain/drain.js';
 import { describe } from '../src/webhooks/operating.js';
@@ -18,7 +19,11 @@ const DRAIN_MS = 30_000;
 const LOOK_ON_MS = 2_000;
 
 /** `stopping` ends the drains of a process that is told to stop: no new send begins. */
-export function webhookActivities(parts: WebhookParts, stopping: AbortSignal): WebhookActivities {
+export function webhookActivities(
+  parts: WebhookParts,
+  signals: StaffSignals,
+  stopping: AbortSignal,
+): WebhookActivities {
   return {
     drainEndpoint: async (endpointId) => {
       const id = asUuid(endpointId);
@@ -32,6 +37,6 @@ export function webhookActivities(parts: WebhookParts, stopping: AbortSignal): W
       const { endpoint, text } = await describe(parts.database.reader, id, parts.clock());
       return { ended, nextDueAt, status: endpoint.status, isPaused: endpoint.pausedAt !== null, waitingFor: text };
     },
-    actOnEndpoint: (act) => actBySignal(parts, act),
+    actOnEndpoint: (act) => actBySignal(parts, act, signals),
   };
 }

@@ -23,6 +23,7 @@ import { Submissions } from './payouts/submission.js';
 import { inquirySweeps, railEventsSweep, simulatedReports, stuckSweep } from './payouts/sweeps.js';
 import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
 import { type Sweep, Sweeper } from './temporal/sweeper.js';
+import { SignalTimes } from './temporal/signal-times.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
 import { sdkMetrics, TemporalWorkers } from './temporal/workers.js';
 import { TransferApprovals } from './transfers/approvals.js';
@@ -113,7 +114,15 @@ function buildWork(
   const onFound = (resourceType: string, resources: number): void =>
     logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
   return {
-    services: { transferApprovals, payoutApprovals, submissions, batches, webhooks },
+    services: {
+      staff: { database, clock, encryptionKeys: config.ENCRYPTION_KEYS },
+      signalTimes: new SignalTimes(client),
+      transferApprovals,
+      payoutApprovals,
+      submissions,
+      batches,
+      webhooks,
+    },
     sweeps: [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),

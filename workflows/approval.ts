@@ -17,7 +17,7 @@ import {
   type StaffAct,
   type WaitingState,
 } from '../src/temporal/contracts.js';
-import { BUSINESS_STATUS, clockTime, Notice, readAct } from './common.js';
+import { BUSINESS_STATUS, clockTime, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /** What is the same for everything that waits for approval. */
 
@@ -51,11 +51,12 @@ export class Front {
     const { resourceId } = input;
     this.notice = new Notice(input);
     this.waitsFor = waitsFor;
+    const mail = new StaffMail();
     for (const action of STAFF_SIGNALS)
       setHandler(
         defineSignal<[unknown]>(SIGNALS[action]),
-        (given) => void this.inbox.acts.push({ resourceId, action, ...readAct(given), actId: uuid4() }),
-        { description: `${action} the ${what}. Input: {"actor": "<your name as staff>", "reason": "<why>"}` },
+        (given) => void this.inbox.acts.push({ resourceId, action, ...mail.read(action, given), actId: uuid4() }),
+        { description: `${action} the ${what}. ${SIGNED_INPUT}` },
       );
     setHandler(changedSignal, () => void (this.inbox.isChanged = true), {
       description: 'It changed elsewhere: look again.',

@@ -19,7 +19,7 @@ import {
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, Notice, readAct } from './common.js';
+import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /** They beat every 2 s; one that is silent for 10 s is lost with its worker, and begun again where the rows stand. */
 const LONG_WORK = {
@@ -49,16 +49,17 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     description: 'It changed elsewhere: look again.',
   });
   setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, { description: 'Where it stands.' });
+  const mail = new StaffMail();
   for (const action of BATCH_SIGNALS)
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: BatchAct = { batchId, action, ...readAct(given), actId: uuid4() };
+        const act: BatchAct = { batchId, action, ...mail.read(action, given), actId: uuid4() };
         view.acted(act, await actOnBatch(act));
         inbox.isChanged = true;
       },
       {
-        description: `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}. Input: {"actor": "<your name as staff>", "reason": "<why>"}`,
+        description: `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}. ${SIGNED_INPUT}`,
       },
     );
 

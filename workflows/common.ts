@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails } from '@temporalio/workflow';
-import { type HandedOn, SEARCH_ATTRIBUTES } from '../src/temporal/contracts.js';
+import { type HandedOn, SEARCH_ATTRIBUTES, type SignedText } from '../src/temporal/contracts.js';
 
 /** What several workflows have in common. */
 
@@ -18,10 +18,24 @@ export const ATTEMPT = {
 /** No name and no reason is longer; what is, is not worth keeping in the history of an activity. */
 const LONGEST_TEXT = 300;
 
-/** Who acts and why, from whatever a signal brought; what is no text, or too long, is null. */
-export function readAct(given: unknown): { readonly actor: string | null; readonly reason: string | null } {
-  const { actor, reason } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
-  return { actor: textOf(actor), reason: textOf(reason) };
+/** Said with every signal of the staff, where Temporal's UI lets people send it. */
+export const SIGNED_INPUT =
+  'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
+
+/** The signals of the staff that one run has got. */
+export class StaffMail {
+  private readonly counts = new Map<string, number>();
+
+  /** Who acts, why, and how they prove it, from whatever the next signal of this name brought; what is no text, or too long, is null. */
+  read(name: string, given: unknown): SignedText {
+    const number = (this.counts.get(name) ?? 0) + 1;
+    this.counts.set(name, number);
+    const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<
+      string,
+      unknown
+    >;
+    return { actor: textOf(actor), reason: textOf(reason), code: textOf(code), number };
+  }
 }
 
 function textOf(given: unknown): string | null {

@@ -22,7 +22,7 @@ import {
   SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, BUSINESS_STATUS, Notice, readAct } from './common.js';
+import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /**
  * A drain beats every second; one that is silent for 5 s is lost, and another one takes over what it had not recorded. One that is
@@ -56,18 +56,19 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     description: 'Something became due.',
   });
   setHandler(defineQuery<DrainState | null>(QUERIES.state), () => view.state, { description: 'What it waits for.' });
+  const mail = new StaffMail();
   for (const action of ENDPOINT_SIGNALS)
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: EndpointAct = { endpointId, action, ...readAct(given), actId: uuid4() };
+        const act: EndpointAct = { endpointId, action, ...mail.read(action, given), actId: uuid4() };
         const refused = await actOnEndpoint(act);
         view.acted(act, refused);
         if (refused !== null) return;
         if (action === 'pause') draining?.cancel();
         inbox.isWoken = true;
       },
-      { description: `${action.replace('_', ' ')}. Input: {"actor": "<your name as staff>", "reason": "<why>"}` },
+      { description: `${action.replace('_', ' ')}. ${SIGNED_INPUT}` },
     );
 
   const whole = CancellationScope.current();

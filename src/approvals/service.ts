@@ -10,9 +10,8 @@ import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, Outcome } from '../ledger/desk/types.js';
-import { findStaff } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { identityOf } from '../staff/verification.js';
+import type { StaffSignals } from '../staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
@@ -20,7 +19,6 @@ import type { Approvable, ApprovalFeature } from './decide.js';
 import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
 
 export const MAX_REASON = 140;
-const MAX_ACTOR = 80;
 
 /** Who acts on what, and under which key a repetition is known. */
 interface WantedAct {
@@ -89,23 +87,23 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * A signal's act. What is malformed, or claimed by nobody who may, changes nothing and is recorded as refused. Throws
+   * A signal's act. What is malformed, or proven by nobody who may, changes nothing and is recorded as refused. Throws
    * ApiError ledger_unavailable: the result is unknown, and asking again with the same actId tells it.
    */
-  async actBySignal({ resourceId, action, actor, reason, actId }: StaffAct): Promise<ActResult> {
+  async actBySignal(signal: StaffAct, signals: Pick<StaffSignals, 'verify'>): Promise<ActResult> {
+    const { resourceId, action, actId } = signal;
     const row = await this.findForWorkflow(asUuid(resourceId));
-    const acting: Acting = { by: 'staff', staff: await this.signer(cleaned(actor, MAX_ACTOR) ?? '') };
-    const what = { tenantId: row.tenantId, resourceId: row.id, action, acting, reason: cleaned(reason, MAX_REASON) };
-    const { outcome } = await this.act({ ...what, ...this.actKey(row.id, actId), tellWorkflow: false });
+    const { tenantId, id: subjectId, status } = row;
+    const { resourceType } = this.feature;
+    const subject = { tenantId, subjectType: resourceType, subjectId, details: { status } };
+    const signed = await signals.verify(`${resourceType}.${action}`, signal, subject);
+    if ('refused' in signed) return { state: await this.state(resourceId), refused: signed.refused };
+    const acting: Acting = { by: 'staff', staff: signed.by };
+    const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
+    const { outcome } = await this.act({ ...what, ...this.actKey(subjectId, actId), tellWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
-  }
-
-  private async signer(name: string): Promise<StaffIdentity> {
-    const person = await findStaff(this.reader, name);
-    if (person === undefined) return { id: newId(), name, kind: 'person', rights: [], channel: 'temporal' };
-    return identityOf(person, 'temporal');
   }
 
   /** Where it stands. Throws ApiError not_found. */

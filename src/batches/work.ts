@@ -1,4 +1,3 @@
-import { cleanText } from '../core/checked-text.js';
 import { notFound } from '../core/errors.js';
 import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
@@ -7,8 +6,7 @@ import type { Shares } from '../core/shares.js';
 import type { Database } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
-import { findStaff } from '../staff/people.js';
-import { identityOf } from '../staff/verification.js';
+import type { StaffSignals } from '../staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
@@ -18,7 +16,6 @@ import { BatchExecution } from './execution.js';
 import type { SheetReaders } from './files/apart/sheet-readers.js';
 import { FileMaker } from './making.js';
 import { isPaused } from './rules.js';
-import { MAX_REASON } from './steering.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchServiceParts {
@@ -34,8 +31,6 @@ export interface BatchServiceParts {
   /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
 }
-
-const MAX_ACTOR = 80;
 
 /** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
 export class BatchService {
@@ -84,16 +79,15 @@ export class BatchService {
   }
 
   /** What a signal asks. Answers why it was refused, or null. Throws not_found, ledger_unavailable. */
-  async actBySignal({ batchId, action, actor, reason, actId }: BatchAct): Promise<string | null> {
-    const person = await findStaff(this.parts.database.reader, cleaned(actor, MAX_ACTOR) ?? '');
-    if (person === undefined) return 'the actor is not active staff';
-    const result = await actOnBatch(this.parts, {
-      batchId: asUuid(batchId),
-      action,
-      by: identityOf(person, 'temporal'),
-      reason: cleaned(reason, MAX_REASON),
-      actId: asUuid(actId),
-    });
+  async actBySignal(signal: BatchAct, signals: Pick<StaffSignals, 'verify'>): Promise<string | null> {
+    const { action } = signal;
+    const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
+    const batch = await this.parts.database.reader.find(bonusBatches, { id: batchId });
+    if (batch === undefined) throw notFound();
+    const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
+    const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
+    if ('refused' in signed) return signed.refused;
+    const result = await actOnBatch(this.parts, { batchId, action, ...signed, actId });
     return 'refusal' in result ? result.refusal.message : null;
   }
 }
@@ -111,9 +105,4 @@ function stateOf(batch: BonusBatch | undefined): BatchState {
     pauseReason,
     rejection: batch.rejectionCode,
   };
-}
-
-function cleaned(text: string | null, max: number): string | null {
-  const result = cleanText(text ?? '', max);
-  return 'clean' in result ? result.clean : null;
 }

@@ -19,7 +19,7 @@ import type { StaffParts } from './verification.js';
 const MAX_REASON = 140;
 
 /** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is proposed already). */
-export function proposeFactorReset(
+export async function proposeFactorReset(
   { database, clock }: StaffParts,
   person: Staff,
   given: string,
@@ -46,7 +46,7 @@ export function proposeFactorReset(
  * The secret of before is worth nothing from the commit on, the lock-out is over, and so are all sessions. Throws ApiError
  * authority_insufficient (the proposer, the person, no right), not_found (none is proposed).
  */
-export function approveFactorReset(
+export async function approveFactorReset(
   { database, clock, encryptionKeys }: StaffParts,
   person: Staff,
   by: StaffIdentity,
@@ -69,7 +69,7 @@ export function approveFactorReset(
 }
 
 /** Ends a proposal: anybody who may manage, the proposer too. False where there is none. Throws authority_insufficient. */
-export function withdrawFactorReset(
+export async function withdrawFactorReset(
   { database, clock }: StaffParts,
   person: Staff,
   by: StaffIdentity,

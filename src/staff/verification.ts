@@ -7,6 +7,7 @@ import { newId } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
 import { type Staff, staff, type StaffCheck, staffChecks, type StaffRight } from '../db/entities/staff.js';
+import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { CODE_PATTERN, stepOf } from './authenticator.js';
@@ -35,10 +36,12 @@ export interface Claim {
   /** What they need for what they ask. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. */
-  readonly receivedAt: Instant;
+  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. Null: nobody knows, and it is refused. */
+  readonly receivedAt: Instant | null;
   /** What the code is for. The same purpose asked again finds what became of it the first time. */
   readonly purpose: string;
+  /** Why what is asked can come to nothing, whoever asks: then the code is not looked at. Null: it can. */
+  readonly fault?: string | null;
   /** What is recorded when it is refused. Details get `refused`. */
   readonly refusedAct: Act;
 }
@@ -53,7 +56,17 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
  * changes nothing but the count of wrong codes, and is recorded once. Throws what the database throws: the same purpose asked
  * again tells what became of it. (docs/contract.md, Staff)
  */
-export function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+export async function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+  try {
+    return await checked(parts, claim);
+  } catch (failure) {
+    // Of nobody there is no row to lock: the same purpose came twice at the same moment, and the other one was recorded.
+    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    return checked(parts, claim);
+  }
+}
+
+function checked(parts: StaffParts, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(parts.database, async (transaction) => {
     // The person's row is the lock: of two that give one code, the second finds it used.
@@ -79,10 +92,16 @@ export function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> 
   });
 }
 
-function findClaimed(transaction: Transaction, { name }: Claim): Promise<Staff | undefined> {
+/** As it may be stored and shown; null where nobody was named. */
+function nameIn({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
-  if (!('clean' in cleaned)) return Promise.resolve(undefined);
-  return transaction.find(staff, { foldedName: foldedName(cleaned.clean) }, { forUpdate: true });
+  return 'clean' in cleaned ? cleaned.clean : null;
+}
+
+function findClaimed(transaction: Transaction, claim: Claim): Promise<Staff | undefined> {
+  const name = nameIn(claim);
+  if (name === null) return Promise.resolve(undefined);
+  return transaction.find(staff, { foldedName: foldedName(name) }, { forUpdate: true });
 }
 
 type Judged = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
@@ -91,11 +110,14 @@ async function judge(
   { encryptionKeys }: StaffParts,
   transaction: Transaction,
   person: Staff | undefined,
-  { name, code, right, twoPeople, receivedAt }: Claim,
+  claim: Claim,
   now: Instant,
 ): Promise<Judged> {
-  if (name === null || name.trim() === '') return { refused: 'no actor was named' };
-  if (person?.active !== true) return { refused: 'the actor is not active staff' };
+  const { code, right, twoPeople, fault = null, receivedAt } = claim;
+  const name = nameIn(claim);
+  if (name === null) return { refused: 'no actor was named' };
+  if (fault !== null) return { refused: fault };
+  if (person?.active !== true) return { refused: `${name} is not active staff` };
   const lacks = rightRefusal(person, right, twoPeople);
   if (lacks !== null) return { refused: lacks.message };
   if (person.factorSecret === null || person.factorKeyId === null)
@@ -103,9 +125,12 @@ async function judge(
   if (code === null || code === '') return { refused: 'no code was given' };
   if (isLocked(person, now))
     return { refused: `${person.name} is locked until ${toRfc3339(person.lockedUntil ?? now)}` };
+  if (receivedAt === null) return { refused: 'nobody knows when it came: ask again' };
   if (now - receivedAt > MAX_CODE_AGE_MS) return { refused: 'the code is older than 10 minutes: ask again' };
   const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
-  const step = CODE_PATTERN.test(code) ? stepOf(encryptionKeys, person.id, factor, code, receivedAt) : null;
+  // Authenticators show a space between the halves.
+  const digits = code.replace(/\s/gu, '');
+  const step = CODE_PATTERN.test(digits) ? stepOf(encryptionKeys, person.id, factor, digits, receivedAt) : null;
   if (step === null) return { refused: 'the code is wrong', isWrong: true };
   const used = await transaction.find(staffChecks, { staffId: person.id, step });
   return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
@@ -129,13 +154,13 @@ async function count(
 
 function recordRefusal(
   transaction: Transaction,
-  { door, name, refusedAct }: Claim,
+  claim: Claim,
   person: Staff | undefined,
   refused: string,
   now: Instant,
 ): void {
-  const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
-  const actor = { channel: door, name: person?.name ?? ('clean' in cleaned ? cleaned.clean : '') };
+  const { door, refusedAct } = claim;
+  const actor = { channel: door, name: person?.name ?? nameIn(claim) ?? '' };
   const act = { ...refusedAct, details: { ...refusedAct.details, refused } };
   recordRows(transaction, [auditRow(newId(), actor, now, act)]);
 }

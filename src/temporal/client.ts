@@ -7,6 +7,8 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { requiredTsToMs } from '@temporalio/common/lib/time.js';
+import { type Instant, instant } from '../core/instant.js';
 import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
 import type { WantedWorkflow } from './waiting.js';
 
@@ -23,6 +25,14 @@ export interface TemporalOptions {
   readonly apiKey?: string | undefined;
 }
 
+/** One run of a workflow. */
+export interface WorkflowRun {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
+
 /** Temporal cannot be reached, or is overloaded: the same call may work in a while. */
 export class TemporalUnavailable extends Error {
   override name = 'TemporalUnavailable';
@@ -31,6 +41,10 @@ export class TemporalUnavailable extends Error {
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
 const PAGE = 1_000;
+/** The server's own bound unless it is configured otherwise. */
+const HISTORY_PAGE = 256;
+/** gRPC: NOT_FOUND. */
+const NOT_FOUND_CODE = 5;
 
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED as a closed connection gives it. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
@@ -110,6 +124,43 @@ export class TemporalClient {
         if (typeof execution?.workflowId === 'string') yield execution.workflowId;
       nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
     } while (nextPageToken !== undefined);
+  }
+
+  /**
+   * When the server had each signal of a run, by its name, oldest first; an empty map for a run that it does not know. Reads the
+   * whole history, which the server keeps below 51,200 events.
+   */
+  async signalsOf({ workflowId, runId }: WorkflowRun): Promise<ReadonlyMap<string, readonly Instant[]>> {
+    const found = new Map<string, Instant[]>();
+    let nextPageToken: Uint8Array | undefined;
+    do {
+      const page = await this.historyPage({ workflowId, runId }, nextPageToken);
+      for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of page?.history?.events ?? []) {
+        if (typeof signal?.signalName !== 'string') continue;
+        const times = found.get(signal.signalName) ?? [];
+        times.push(instant(requiredTsToMs(eventTime, 'eventTime')));
+        found.set(signal.signalName, times);
+      }
+      nextPageToken = page === null || page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
+    } while (nextPageToken !== undefined);
+    return found;
+  }
+
+  private async historyPage(
+    execution: WorkflowRun,
+    nextPageToken: Uint8Array | undefined,
+  ): Promise<HistoryPage | null> {
+    const { namespace } = this.client.options;
+    const token = nextPageToken === undefined ? {} : { nextPageToken };
+    const request = { namespace, execution, maximumPageSize: HISTORY_PAGE, ...token };
+    try {
+      return await this.within(LIST_DEADLINE_MS, () =>
+        this.client.workflowService.getWorkflowExecutionHistory(request),
+      );
+    } catch (failure) {
+      if (isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE) return null;
+      throw failure;
+    }
   }
 
   /** Registers the search attributes that the namespace lacks. Answers the names of those that it made. */

@@ -45,7 +45,7 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 export const SIGNALS = {
-  /** `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>"}`, as the next two. */
+  /** `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>", "code": "<six digits>"}`, as the next two. */
   approve: 'approve',
   reject: 'reject',
   cancel: 'cancel',
@@ -80,14 +80,28 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
   readonly asked?: number;
 }
 
-/** An act of the staff as a signal brought it; what is no text, or too long, came as null. */
-export interface StaffAct {
-  readonly resourceId: string;
-  readonly action: 'approve' | 'reject' | 'cancel';
+/** What a signal of the staff brought; what is no text, or too long, came as null. */
+export interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
+  /** Of the actor's authenticator, as the signal was sent; undefined from a worker of before it was asked for. */
+  readonly code?: string | null;
+  /** Which signal of its name it is in this run, from 1: so it is found in the history. Undefined as the code. */
+  readonly number?: number;
+}
+
+/** Of the act that a signal asks for. */
+export interface SignedAct extends SignedText {
+  /** The signal's name. */
+  readonly action: string;
   /** The same at every retry of the activity, so that the act is recorded once. */
   readonly actId: string;
+}
+
+/** An act of the staff on what waits for approval. */
+export interface StaffAct extends SignedAct {
+  readonly resourceId: string;
+  readonly action: 'approve' | 'reject' | 'cancel';
 }
 
 /** Where a resource that waits for approval stands. */
@@ -112,7 +126,7 @@ export interface WaitingState extends ApprovalState {
   readonly lastRefusal: string | null;
 }
 
-/** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …}` as above. */
+/** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
 export interface WebhookWorkflowInput extends HandedOn {
@@ -120,7 +134,7 @@ export interface WebhookWorkflowInput extends HandedOn {
 }
 
 /** As StaffAct, of a webhook endpoint. */
-export interface EndpointAct extends Pick<StaffAct, 'actor' | 'reason' | 'actId'> {
+export interface EndpointAct extends SignedAct {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
@@ -136,7 +150,7 @@ export interface DrainState {
   readonly waitingFor: string;
 }
 
-/** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …}` as above. */
+/** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
@@ -144,7 +158,7 @@ export interface BatchWorkflowInput extends HandedOn {
 }
 
 /** As StaffAct, of a batch. */
-export interface BatchAct extends Pick<StaffAct, 'actor' | 'reason' | 'actId'> {
+export interface BatchAct extends SignedAct {
   readonly batchId: string;
   readonly action: (typeof BATCH_SIGNALS)[number];
 }

@@ -11,13 +11,14 @@ import {
   assertMonths,
   endOf,
   eventsOf,
-  hire,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   readTransfer,
   REASON,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
+import { signalsOf } from '../support/staff.js';
 
 export interface ActivitiesCampaign {
   readonly db: TestDatabase;
@@ -39,8 +40,6 @@ const AFTER_MS = 2_000;
 export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<string> {
   const { db, api, transfers, calls, seed } = campaign;
   const guarded = await openGuardedBank(api, { approvals: 2, funds: 100_000n * BigInt(transfers) });
-  const staff = [await hire(db.database), await hire(db.database, ['cancel'])] as const;
-  const actors = [staff[0].name, staff[1].name, 'Mallory', null];
   const ids = await guarded.pendMany(transfers);
   const random = randomFrom(seed);
   // A third is over while the calls come, and for some of them a member has approved.
@@ -48,19 +47,13 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
     if (index % 3 === 0) await moveExpiry(db, id, Date.now() + random(AFTER_MS));
     if (index % 2 === 0) await guarded.act('approve', id);
   }
-  const acts = new Map<Uuid, readonly StaffAct[]>(
-    ids.map((id) => [
-      id,
-      Array.from({ length: ACTS_EACH }, () => ({
-        resourceId: id,
-        action: (['approve', 'approve', 'reject', 'cancel'] as const)[random(4)]!,
-        actor: actors[random(actors.length)]!,
-        reason: random(8) === 0 ? null : REASON,
-        actId: newId(),
-      })),
-    ]),
-  );
-  const activities = transferActivities(approvalsOf(db));
+  const acts = new Map<Uuid, readonly StaffAct[]>();
+  for (const id of ids) {
+    const own: StaffAct[] = [];
+    while (own.length < ACTS_EACH) own.push(await actOf(db, id, random));
+    acts.set(id, own);
+  }
+  const activities = transferActivities(approvalsOf(db), signalsOf(db.database));
   let left = calls;
   const lane = async (): Promise<void> => {
     for (; left > 0; left -= 1) {
@@ -96,6 +89,22 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
   assert(kinds.length >= 4, `only ${kinds.join()}`);
   return `${calls} activities over ${transfers} transfers, seed ${seed}: ended as ${kinds.join(', ')}; ${paid} paid once, one event and one audit row each`;
 }
+
+/** Each with a code that nobody else uses: right, of somebody who lacks the right, wrong, or none. */
+async function actOf({ database }: TestDatabase, id: Uuid, random: (below: number) => number): Promise<StaffAct> {
+  const who = random(4);
+  const signature = who === 3 ? NOBODY : await newSignature(database, who === 1 ? ['cancel'] : undefined);
+  return {
+    resourceId: id,
+    action: (['approve', 'approve', 'reject', 'cancel'] as const)[random(4)]!,
+    ...(who === 2 ? { ...signature, code: 'no code' } : signature),
+    ...(random(8) === 0 ? { reason: null } : {}),
+    number: 1,
+    actId: newId(),
+  };
+}
+
+const NOBODY = { actor: null, reason: REASON, code: null };
 
 /** Whole numbers below a bound (mulberry32). */
 export function randomFrom(seed: number): (below: number) => number {

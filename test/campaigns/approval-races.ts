@@ -12,14 +12,15 @@ import {
   assertMonths,
   endOf,
   type GuardedBank,
-  hire,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   readTransfer,
   REASON,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
+import { signalsOf } from '../support/staff.js';
 
 export interface RacesCampaign {
   readonly db: TestDatabase;
@@ -44,8 +45,7 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
   const guarded = await openGuardedBank(api, { funds: LEAST * BigInt(rounds) });
   const ids = await pendLastMonth(db, guarded, rounds);
   const random = randomFrom(seed);
-  const { name: actor } = await hire(db.database);
-  const contest: Contest = { ...campaign, guarded, actor, random, service: approvalsOf(db) };
+  const contest: Contest = { ...campaign, guarded, random, service: approvalsOf(db) };
   const ends = new Map<Uuid, string>();
   const waiting = ids.values();
   const lane = async (): Promise<void> => {
@@ -103,18 +103,18 @@ async function pendLastMonth(db: TestDatabase, guarded: GuardedBank, count: numb
 
 interface Contest extends RacesCampaign {
   readonly guarded: GuardedBank;
-  readonly actor: string;
   readonly service: TransferApprovals;
   readonly random: (below: number) => number;
 }
 
 /** One transfer, whose end each of them wants. Answers its end, which is what each of them was told. */
 async function race(contest: Contest, id: Uuid): Promise<string> {
-  const { db, api, others = [], guarded, actor, random, service } = contest;
+  const { db, api, others = [], guarded, random, service } = contest;
   const { bank, approvers } = guarded;
   const baseUrls = [api.baseUrl, ...others];
   const ask = (action: string, token: string, body?: object): Promise<TestAnswer> =>
     request(baseUrls[random(baseUrls.length)]!, 'POST', `/v1/transfers/${id}/${action}`, { token, body });
+  const [signature, signals] = [await newSignature(db.database), signalsOf(db.database)];
   const bySignal = (['approve', 'reject', 'cancel'] as const)[random(3)]!;
   // In a third of the races its time is over in the middle, else long before or after.
   const dueIn = random(3) === 0 ? random(AROUND_MS) : 60_000;
@@ -123,7 +123,7 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
     () => ask('approve', approvers[0]),
     () => ask('reject', approvers[1], { reason: REASON }),
     () => ask('cancel', bank.token),
-    () => service.actBySignal({ resourceId: id, action: bySignal, actor, reason: REASON, actId: newId() }),
+    () => service.actBySignal({ resourceId: id, action: bySignal, ...signature, number: 1, actId: newId() }, signals),
     () => service.expire(id),
     () => service.expireDue(10),
   ];

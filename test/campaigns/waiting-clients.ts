@@ -13,9 +13,9 @@ import {
   assertMonths,
   endOf,
   type GuardedBank,
-  hire,
   type MemberAct,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   REASON,
   sendSignal,
@@ -61,7 +61,6 @@ export class WaitingClients {
   private constructor(
     private readonly stage: WaitingStage,
     private readonly guarded: GuardedBank,
-    private readonly actor: string,
   ) {}
 
   /** A tenant with a guarded account, and so many clients at work. */
@@ -70,7 +69,7 @@ export class WaitingClients {
     const api = await startTestApi(db);
     const guarded = await openGuardedBank(api, { funds: FUNDS });
     await api.stop();
-    const clients = new WaitingClients(stage, guarded, (await hire(db.database)).name);
+    const clients = new WaitingClients(stage, guarded);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
     // Looked at in `finish`.
     clients.running.catch(() => undefined);
@@ -131,7 +130,8 @@ export class WaitingClients {
     return again(async () => {
       const transfer = await db.database.reader.find(transfers, { id });
       if (transfer?.status !== 'pending_approval') return true;
-      return sendSignal(temporal, id, action, { actor: this.actor, reason: REASON }).then(() => true as const);
+      await sendSignal(temporal, id, action, await newSignature(db.database));
+      return true as const;
     });
   }
 

@@ -8,7 +8,7 @@ import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { keptByTemporal } from '../support/kept-by-temporal.js';
 import { newNamespace, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
-import { hire, REASON } from '../support/temporal-world.js';
+import { newSignature } from '../support/temporal-world.js';
 import { hookStatus, signalHook } from '../support/webhook-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -83,7 +83,7 @@ describe('what is secret about a webhook endpoint', function () {
       await until('it has come', () => receiver.arrived.length === 1);
       answered(await ask('POST', `${endpoints}/${id}/test`), 202);
       await until('the proxy has failed', async () => (await failures(id)) !== '');
-      await signalHook(temporal, id, 'retry_now', { actor: (await hire(db.database)).name, reason: REASON });
+      await signalHook(temporal, id, 'retry_now', await newSignature(db.database));
       await db.sql('RENAME TABLE webhook_attempts TO gone_attempts');
       answered(await transfer(), 201);
       const during = await until('a drain has failed', async () => {

@@ -38,7 +38,7 @@ const TABLES = ['transfers', 'approvals', 'holds', 'balances', 'month_totals', '
 const transfer = (set: string, which: string): string => `UPDATE transfers SET ${set} WHERE id=${id(which)}`;
 const approval = (which: string, memberId: string): string =>
   `INSERT INTO approvals VALUES (${id(newId())}, 'transfer', ${id(which)}, 'member:${memberId}', ${id(memberId)},
-   'member:${memberId}', 'api', NOW(3))`;
+   'member:${memberId}', 'api', NOW(3), NULL)`;
 /** Once more the last event about it, as the next of the log. */
 const doubled = ({ tenantId }: Victims, which: string): string =>
   `INSERT INTO events SELECT e.tenant_id, c.last_sequence+1, ${id(newId())}, e.type, e.resource_id, e.body, c.last_at

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
+import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
+import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
@@ -56,6 +58,19 @@ describe('docs/contract.md', () => {
       [...ROLES],
     );
     for (const scope of SCOPES) assert.ok(codeIn('Roles and scopes').includes(scope), scope);
+  });
+
+  it('lists every act of the staff with its right, whether it takes two people, and whether the support desk asks for a code', () => {
+    const written = rows.flatMap(([acts = '', right = '', twoPeople = '', code = '']) =>
+      acts.split(', ').flatMap((act) => (act in STAFF_ACTS ? [[act, right, twoPeople, code]] : [])),
+    );
+    const word = (is: boolean): string => (is ? 'yes' : 'no');
+    const wanted = (Object.keys(STAFF_ACTS) as StaffActName[]).map((act) => {
+      const { right, ...rule } = STAFF_ACTS[act];
+      return [act, right, word('twoPeople' in rule), word(asksForCode(act, 'support'))];
+    });
+    assert.deepEqual(written.sort(), wanted.sort());
+    for (const right of STAFF_RIGHTS) assert.ok(codeIn('Staff').includes(right), right);
   });
 
   it('lists every asset with its scale', () => {

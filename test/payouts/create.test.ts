@@ -23,7 +23,7 @@ import {
   statusesOf,
   TEST_KEYRING,
 } from './support.js';
-import { proven } from '../support/staff.js';
+import { codeOf, proven, signalsOf } from '../support/staff.js';
 
 describe('POST /v1/payouts', () => {
   let db: TestDatabase;
@@ -218,9 +218,11 @@ describe('POST /v1/payouts', () => {
         action: 'approve',
         actor: first.name,
         reason: 'by signal',
+        code: codeOf(first),
+        number: 1,
         actId: newId(),
       } as const;
-      const { refused, state } = await approvals.actBySignal(signal);
+      const { refused, state } = await approvals.actBySignal(signal, signalsOf(db.database));
       assert.deepEqual([refused, state.received], [outcome.refusal.message, 1]);
       assert.equal(refused, 'support has approved it already, and counts once');
       assert.deepEqual(

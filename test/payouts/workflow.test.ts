@@ -6,7 +6,6 @@ import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { hire } from '../support/temporal-world.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
   accountNumber,
@@ -22,6 +21,7 @@ import {
   untilStatus,
   workflowOf,
 } from './support.js';
+import { newSignature } from '../support/temporal-world.js';
 
 describe('the workflow of a payout', () => {
   let db: TestDatabase;
@@ -91,9 +91,8 @@ describe('the workflow of a payout', () => {
     await own.guard(2);
     const id = await own.pend();
     await untilWaiting(id);
-    const person = await hire(db.database);
     answered(await own.act('approve', id), 200);
-    await workflowOf(temporal, id).signal('approve', { actor: person.name, reason: 'asked for by telephone' });
+    await workflowOf(temporal, id).signal('approve', await newSignature(db.database));
     const shown = await untilStatus(own, id, ['completed']);
     assert.deepEqual(statusesOf(shown), ['pending_approval', 'approved', 'in_progress', 'completed']);
     await untilEnded(id);
@@ -104,8 +103,7 @@ describe('the workflow of a payout', () => {
     this.timeout(60_000);
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
-    const person = await hire(db.database);
-    await workflowOf(temporal, id).signal('cancel', { actor: person.name, reason: 'too late' });
+    await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));
     const refusal = await until('it says so', async () => (await stateOf(id))?.lastRefusal);
     assert.match(refusal, /cancel by Ana .*: it is in_progress, and can no longer be canceled/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');

@@ -1,6 +1,7 @@
 import { activitiesCampaign } from '../campaigns/approval-activities.js';
 import { racesCampaign } from '../campaigns/approval-races.js';
 import { bridgeFailpoints, bridgeKills, temporalAway } from '../campaigns/bridge.js';
+import { wrongCodesCampaign } from '../campaigns/wrong-codes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import type { TestDatabase } from '../support/database.js';
@@ -24,6 +25,7 @@ export const BRIDGE_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
     withApi(db, async (api) => [
       await activitiesCampaign({ db, api, transfers: 300, calls: 10_000, seed: Date.now() }),
     ]),
+  'wrong-codes': async (db) => [await wrongCodesCampaign({ db, codes: 10_000 })],
   'bridge-failpoints': async (db) => {
     const server = await PrivateTemporal.start();
     try {

@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/database.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { codeAt } from '../../src/staff/authenticator.js';
 import { setPerson, type WantedStaff } from '../../src/staff/people.js';
+import { StaffSignals } from '../../src/staff/signals.js';
 import { identityOf, type StaffParts } from '../../src/staff/verification.js';
 import type { StaffDoor, StaffIdentity } from '../../src/staff/rules.js';
 import { TEST_KEYS } from './api.js';
@@ -22,6 +23,11 @@ export async function addStaff(database: Database, wanted: WantedStaff, actor: A
   const { person, factor } = await setPerson(staffPartsOf(database), wanted, actor);
   if (factor !== null) secrets.set(person.id, factor.secret);
   return person;
+}
+
+/** What signals claim, judged as if each had come just now. */
+export function signalsOf(database: Database, clock = systemClock): StaffSignals {
+  return new StaffSignals(staffPartsOf(database, clock), () => Promise.resolve(clock()));
 }
 
 /** What their authenticator shows at that moment. */

@@ -19,7 +19,7 @@ import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
 import { openDesk, TEST_ACTOR } from './world.js';
-import { addStaff } from './staff.js';
+import { addStaff, codeOf } from './staff.js';
 
 /** A tenant whose transfers wait for approval, and everybody who may end them. */
 
@@ -89,6 +89,23 @@ export function hire(database: Database, rights: readonly StaffRight[] = STAFF_R
 
 export async function dismiss(database: Database, person: Staff): Promise<void> {
   assert(await deactivateStaff(database, systemClock, person, TEST_ACTOR));
+}
+
+/** What somebody of the staff writes into a signal. */
+export interface Signature {
+  readonly actor: string;
+  readonly reason: string;
+  readonly code: string;
+}
+
+/** With the code of this moment, which counts once. */
+export function signatureOf(person: Staff, reason = REASON): Signature {
+  return { actor: person.name, reason, code: codeOf(person) };
+}
+
+/** Of somebody new each time, so that no test waits for the next code. */
+export async function newSignature(database: Database, rights?: readonly StaffRight[]): Promise<Signature> {
+  return signatureOf(await hire(database, rights));
 }
 
 /** What the UI and the `temporal` command line do. */

@@ -13,6 +13,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { signalsOf } from '../support/staff.js';
 
 /** Served here alone: the service's own workers leave these workflows be. */
 const QUEUE = 'wake-ups';
@@ -57,7 +58,7 @@ describe('a wake-up that comes while the workflow of a batch looks', function ()
     await world.account({ alias: '$ana' });
     payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const work = batchServiceOf(world.parts);
-    real = batchActivities(work, new AbortController().signal);
+    real = batchActivities(work, signalsOf(db.database), new AbortController().signal);
   });
   afterEach(() => assertLedgerSound(db.database));
 

@@ -21,8 +21,9 @@ import {
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, REASON } from '../support/temporal-world.js';
+import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
+import { forgetCodes } from '../support/staff.js';
 
 /** Nobody listens there. */
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
@@ -141,19 +142,23 @@ describe('the workflow of a batch', function () {
   });
 
   it('is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
-    const { name: actor } = await hire(db.database, ['cancel', 'pause']);
+    const ana = await hire(db.database, ['cancel', 'pause']);
+    const sign = async (): Promise<Signature> => {
+      await forgetCodes(db.change);
+      return signatureOf(ana);
+    };
     const id = await payroll.ready(MANY);
     const available = await payroll.bank.available(payroll.source);
-    await executing(id, () => signal(id, 'pause', { actor, reason: REASON }));
+    await executing(id, async () => signal(id, 'pause', await sign()));
     await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
     const words = await batchDetails(temporal, id);
     assert.match(words, /^Paused \(.*\): \d+ of 3000 rows paid, 0 failed\. Waiting to be resumed/);
     assert(words.includes(REASON));
     const paused = await progress(id);
     assert(Number(paused.pending) > 0);
-    await signal(id, 'resume', { actor, reason: REASON });
+    await signal(id, 'resume', await sign());
     await until('it goes on', async () => Number((await progress(id)).paid) > Number(paused.paid));
-    await signal(id, 'cancel', { actor, reason: REASON });
+    await signal(id, 'cancel', await sign());
     await payroll.until(id, 'partially_failed');
     await untilBatchEnded(temporal, id);
     const paid = await assertPaidOnce(db, id, MANY);
@@ -162,29 +167,29 @@ describe('the workflow of a batch', function () {
     const acts = await actsOn(db, id);
     assert.deepEqual(
       acts.map(({ channel, actorClaimed, action }) => [channel, actorClaimed, action]),
-      ['pause', 'resume', 'cancel'].map((action) => ['temporal', actor, `bonus_batch.${action}`]),
+      ['pause', 'resume', 'cancel'].map((action) => ['temporal', ana.name, `bonus_batch.${action}`]),
     );
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
 
   it('takes no signal that is malformed, or of somebody who may not, and says so', async () => {
-    const [{ name: actor }, { name: powerless }, { name: canceler }] = [
-      await hire(db.database, ['pause']),
-      await hire(db.database, ['approve', 'pause']),
-      await hire(db.database, ['approve', 'cancel']),
+    const [pauser, pausing, canceling] = [
+      await newSignature(db.database, ['pause']),
+      await newSignature(db.database, ['approve', 'pause']),
+      await newSignature(db.database, ['approve', 'cancel']),
     ];
     const id = await payroll.ready(2);
     const wrong: readonly (readonly [string, string, ...unknown[]])[] = [
       ['no actor was named', 'cancel'],
       ['no actor was named', 'pause', 'ana'],
       ['no actor was named', 'pause', { actor: { name: 'ana' }, reason: REASON }],
-      ['no reason of 1 to 140 characters was given', 'pause', { actor }],
-      ['no reason of 1 to 140 characters was given', 'cancel', { actor, reason: 'x'.repeat(141) }],
+      ['no reason of 1 to 140 characters was given', 'pause', { ...pauser, reason: undefined }],
+      ['no reason of 1 to 140 characters was given', 'cancel', { ...pauser, reason: 'x'.repeat(141) }],
       ['Mallory is not active staff', 'cancel', { actor: 'Mallory', reason: REASON }],
-      [`${powerless} lacks the right to cancel`, 'cancel', { actor: powerless, reason: REASON }],
-      [`${canceler} lacks the right to pause`, 'pause', { actor: canceler, reason: REASON }],
-      [`${canceler} lacks the right to pause`, 'resume', { actor: canceler, reason: REASON }],
-      ['the batch is ready; this is possible only while it is executing', 'pause', { actor, reason: REASON }],
+      [`${pausing.actor} lacks the right to cancel`, 'cancel', pausing],
+      [`${canceling.actor} lacks the right to pause`, 'pause', canceling],
+      [`${canceling.actor} lacks the right to pause`, 'resume', canceling],
+      ['the batch is ready; this is possible only while it is executing', 'pause', pauser],
     ];
     for (const [, action, ...input] of wrong) await signal(id, action, ...input);
     const acts = await until('all are recorded', async () => {
@@ -203,10 +208,10 @@ describe('the workflow of a batch', function () {
   });
 
   it('is withdrawn through the API, or by a signal of staff who may cancel, and ends', async () => {
-    const { name: actor } = await hire(db.database, ['cancel']);
+    const signature = await newSignature(db.database, ['cancel']);
     const [byApi, bySignal] = [await payroll.ready(2), await payroll.ready(2)];
     assert.equal((await payroll.bank.request('POST', `/v1/bonus_batches/${byApi}/cancel`)).status, 200);
-    await signal(bySignal, 'cancel', { actor, reason: REASON });
+    await signal(bySignal, 'cancel', signature);
     for (const id of [byApi, bySignal]) {
       const batch = await payroll.until(id, 'rejected');
       assert.deepEqual(batch.rejection, { code: 'withdrawn' });
@@ -215,7 +220,10 @@ describe('the workflow of a batch', function () {
       assert.deepEqual(await batchEvents(db, id), ['ready', 'rejected']);
     }
     const [act] = await actsOn(db, bySignal);
-    assert.deepEqual([act?.channel, act?.actorClaimed, act?.action], ['temporal', actor, 'bonus_batch.cancel']);
+    assert.deepEqual(
+      [act?.channel, act?.actorClaimed, act?.action],
+      ['temporal', signature.actor, 'bonus_batch.cancel'],
+    );
     assert.equal(object(JSON.parse(act!.details)).reason, REASON);
   });
 

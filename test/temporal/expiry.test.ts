@@ -18,12 +18,11 @@ import {
   assertEnds,
   assertMonths,
   endOf,
-  hire,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   outboxOf,
   readTransfer,
-  REASON,
   sendSignal,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -84,14 +83,13 @@ describe('a transfer whose time is over', function () {
   });
 
   it('cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
-    const ana = await hire(db.database);
     const { pend } = await openGuardedBank(api);
     const id = await pend();
     const worker = await startTestWorker(db, temporal, { sweeps: false });
     try {
       await untilWaiting(temporal, id);
       await moveExpiry(db, id, Date.now() - 1);
-      await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
+      await sendSignal(temporal, id, 'approve', await newSignature(db.database));
       await untilEnded(temporal, id);
       await assertEnds(db, new Map([[id, 'expired']]));
       const [act] = await actsOn(db, id);

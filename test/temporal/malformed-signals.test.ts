@@ -22,9 +22,11 @@ import {
   dismiss,
   type GuardedBank,
   hire,
+  newSignature,
   openGuardedBank,
   REASON,
   sendSignal,
+  signatureOf,
 } from '../support/temporal-world.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -96,7 +98,7 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
 
   /** It is not broken: the next signal that is right ends it. */
   async function assertStillWorks(id: Uuid): Promise<void> {
-    await sendSignal(temporal, id, 'approve', { actor: active, reason: REASON });
+    await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'completed']]));
   }
@@ -133,10 +135,16 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
       input: () => [{ actor: 'Mallory', reason: REASON }],
       words: /Mallory is not active staff/,
     },
-    'a name in other case': {
-      input: () => [{ actor: active.toUpperCase(), reason: REASON }],
-      words: /ANA .* is not active staff/,
+    'a name that somebody would have': {
+      input: () => [{ actor: `${active} too`, reason: REASON }],
+      words: /Ana .* too is not active staff/,
     },
+    'no code': { input: () => [{ actor: active, reason: REASON }], words: /no code was given/ },
+    'a code that is no text': {
+      input: () => [{ actor: active, reason: REASON, code: 123456 }],
+      words: /no code was given/,
+    },
+    'an empty code': { input: () => [{ actor: active, reason: REASON, code: '' }], words: /no code was given/ },
     'a member of the tenant': {
       input: () => [{ actor: `member:${guarded.bank.tenant.owner.id}`, reason: REASON }],
       words: /member:.* is not active staff/,
@@ -156,7 +164,7 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
     const gone = await hire(db.database);
     const id = await pending();
     await dismiss(db.database, gone);
-    await sendSignal(temporal, id, 'approve', { actor: gone.name, reason: REASON });
+    await sendSignal(temporal, id, 'approve', signatureOf(gone));
     await assertRefused(id, ['approve'], /is not active staff/);
     await assertStillWorks(id);
   });
@@ -164,9 +172,9 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
   it('changes nothing without the right to it: approving for approve and reject, cancelling for cancel', async () => {
     const [canceler, approver] = [await hire(db.database, ['cancel']), await hire(db.database, ['approve'])];
     const id = await pending();
-    await sendSignal(temporal, id, 'approve', { actor: canceler.name, reason: REASON });
-    await sendSignal(temporal, id, 'reject', { actor: canceler.name, reason: REASON });
-    await sendSignal(temporal, id, 'cancel', { actor: approver.name, reason: REASON });
+    await sendSignal(temporal, id, 'approve', signatureOf(canceler));
+    await sendSignal(temporal, id, 'reject', signatureOf(canceler));
+    await sendSignal(temporal, id, 'cancel', signatureOf(approver));
     await assertRefused(id, ['approve', 'reject', 'cancel'], /cancel by .* lacks the right to cancel/);
     await assertStillWorks(id);
   });
@@ -174,9 +182,10 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
   it('does not keep a good one behind it from counting: of several at once each is looked at, in order', async () => {
     const id = await pending();
     const bad = { actor: 'Mallory', reason: REASON };
+    const good = await newSignature(db.database);
     await Promise.all([
       ...Array.from({ length: 9 }, () => sendSignal(temporal, id, 'cancel', bad)),
-      sendSignal(temporal, id, 'reject', { actor: active, reason: REASON }),
+      sendSignal(temporal, id, 'reject', good),
     ]);
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'rejected']]));
@@ -187,8 +196,8 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
   it('ends nothing twice: of contrary ones at once one counts, and what comes later is recorded as too late', async () => {
     const id = await pending();
     await Promise.all(
-      (['reject', 'cancel'] as const).map((action) =>
-        sendSignal(temporal, id, action, { actor: active, reason: REASON }),
+      (['reject', 'cancel'] as const).map(async (action) =>
+        sendSignal(temporal, id, action, await newSignature(db.database)),
       ),
     );
     await untilEnded(temporal, id);
@@ -200,7 +209,7 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
 
   it('that has no handler is left alone', async () => {
     const id = await pending();
-    await workflowOf(temporal, id).signal('expire', { actor: active, reason: REASON });
+    await workflowOf(temporal, id).signal('expire', await newSignature(db.database));
     await assertStillWorks(id);
   });
 
@@ -209,7 +218,7 @@ describe('a signal that is malformed, or claimed by nobody who may', function ()
     // Nobody polls while both are decided.
     await worker.parts.workers.stop();
     answered(await guarded.act('cancel', id), 200);
-    await sendSignal(temporal, id, 'approve', { actor: active, reason: REASON });
+    await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await worker.stop();
     worker = await startTestWorker(db, temporal);
     await untilEnded(temporal, id);

@@ -29,13 +29,12 @@ import {
   assertEnds,
   endOf,
   type GuardedBank,
-  hire,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   outboxOf,
   outboxRow,
   readTransfer,
-  REASON,
   sendSignal,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -214,7 +213,6 @@ describe('the outbox', function () {
       }).run(new AbortController().signal);
 
     it('goes on where the workflow was terminated by hand', async () => {
-      const ana = await hire(db.database);
       const guarded = await bankOf(api);
       const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
       for (const id of [lost, kept]) await untilWaiting(temporal, id);
@@ -226,7 +224,7 @@ describe('the outbox', function () {
       });
       await untilWaiting(temporal, lost);
       assert.equal((await workflowOf(temporal, kept).describe()).runId, runId);
-      await sendSignal(temporal, lost, 'approve', { actor: ana.name, reason: REASON });
+      await sendSignal(temporal, lost, 'approve', await newSignature(db.database));
       await untilEnded(temporal, lost);
       assert.equal(endOf(await readTransfer(db, lost)), 'completed');
     });

@@ -10,7 +10,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { ROOT } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal } from '../support/temporal.js';
 import { installRuntimeOnce, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { hire, openGuardedBank } from '../support/temporal-world.js';
+import { newSignature, openGuardedBank, type Signature } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Played, playTransfers } from './scenarios.js';
 import { playBatches } from './scenarios-batches.js';
@@ -54,6 +54,7 @@ describe('a history of today', function () {
   let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
+  const sign = (): Promise<Signature> => newSignature(db.database);
 
   before(async () => {
     db = await testDatabase();
@@ -69,23 +70,19 @@ describe('a history of today', function () {
 
   it('replays, whichever way its transfer went', async () => {
     const [one, two] = [await openGuardedBank(api), await openGuardedBank(api, { approvals: 2 })];
-    const { name: actor } = await hire(db.database);
-    await replayAndRecord(await playTransfers({ db, temporal, one, two, actor }));
+    await replayAndRecord(await playTransfers({ db, temporal, one, two, sign }));
   });
 
   it('replays, whatever its webhook endpoint went through', async () => {
-    const { name: actor } = await hire(db.database);
-    await replayAndRecord(await playWebhooks({ api, temporal, actor }));
+    await replayAndRecord(await playWebhooks({ api, temporal, sign }));
   });
 
   it('replays, whichever way its batch went', async () => {
-    const { name: actor } = await hire(db.database);
-    await replayAndRecord(await playBatches({ api, temporal, actor }));
+    await replayAndRecord(await playBatches({ api, temporal, sign }));
   });
 
   it('replays, whichever way its payout went', async () => {
-    const { name: actor } = await hire(db.database);
-    await replayAndRecord(await playPayouts({ api, temporal, actor }));
+    await replayAndRecord(await playPayouts({ api, temporal, sign }));
   });
 
   async function replayAndRecord(played: readonly Played[]): Promise<void> {

@@ -12,15 +12,15 @@ import {
   untilBatchEnded,
 } from '../support/batch-workflows.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { REASON } from '../support/temporal-world.js';
+import { REASON, type Signature } from '../support/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where batches go every way that their workflow takes. */
 export interface BatchStage {
   readonly api: TestApi;
   readonly temporal: TestTemporal;
-  /** The name of active staff. */
-  readonly actor: string;
+  /** A signature of active staff. */
+  readonly sign: () => Promise<Signature>;
 }
 
 interface Stage extends BatchStage {
@@ -49,22 +49,22 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     return id;
   },
   'refused-signals': async (stage) => {
-    const { payroll, temporal, actor } = stage;
+    const { payroll, temporal, sign } = stage;
     const id = await payroll.ready(2);
     await signal(stage, id, 'pause');
     await signal(stage, id, 'cancel', { actor: 'Mallory', reason: REASON });
-    await signal(stage, id, 'resume', { actor, reason: REASON });
+    await signal(stage, id, 'resume', await sign());
     await until('they are refused', async () => /Refused/.test(await batchDetails(temporal, id)));
     await payroll.execute(id);
     return id;
   },
   'paused-and-resumed': async (stage) => {
-    const { payroll, temporal, actor } = stage;
+    const { payroll, temporal, sign } = stage;
     const id = await payroll.ready(MANY);
     await payroll.execute(id);
-    await signal(stage, id, 'pause', { actor, reason: REASON });
+    await signal(stage, id, 'pause', await sign());
     await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
-    await signal(stage, id, 'resume', { actor, reason: REASON });
+    await signal(stage, id, 'resume', await sign());
     return id;
   },
   'withdrawn-by-api': async ({ payroll }) => {
@@ -74,14 +74,14 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
   },
   'withdrawn-by-signal': async (stage) => {
     const id = await stage.payroll.ready(1);
-    await signal(stage, id, 'cancel', { actor: stage.actor, reason: REASON });
+    await signal(stage, id, 'cancel', await stage.sign());
     return id;
   },
   canceled: async (stage) => {
-    const { payroll, actor } = stage;
+    const { payroll, sign } = stage;
     const id = await payroll.ready(MANY);
     await payroll.execute(id);
-    await signal(stage, id, 'cancel', { actor, reason: REASON });
+    await signal(stage, id, 'cancel', await sign());
     return id;
   },
 };

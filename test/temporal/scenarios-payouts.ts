@@ -3,25 +3,25 @@ import { openPayoutBank, type PayoutBank, untilStatus, workflowOf } from '../pay
 import type { TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { REASON } from '../support/temporal-world.js';
+import { type Signature } from '../support/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where payouts go ways that their workflow takes; no sweeper reports for the rail. */
 export interface PayoutStage {
   readonly api: TestApi;
   readonly temporal: TestTemporal;
-  /** The name of active staff. */
-  readonly actor: string;
+  /** A signature of active staff. */
+  readonly sign: () => Promise<Signature>;
 }
 
 /** Each answers the payout, whose workflow ends. */
 const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Promise<string>>> = {
   completed: (_, own) => own.pay(),
-  'approved-and-completed': async ({ temporal, actor }, own) => {
+  'approved-and-completed': async ({ temporal, sign }, own) => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(temporal, id);
-    await workflowOf(temporal, id).signal('approve', { actor, reason: REASON });
+    await workflowOf(temporal, id).signal('approve', await sign());
     return id;
   },
   'rejected-by-api': async ({ temporal }, own) => {

@@ -3,7 +3,7 @@ import type { TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { REASON } from '../support/temporal-world.js';
+import { REASON, type Signature } from '../support/temporal-world.js';
 import { type HookedBank, openHookedBank, signalHook, untilDetails, untilHookEnded } from '../support/webhook-world.js';
 import type { Played } from './scenarios.js';
 
@@ -12,8 +12,8 @@ export interface HookStage {
   /** It sends by real HTTP. */
   readonly api: TestApi;
   readonly temporal: TestTemporal;
-  /** The name of active staff. */
-  readonly actor: string;
+  /** A signature of active staff. */
+  readonly sign: () => Promise<Signature>;
 }
 
 interface Scene extends HookStage {
@@ -23,8 +23,6 @@ interface Scene extends HookStage {
   /** Resolves after so many deliveries to it. */
   untilTried(times: number): Promise<unknown>;
 }
-
-const signed = ({ actor }: Scene): object => ({ actor, reason: REASON });
 
 /** Its one delivery failed twice. */
 async function failing(scene: Scene): Promise<void> {
@@ -36,7 +34,7 @@ async function failing(scene: Scene): Promise<void> {
 
 async function paused(scene: Scene): Promise<void> {
   await failing(scene);
-  await signalHook(scene.temporal, scene.own.id, 'pause', signed(scene));
+  await signalHook(scene.temporal, scene.own.id, 'pause', await scene.sign());
   await untilDetails(scene.temporal, scene.own.id, /^paused/);
 }
 
@@ -51,22 +49,22 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'retried-now': async (scene) => {
     await failing(scene);
     scene.answer(200);
-    await signalHook(scene.temporal, scene.own.id, 'retry_now', signed(scene));
+    await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
   },
   'woken-while-it-waits': async (scene) => {
     await failing(scene);
     scene.answer(200);
     await scene.own.send();
     await scene.untilTried(3);
-    await signalHook(scene.temporal, scene.own.id, 'retry_now', signed(scene));
+    await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
   },
   'paused-and-resumed': async (scene) => {
     await paused(scene);
     scene.answer(200);
     const { temporal, own } = scene;
-    await signalHook(temporal, own.id, 'resume', signed(scene));
+    await signalHook(temporal, own.id, 'resume', await scene.sign());
     await untilDetails(temporal, own.id, /^waiting until .* to retry/);
-    await signalHook(temporal, own.id, 'retry_now', signed(scene));
+    await signalHook(temporal, own.id, 'retry_now', await scene.sign());
   },
   'paused-and-deleted': async (scene) => {
     await paused(scene);
@@ -82,10 +80,10 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const { temporal, own } = scene;
     await signalHook(temporal, own.id, 'pause');
     await signalHook(temporal, own.id, 'resume', { actor: 'Mallory', reason: REASON });
-    await signalHook(temporal, own.id, 'retry_now', { actor: scene.actor, reason: '' });
+    await signalHook(temporal, own.id, 'retry_now', { ...(await scene.sign()), reason: '' });
     await untilDetails(temporal, own.id, /Refused at/);
     scene.answer(200);
-    await signalHook(temporal, own.id, 'retry_now', signed(scene));
+    await signalHook(temporal, own.id, 'retry_now', await scene.sign());
   },
 };
 

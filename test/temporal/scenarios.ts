@@ -3,7 +3,7 @@ import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contra
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { stateOf, type TestTemporal, until, untilEnded, untilWaiting } from '../support/temporal.js';
-import { type GuardedBank, moveExpiry, REASON, sendSignal } from '../support/temporal-world.js';
+import { type GuardedBank, moveExpiry, REASON, sendSignal, type Signature } from '../support/temporal-world.js';
 
 /** A workflow that has gone a way and ended. */
 export interface Played {
@@ -19,8 +19,8 @@ export interface Stage {
   /** One approval, and two. */
   readonly one: GuardedBank;
   readonly two: GuardedBank;
-  /** The name of active staff. */
-  readonly actor: string;
+  /** A signature of active staff. */
+  readonly sign: () => Promise<Signature>;
 }
 
 async function waiting({ temporal }: Stage, bank: GuardedBank): Promise<Uuid> {
@@ -31,7 +31,7 @@ async function waiting({ temporal }: Stage, bank: GuardedBank): Promise<Uuid> {
 
 async function bySignal(stage: Stage, action: 'approve' | 'reject' | 'cancel'): Promise<Uuid> {
   const id = await waiting(stage, stage.one);
-  await sendSignal(stage.temporal, id, action, { actor: stage.actor, reason: REASON });
+  await sendSignal(stage.temporal, id, action, await stage.sign());
   return id;
 }
 
@@ -60,15 +60,15 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     const id = await waiting(stage, one);
     await sendSignal(temporal, id, 'approve');
     await sendSignal(temporal, id, 'approve', { actor: 'Mallory', reason: REASON });
-    await sendSignal(temporal, id, 'cancel', { actor: stage.actor, reason: 'x'.repeat(200) });
+    await sendSignal(temporal, id, 'cancel', { ...(await stage.sign()), reason: 'x'.repeat(200) });
     await until('they are refused', async () => (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'));
-    await sendSignal(temporal, id, 'reject', { actor: stage.actor, reason: REASON });
+    await sendSignal(temporal, id, 'reject', await stage.sign());
     return id;
   },
   'two-approvals': async (stage) => {
     const { temporal, two } = stage;
     const id = await waiting(stage, two);
-    await sendSignal(temporal, id, 'approve', { actor: stage.actor, reason: REASON });
+    await sendSignal(temporal, id, 'approve', await stage.sign());
     await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
     answered(await two.act('approve', id), 200);
     return id;

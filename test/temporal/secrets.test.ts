@@ -16,7 +16,7 @@ import {
   untilEnded,
   untilWaiting,
 } from '../support/temporal.js';
-import { hire, moveExpiry, openGuardedBank, REASON, sendSignal } from '../support/temporal-world.js';
+import { moveExpiry, newSignature, openGuardedBank, REASON, sendSignal } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -66,13 +66,12 @@ describe('what is personal about a transfer that waits', function () {
         await untilWaiting(temporal, id);
         return id;
       };
-      const { name: actor } = await hire(db.database);
       const ids = [await pend(), await pend(), await pend(), await pend(), await pend()] as const;
       answered(await ask(`/v1/transfers/${ids[0]}/approve`, approvers[0]), 200);
       const reason = { reason: plant("a member's reason") };
       answered(await ask(`/v1/transfers/${ids[1]}/reject`, approvers[0], reason), 200);
       await sendSignal(temporal, ids[2], 'approve', { actor: 'Mallory', reason: REASON });
-      await sendSignal(temporal, ids[2], 'approve', { actor, reason: REASON });
+      await sendSignal(temporal, ids[2], 'approve', await newSignature(db.database));
       await moveExpiry(db, ids[3], Date.now());
       answered(await ask(`/v1/transfers/${ids[4]}/cancel`, bank.token), 200);
       for (const id of ids) await untilEnded(temporal, id);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Staff } from '../../src/db/entities/staff.js';
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, text } from '../support/bank.js';
@@ -6,7 +7,7 @@ import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, REASON } from '../support/temporal-world.js';
+import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
 import {
   assertGenuine,
   type HookedBank,
@@ -26,6 +27,7 @@ import {
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
+import { forgetCodes } from '../support/staff.js';
 
 describe('the workflow of a webhook endpoint', function () {
   this.timeout(120_000);
@@ -34,7 +36,7 @@ describe('the workflow of a webhook endpoint', function () {
   let worker: TestWorker;
   let api: TestApi;
   let receiver: HttpReceiver;
-  let ana: { actor: string; reason: string };
+  let ana: Staff;
   let warnedBefore = 0;
 
   before(async () => {
@@ -45,7 +47,7 @@ describe('the workflow of a webhook endpoint', function () {
     worker = await startTestWorker(db, temporal, { sweeps: false });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
-    ana = { actor: (await hire(db.database)).name, reason: REASON };
+    ana = await hire(db.database);
   });
   beforeEach(() => {
     receiver.reply = () => 200;
@@ -58,6 +60,10 @@ describe('the workflow of a webhook endpoint', function () {
     await db.remove();
   });
 
+  const sign = async (): Promise<Signature> => {
+    await forgetCodes(db.change);
+    return signatureOf(ana);
+  };
   const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
   const runId = async ({ id }: HookedBank): Promise<string> => (await hookWorkflow(temporal, id).describe()).runId;
   const statusOf = async ({ id, bank }: HookedBank): Promise<unknown[]> => {
@@ -107,11 +113,11 @@ describe('the workflow of a webhook endpoint', function () {
 
   it('makes an attempt again that was answered 500, with the same id and bytes, and says what it waits for', async () => {
     const own = await waiting();
-    await signalHook(temporal, own.id, 'retry_now', ana);
+    await signalHook(temporal, own.id, 'retry_now', await sign());
     await until('it was tried at once', () => receiver.at(own.path).length === 3);
     receiver.reply = () => 200;
     await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
-    await signalHook(temporal, own.id, 'retry_now', ana);
+    await signalHook(temporal, own.id, 'retry_now', await sign());
     await untilHookEnded(temporal, own.id);
     const all = receiver.at(own.path);
     assert.deepEqual(
@@ -119,7 +125,7 @@ describe('the workflow of a webhook endpoint', function () {
       [4, 1, 1],
     );
     await assertGenuine(receiver, own);
-    const act = ['temporal', ana.actor, 'webhook.retry_now', { reason: REASON }];
+    const act = ['temporal', ana.name, 'webhook.retry_now', { reason: REASON }];
     assert.deepEqual(await actsOf(own), [act, act]);
     assert.equal(await hookDetails(temporal, own.id), 'idle');
   });
@@ -139,24 +145,24 @@ describe('the workflow of a webhook endpoint', function () {
 
   it('sends nothing from a pause to a resume by signals, then all that waited, and is there all the while', async () => {
     const own = await waiting();
-    await signalHook(temporal, own.id, 'pause', ana);
-    await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.actor} since`));
+    await signalHook(temporal, own.id, 'pause', await sign());
+    await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
     assert.equal((await hookAttributes(temporal, own.id))[3], 'paused');
     receiver.reply = () => 200;
     const transfers = await own.sendMany(3);
-    await signalHook(temporal, own.id, 'retry_now', ana);
+    await signalHook(temporal, own.id, 'retry_now', await sign());
     await until('that is recorded', async () => (await actsOf(own)).length === 2);
-    assert.equal((await readHook(db, own.id)).pausedBy, ana.actor);
+    assert.equal((await readHook(db, own.id)).pausedBy, ana.name);
     assert.equal(receiver.at(own.path).length, 2);
     assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
-    await signalHook(temporal, own.id, 'resume', ana);
+    await signalHook(temporal, own.id, 'resume', await sign());
     await untilArrived(receiver, own.path, transfers);
     await untilHookEnded(temporal, own.id);
     assert.equal(new Set(transfersAt(receiver, own.path)).size, 4);
     assert.equal((await hookAttributes(temporal, own.id))[3], 'enabled');
     const acts = ['pause', 'retry_now', 'resume'].map((act) => [
       'temporal',
-      ana.actor,
+      ana.name,
       `webhook.${act}`,
       { reason: REASON },
     ]);
@@ -169,9 +175,9 @@ describe('the workflow of a webhook endpoint', function () {
     receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
-    await signalHook(temporal, own.id, 'pause', ana);
+    await signalHook(temporal, own.id, 'pause', await sign());
     await until('it is paused', async () => (await readHook(db, own.id)).pausedAt !== null);
-    await signalHook(temporal, own.id, 'resume', ana);
+    await signalHook(temporal, own.id, 'resume', await sign());
     answer(200);
     await untilHookEnded(temporal, own.id);
     assert.equal(receiver.at(own.path).length, 1);
@@ -183,16 +189,16 @@ describe('the workflow of a webhook endpoint', function () {
     receiver.reply = ({ path }) => (path === own.path ? new Promise((resolve) => (answer = resolve)) : 200);
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
-    const { name: powerless } = await hire(db.database, ['approve', 'cancel']);
+    const powerless = await newSignature(db.database, ['approve', 'cancel']);
     const bad: readonly (readonly unknown[])[] = [
       [],
       [null],
       ['pause it please'],
       [{ actor: 'Mallory', reason: REASON }],
-      [{ actor: ana.actor }],
-      [{ actor: ana.actor, reason: 'x'.repeat(141) }],
-      [{ actor: { name: ana.actor }, reason: REASON }],
-      [{ actor: powerless, reason: REASON }],
+      [{ actor: ana.name }],
+      [{ actor: ana.name, reason: 'x'.repeat(141) }],
+      [{ actor: { name: ana.name }, reason: REASON }],
+      [powerless],
     ];
     for (const input of bad)
       for (const action of ['pause', 'resume', 'retry_now'] as const)
@@ -256,7 +262,7 @@ describe('the workflow of a webhook endpoint', function () {
 
   it('ends when its paused endpoint is deleted', async () => {
     const own = await waiting();
-    await signalHook(temporal, own.id, 'pause', ana);
+    await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, /^paused/);
     assert.equal((await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`)).status, 204);
     await untilHookEnded(temporal, own.id);

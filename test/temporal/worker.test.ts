@@ -22,7 +22,7 @@ import { startTestWorker } from '../support/temporal-worker.js';
 import {
   actsOn,
   assertEnds,
-  hire,
+  newSignature,
   openGuardedBank,
   readTransfer,
   REASON,
@@ -88,12 +88,11 @@ describe('the worker', function () {
     const api = await startTestApi(db, temporalEnvironment(temporal));
     try {
       const guarded = await openGuardedBank(api);
-      const { name: actor } = await hire(db.database);
       const ids = await guarded.pendMany(20);
       for (const id of ids) await untilWaiting(temporal, id);
       const bad = { actor: 'Mallory', reason: REASON };
       for (const id of ids) await sendSignal(temporal, id, 'approve', bad);
-      for (const id of ids) await sendSignal(temporal, id, 'approve', { actor, reason: REASON });
+      for (const id of ids) await sendSignal(temporal, id, 'approve', await newSignature(db.database));
       assert.equal(await worker.stop(), 0);
       await worker.start();
       for (const id of ids) await untilEnded(temporal, id);
@@ -161,7 +160,6 @@ describe('the worker', function () {
       const worker = await startTestWorker(db, temporal);
       try {
         const { pend } = await openGuardedBank(api);
-        const { name: actor } = await hire(db.database);
         const id = await pend();
         await untilWaiting(temporal, id);
         const first = await workflowOf(temporal, id).describe();
@@ -177,7 +175,7 @@ describe('the worker', function () {
         assert.deepEqual(attributesOf(now), attributesOf(first));
         // The static summary is not carried over, since the SDK has no option for it: the details begin with its words.
         assert.match((await detailsOf(temporal, id)) ?? '', HANDED_ON);
-        await sendSignal(temporal, id, 'approve', { actor, reason: REASON });
+        await sendSignal(temporal, id, 'approve', await newSignature(db.database));
         await untilEnded(temporal, id);
         await assertEnds(db, new Map<Uuid, string>([[id, 'completed']]));
         assert.equal((await actsOn(db, id)).length, 61);

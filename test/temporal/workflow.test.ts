@@ -25,14 +25,16 @@ import {
   type GuardedBank,
   hire,
   moveExpiry,
+  newSignature,
   openGuardedBank,
   outboxOf,
   readTransfer,
   REASON,
   sendSignal,
+  signatureOf,
 } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
-import { proven } from '../support/staff.js';
+import { forgetCodes, proven } from '../support/staff.js';
 
 describe('the workflow of a transfer that waits', function () {
   this.timeout(90_000);
@@ -129,10 +131,9 @@ describe('the workflow of a transfer that waits', function () {
     });
 
     it(`settles it when active staff signal ${action}, and ends; whoever asks later finds it so`, async () => {
-      const ana = await hire(db.database);
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
-      await sendSignal(temporal, id, action, { actor: ana.name, reason: REASON });
+      await sendSignal(temporal, id, action, await newSignature(db.database));
       await untilEnded(temporal, id);
       await assertEnds(db, new Map([[id, end]]));
       const { status: found } = (await guarded.bank.get(`/v1/transfers/${id}`)).json;
@@ -143,7 +144,7 @@ describe('the workflow of a transfer that waits', function () {
       const ana = await hire(db.database);
       const [bySignal, byCommand] = await guarded.pendMany(2);
       await untilWaiting(temporal, bySignal!);
-      await sendSignal(temporal, bySignal!, action, { actor: ana.name, reason: REASON });
+      await sendSignal(temporal, bySignal!, action, signatureOf(ana));
       await untilEnded(temporal, bySignal!);
       const transfer = await readTransfer(db, byCommand!);
       const answer = await approvalsOf(db).actByStaff(transfer, action, proven(ana), REASON);
@@ -174,12 +175,13 @@ describe('the workflow of a transfer that waits', function () {
     const own = await openGuardedBank(api, { approvals: 2 });
     const id = await own.pend();
     await untilWaiting(temporal, id);
-    await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
+    await sendSignal(temporal, id, 'approve', signatureOf(ana));
     await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
     assert.match((await detailsOf(temporal, id))!, /^Waiting for 1 of 2 approval/);
-    for (const { name } of [ana, eva]) {
-      await sendSignal(temporal, id, 'approve', { actor: name, reason: REASON });
-      const words = `approve by ${name}: support has approved it already, and counts once.`;
+    for (const person of [ana, eva]) {
+      await forgetCodes(db.change);
+      await sendSignal(temporal, id, 'approve', signatureOf(person));
+      const words = `approve by ${person.name}: support has approved it already, and counts once.`;
       await until('who signaled is told', async () => (await detailsOf(temporal, id))?.endsWith(words));
     }
     const transfer = await readTransfer(db, id);
@@ -227,12 +229,11 @@ describe('the workflow of a transfer that waits', function () {
   });
 
   it('rejects with the rule that the last approval meets: what was verified and active may no longer be', async () => {
-    const ana = await hire(db.database);
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
     await db.change(`UPDATE accounts SET status='frozen' WHERE id=X'${own.source.id.replaceAll('-', '')}'`);
-    await sendSignal(temporal, id, 'approve', { actor: ana.name, reason: REASON });
+    await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await untilEnded(temporal, id);
     assert.equal(endOf(await readTransfer(db, id)), 'capability_cannot_send');
     await assertEnds(db, new Map([[id, 'capability_cannot_send']]));

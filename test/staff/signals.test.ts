@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
+import { systemClock } from '../../src/core/instant.js';
+import { auditLog } from '../../src/db/entities/identity.js';
+import { StaffSignals } from '../../src/staff/signals.js';
+import type { SignedAct } from '../../src/temporal/contracts.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { staffPartsOf } from '../support/staff.js';
+import { newSignature, REASON, type Signature } from '../support/temporal-world.js';
+
+describe('a signal of the staff', () => {
+  let db: TestDatabase;
+  let signature: Signature;
+  let asked: unknown[];
+  let signals: StaffSignals;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+  beforeEach(async () => {
+    signature = await newSignature(db.database);
+    asked = [];
+    signals = new StaffSignals(staffPartsOf(db.database), (name, number) => {
+      asked.push([name, number]);
+      return Promise.resolve(number === 7 ? systemClock() : null);
+    });
+  });
+
+  /** Answers why it is refused, or who it is, with what the audit log says. */
+  async function verify(act: Partial<SignedAct>): Promise<[string, unknown]> {
+    const subject = { tenantId: newId(), subjectType: 'transfer', subjectId: newId(), details: { status: 'waiting' } };
+    const signal = { ...signature, number: 7, action: 'approve', actId: newId(), ...act };
+    const signed = await signals.verify('transfer.approve', signal, subject);
+    const lines = await db.database.reader.select(auditLog, { subjectId: subject.subjectId });
+    assert.equal(lines.length, 'refused' in signed ? 1 : 0);
+    const [line] = lines;
+    return [
+      'refused' in signed ? signed.refused : `${signed.by.name}: ${signed.reason}`,
+      line === undefined ? null : [line.tenantId, line.action, line.actorClaimed, JSON.parse(line.details)],
+    ];
+  }
+
+  it('is of its sender, by the code of the moment at which the server had this one', async () => {
+    assert.deepEqual(await verify({ reason: '  because  of it ' }), [`${signature.actor}: because of it`, null]);
+    assert.deepEqual(asked, [['approve', 7]]);
+  });
+
+  it('that is refused leaves one line: what was tried, of which tenant, by whom, why, and never the code', async () => {
+    const [refused, line] = await verify({ actor: 'Mallory' });
+    assert.equal(refused, 'Mallory is not active staff');
+    const [, action, actor, details] = line as unknown[];
+    assert.deepEqual([action, actor], ['transfer.approve_refused', 'Mallory']);
+    assert.deepEqual(details, { status: 'waiting', reason: REASON, refused });
+    assert(!JSON.stringify(line).includes(signature.code));
+  });
+
+  it('of an older worker, without a code or a number, is refused; nothing is looked for', async () => {
+    const { code: _, ...old } = signature;
+    const [refused] = await verify({ ...old, code: undefined, number: undefined } as unknown as Partial<SignedAct>);
+    assert.equal(refused, 'no code was given');
+    const [unnumbered] = await verify({ number: undefined } as unknown as Partial<SignedAct>);
+    assert.equal(unnumbered, 'nobody knows when it came: ask again');
+    assert.deepEqual(asked, []);
+  });
+
+  it('that the history does not have is refused, and its code stays good', async () => {
+    assert.equal((await verify({ number: 8 }))[0], 'nobody knows when it came: ask again');
+    assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
+  });
+
+  it('without a reason is refused behind one without a name, and before its code is looked at', async () => {
+    assert.equal((await verify({ actor: null, reason: null }))[0], 'no actor was named');
+    assert.equal((await verify({ reason: null, code: 'wrong' }))[0], 'no reason of 1 to 140 characters was given');
+    assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
+  });
+});

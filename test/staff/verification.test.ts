@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { auditLog } from '../../src/db/entities/identity.js';
+import { type Staff, staff, staffChecks } from '../../src/db/entities/staff.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { STEP_MS } from '../../src/staff/authenticator.js';
+import { setService } from '../../src/staff/people.js';
+import { type Claim, type StaffParts, type Verified, verifyClaim } from '../../src/staff/verification.js';
+import { wrongCode, wrongCodesCampaign } from '../campaigns/wrong-codes.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { isCommit, Proxy } from '../support/proxy.js';
+import { codeOf, staffPartsOf } from '../support/staff.js';
+import { dismiss, hire } from '../support/temporal-world.js';
+import { TEST_ACTOR } from '../support/world.js';
+
+const MINUTE_MS = 60_000;
+/** The middle of a step. */
+const BEGAN = instant(Math.floor(1_800_000_000_000 / STEP_MS) * STEP_MS + STEP_MS / 2);
+
+describe('a claim of one of the staff', () => {
+  let db: TestDatabase;
+  let ana: Staff;
+  let now: Instant;
+  let parts: StaffParts;
+
+  before(async () => {
+    db = await testDatabase();
+  });
+  beforeEach(async () => {
+    now = BEGAN;
+    ana = await hire(db.database);
+    parts = staffPartsOf(db.database, () => now);
+  });
+
+  /** By ana, with the code of now, for something of its own. */
+  const claim = (changes: Partial<Claim> = {}): Claim => ({
+    ...{ name: ana.name, code: codeOf(ana, now), door: 'support', right: 'approve', receivedAt: now },
+    purpose: randomUUID(),
+    refusedAct: { tenantId: null, action: 'test.refused', subjectType: 'staff', subjectId: ana.id },
+    ...changes,
+  });
+  const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(parts, claim(changes));
+  const said = (verified: Verified): string => ('refusal' in verified ? verified.refusal.message : 'verified');
+  const lines = () => db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
+  const rowOf = async ({ id }: Staff): Promise<Staff> => (await db.database.reader.find(staff, { id }))!;
+
+  it('is proven by the code of its moment: it names who it is by id, with the rights, and the use is noted', async () => {
+    const verified = await verify();
+    assert('identity' in verified);
+    const { id, name, kind, rights } = ana;
+    assert.deepEqual(verified.identity, { id, name, kind, rights, channel: 'support' });
+    assert.equal((await rowOf(ana)).lastUsedAt, now);
+    assert.deepEqual(await lines(), []);
+  });
+
+  it('takes a code as authenticators show it, with a space', async () => {
+    const code = codeOf(ana, now);
+    assert.equal(said(await verify({ code: ` ${code.slice(0, 3)} ${code.slice(3)}` })), 'verified');
+  });
+
+  it('is judged for the moment at which it came, 10 minutes ago at most', async () => {
+    const [receivedAt, code] = [now, codeOf(ana, now)];
+    now = instant(BEGAN + 10 * MINUTE_MS + 1);
+    assert.match(said(await verify({ receivedAt, code })), /older than 10 minutes/);
+    now = instant(BEGAN + 10 * MINUTE_MS);
+    assert.equal(said(await verify({ receivedAt: now, code })), 'the code is wrong');
+    assert.equal(said(await verify({ receivedAt, code })), 'verified');
+  });
+
+  it('comes to nothing where nobody knows when it came', async () => {
+    assert.match(said(await verify({ receivedAt: null })), /nobody knows when it came/);
+    assert.equal((await rowOf(ana)).failedCodes, 0);
+  });
+
+  it('takes a code once: for anything else it was used before, though it is still shown, at every door', async () => {
+    assert.equal(said(await verify({ door: 'ops' })), 'verified');
+    for (const door of ['ops', 'support', 'temporal'] as const)
+      assert.equal(said(await verify({ door })), 'the code was used before');
+    now = instant(now + STEP_MS);
+    assert.equal(said(await verify()), 'verified');
+  });
+
+  it('is told the same again for the same purpose, whatever has happened since, and used up and recorded once', async () => {
+    const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
+    for (let round = 0; round < 3; round += 1) {
+      assert.equal(said(await verifyClaim(parts, good)), 'verified');
+      assert.equal(said(await verifyClaim(parts, bad)), 'the code is wrong');
+      now = instant(now + 20 * MINUTE_MS);
+    }
+    assert.equal((await lines()).length, 1);
+    assert.equal((await rowOf(ana)).failedCodes, 1);
+  });
+
+  for (const [what, changes, words, actor] of [
+    ['nobody is named', { name: null }, /no actor was named/, ''],
+    ['a name of spaces is given', { name: '  ' }, /no actor was named/, ''],
+    ['a name is given that turns what follows', { name: 'Ana\u202e' }, /no actor was named/, ''],
+    ['somebody is named whom nobody knows', { name: 'Mallory' }, /^Mallory is not active staff$/, 'Mallory'],
+    ['what is asked is at fault', { fault: 'no reason was given' }, /^no reason was given$/, null],
+    ['no code is given', { code: null }, /no code was given/, null],
+    ['an empty code is given', { code: '' }, /no code was given/, null],
+  ] as const)
+    it(`comes to nothing where ${what}: recorded once, and no code is used up or counted`, async () => {
+      const { name } = ana;
+      assert.match(said(await verify(changes)), words);
+      const [line, ...more] = await lines();
+      assert.deepEqual([line?.channel, line?.actorClaimed, more.length], ['support', actor ?? name, 0]);
+      assert.match(line!.details, /"refused":/);
+      assert.equal((await rowOf(ana)).failedCodes, 0);
+      assert.equal(said(await verify()), 'verified');
+    });
+
+  it('comes to nothing without the right, of who is no longer active, and of a service', async () => {
+    const bob = await hire(db.database, ['cancel']);
+    assert.match(said(await verify({ name: bob.name, code: codeOf(bob, now) })), /lacks the right to approve/);
+    assert.equal(said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })), 'verified');
+    const robot = { name: `robot ${randomUUID().slice(0, 8)}`, rights: ['approve'] } as const;
+    await setService(parts, robot, TEST_ACTOR);
+    assert.match(said(await verify({ name: robot.name })), /has no authenticator/);
+    assert.match(said(await verify({ name: robot.name, twoPeople: true })), /never counts as a person/);
+    await dismiss(db.database, ana);
+    assert.match(said(await verify()), /is not active staff/);
+    assert.equal((await lines()).length, 4);
+  });
+
+  it("takes nobody else's code, and no text that is none", async () => {
+    const bob = await hire(db.database);
+    const wrong = [
+      codeOf(bob, now),
+      '12345',
+      '1234567',
+      'abcdef',
+      '１２３４５６',
+      `${codeOf(ana, now)}1`,
+      'x'.repeat(300),
+    ];
+    for (const [index, code] of wrong.entries()) {
+      assert.equal(said(await verify({ code })), 'the code is wrong', code);
+      assert.equal((await rowOf(ana)).failedCodes, index + 1);
+      await db.change('UPDATE staff SET locked_until=NULL');
+    }
+    assert.equal((await rowOf(bob)).failedCodes, 0);
+    assert.equal(said(await verify()), 'verified');
+    assert.equal((await rowOf(ana)).failedCodes, 0);
+  });
+
+  it('counts a code that was used before as a wrong one, so that nobody tries old ones without end', async () => {
+    await verify();
+    for (let count = 1; count <= 5; count += 1) {
+      assert.equal(said(await verify()), 'the code was used before');
+      assert.equal((await rowOf(ana)).failedCodes, count);
+    }
+    assert.match(said(await verify()), /is locked until/);
+  });
+
+  it('of twenty at once with one code one counts', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => verify()));
+    const words = all.map(said);
+    assert.equal(words.filter((one) => one === 'verified').length, 1);
+    assert(
+      words.every((one) => /^verified$|used before|is locked until/.test(one)),
+      words.join(),
+    );
+    assert.equal(
+      (await db.database.reader.select(staffChecks, { staffId: ana.id })).filter(({ step }) => step !== null).length,
+      1,
+    );
+    assert.equal((await lines()).length, 19);
+  });
+
+  it('of twenty at once with one purpose all are told the same, and one is recorded', async () => {
+    for (const [one, words] of [
+      [claim(), 'verified'],
+      [claim({ code: wrongCode(ana, now) }), 'the code is wrong'],
+      [claim({ name: 'Mallory' }), 'Mallory is not active staff'],
+      [claim({ name: null }), 'no actor was named'],
+    ] as const) {
+      const all = await Promise.all(Array.from({ length: 20 }, () => verifyClaim(parts, one)));
+      assert.deepEqual([...new Set(all.map(said))], [words]);
+    }
+    assert.equal((await lines()).length, 3);
+  });
+
+  it('never opens by wrong codes, however many come', async function () {
+    this.timeout(60_000);
+    await wrongCodesCampaign({ db, codes: 300 });
+  });
+
+  describe('whose answer was lost', () => {
+    for (const fate of ['cut_before', 'cut_after'] as const)
+      for (const isRight of [true, false])
+        it(`finds what became of it, ${isRight ? 'right' : 'wrong'}, when it is asked again: ${fate} COMMIT`, async () => {
+          now = systemClock();
+          const proxy = await Proxy.open(db.url);
+          const database = openDatabase(proxy.through(db.url));
+          const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
+          proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
+          await assert.rejects(verifyClaim({ ...parts, database }, one));
+          assert.equal(proxy.cuts, 1);
+          proxy.fateOf = () => 'pass';
+          const again = await verifyClaim({ ...parts, database }, one);
+          assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
+          assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
+          assert.equal((await lines()).length, isRight ? 0 : 1);
+          // For anything else it is used up all the same.
+          assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
+          await database.close();
+          await proxy.close();
+        });
+  });
+});

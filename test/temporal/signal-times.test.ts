@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { TemporalClient, TemporalUnavailable, type WorkflowRun } from '../../src/temporal/client.js';
+import { SignalTimes } from '../../src/temporal/signal-times.js';
+import { type TestTemporal, testTemporal } from '../support/temporal.js';
+
+/** Some pages of a history. */
+const MANY = 600;
+const AT_ONCE = 50;
+
+describe('the moment at which a signal came', function () {
+  this.timeout(60_000);
+  let temporal: TestTemporal;
+  let client: TemporalClient;
+  let workflow: WorkflowHandleWithFirstExecutionRunId;
+  let run: WorkflowRun;
+  let reads = 0;
+  let times: SignalTimes;
+
+  before(async () => {
+    temporal = await testTemporal();
+    client = new TemporalClient({ address: temporal.address, namespace: temporal.namespace, tls: null });
+    // Nobody works for this queue: signals wait.
+    workflow = await temporal.client.workflow.start('transfer', {
+      workflowId: `signal-times/${randomUUID()}`,
+      taskQueue: 'of-nobody',
+      args: [],
+    });
+    run = { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
+    for (let sent = 0; sent < MANY; sent += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', { text: 'x'.repeat(100) })));
+  });
+  beforeEach(() => {
+    reads = 0;
+    times = new SignalTimes({
+      signalsOf: (of) => {
+        reads += 1;
+        return client.signalsOf(of);
+      },
+    });
+  });
+  after(async () => {
+    await workflow.terminate('the test is over');
+    await client.close();
+  });
+
+  it('is what the server wrote, by name and number, through every page of the history', async () => {
+    const before = Date.now();
+    await workflow.signal('cancel');
+    const after = Date.now();
+    const found = await client.signalsOf(run);
+    assert.deepEqual(
+      [...found].map(([name, all]) => [name, all.length]),
+      [
+        ['approve', MANY],
+        ['cancel', 1],
+      ],
+    );
+    const all = found.get('approve')!;
+    assert.deepEqual(
+      all,
+      [...all].sort((one, other) => one - other),
+    );
+    const at = await times.receivedAt(run, 'cancel', 1);
+    assert(at !== null && at >= before - 1 && at <= after + 1, `${at} is not from ${before} to ${after}`);
+    assert.equal(await times.receivedAt(run, 'approve', 1), all[0]);
+    assert.equal(await times.receivedAt(run, 'approve', MANY), all[MANY - 1]);
+  });
+
+  it('is read once for many signals that wait', async () => {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, 'approve', index + 1)));
+    assert.equal(reads, 1);
+    assert.notEqual(await times.receivedAt(run, 'approve', MANY), null);
+    assert.equal(reads, 1);
+  });
+
+  it('is found of a signal that came after the history was read', async () => {
+    assert.equal(await times.receivedAt(run, 'reject', 1), null);
+    await workflow.signal('reject');
+    assert.notEqual(await times.receivedAt(run, 'reject', 1), null);
+  });
+
+  it('is null of a signal that never came, and of a run that there never was', async () => {
+    for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
+      assert.equal(await times.receivedAt(run, 'approve', number), null, String(number));
+    assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, 'approve', 1), null);
+    assert.equal(await times.receivedAt({ workflowId: randomUUID(), runId: randomUUID() }, 'approve', 1), null);
+  });
+
+  it('is asked for again after Temporal was away', async () => {
+    const away = new TemporalClient({ address: '127.0.0.1:1', namespace: temporal.namespace, tls: null });
+    let isAway = true;
+    const shaky = new SignalTimes({ signalsOf: (of) => (isAway ? away : client).signalsOf(of) });
+    await assert.rejects(shaky.receivedAt(run, 'approve', 1), TemporalUnavailable);
+    isAway = false;
+    assert.notEqual(await shaky.receivedAt(run, 'approve', 1), null);
+    await away.close();
+  });
+});

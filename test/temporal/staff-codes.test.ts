@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { staff } from '../../src/db/entities/staff.js';
+import { wrongCode } from '../campaigns/wrong-codes.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { codeOf, forgetCodes } from '../support/staff.js';
+import {
+  detailsOf,
+  newNamespace,
+  sharedAddress,
+  stateOf,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+} from '../support/temporal.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import {
+  actsOn,
+  assertEnds,
+  type GuardedBank,
+  hire,
+  openGuardedBank,
+  REASON,
+  sendSignal,
+  signatureOf,
+} from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const MINUTE_MS = 60_000;
+/** More than a page of a history has events. */
+const MANY = 200;
+
+describe("a signal's code", function () {
+  this.timeout(180_000);
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let worker: TestWorker;
+  let api: TestApi;
+  let guarded: GuardedBank;
+  let late = 0;
+
+  const startWorker = (): Promise<TestWorker> =>
+    startTestWorker(db, temporal, { sweeps: false, clock: () => instant(systemClock() + late) });
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await newNamespace(sharedAddress(), 'codes');
+    worker = await startWorker();
+    api = await startTestApi(db, temporalEnvironment(temporal));
+  });
+  beforeEach(async () => {
+    late = 0;
+    // Of its own: what is posted to an account is never dated before the last posting to it.
+    guarded = await openGuardedBank(api);
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+    await worker.stop();
+  });
+
+  async function pending(): Promise<Uuid> {
+    const id = await guarded.pend();
+    await untilWaiting(temporal, id);
+    return id;
+  }
+  const refusals = async (id: Uuid): Promise<unknown[]> =>
+    (await actsOn(db, id)).flatMap(({ details }) => (JSON.parse(details) as { refused?: string }).refused ?? []);
+
+  /** The worker is away while the signal comes, and looks at it so much later. */
+  async function lookedAtLater(id: Uuid, minutes: number, signal: object): Promise<void> {
+    await worker.stop();
+    await sendSignal(temporal, id, 'approve', signal);
+    late = minutes * MINUTE_MS;
+    worker = await startWorker();
+  }
+
+  it('counts that was right when the signal came, though the worker was away for minutes', async () => {
+    const [ana, id] = [await hire(db.database), await pending()];
+    await lookedAtLater(id, 9, signatureOf(ana));
+    await untilEnded(temporal, id);
+    await assertEnds(db, new Map([[id, 'completed']]));
+    assert.deepEqual(await refusals(id), []);
+  });
+
+  it('is wrong that is right only when the worker looks', async () => {
+    const [ana, id] = [await hire(db.database), await pending()];
+    await lookedAtLater(id, 5, { ...signatureOf(ana), code: codeOf(ana, instant(systemClock() + 5 * MINUTE_MS)) });
+    await until('it is refused', async () => (await refusals(id)).length === 1);
+    assert.deepEqual(await refusals(id), ['the code is wrong']);
+    await assertEnds(db, new Map([[id, 'pending_approval']]));
+  });
+
+  it('is too old after 10 minutes: it is refused, shown, and neither used up nor counted as wrong', async () => {
+    const [ana, id] = [await hire(db.database), await pending()];
+    const signature = signatureOf(ana);
+    await lookedAtLater(id, 11, signature);
+    const words = `approve by ${ana.name}: the code is older than 10 minutes: ask again.`;
+    await until('it is shown', async () => (await detailsOf(temporal, id))?.endsWith(words));
+    assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
+    late = 0;
+    await sendSignal(temporal, id, 'approve', signature);
+    await untilEnded(temporal, id);
+    await assertEnds(db, new Map([[id, 'completed']]));
+  });
+
+  it('counts for one of two signals that bring it at the same moment', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [ana, one, other] = [await hire(db.database), await pending(), await pending()];
+      const signature = signatureOf(ana);
+      await Promise.all([one, other].map((id) => sendSignal(temporal, id, 'approve', signature)));
+      const ends = await until('both are told', async () => {
+        const all = [...(await actsOn(db, one)), ...(await actsOn(db, other))];
+        return all.length === 2 && all;
+      });
+      assert.deepEqual(ends.map(({ action }) => action).sort(), ['transfer.approve', 'transfer.approve_refused']);
+      assert.deepEqual([...(await refusals(one)), ...(await refusals(other))], ['the code was used before']);
+    }
+  });
+
+  it('is worth nothing in a history: whoever reads it there cannot use it again, for this or another', async () => {
+    const [ana, first, second] = [await hire(db.database), await pending(), await pending()];
+    const signature = signatureOf(ana);
+    await sendSignal(temporal, first, 'approve', signature);
+    await untilEnded(temporal, first);
+    await sendSignal(temporal, second, 'approve', signature);
+    await until('it is refused', async () => (await refusals(second)).length === 1);
+    assert.deepEqual(await refusals(second), ['the code was used before']);
+    await assertEnds(db, new Map([[second, 'pending_approval']]));
+  });
+
+  it('is taken of the person whatever way the name is written: by case, width and accents nobody is another', async () => {
+    const ana = await hire(db.database);
+    const [, own = ''] = ana.name.split(' ');
+    for (const name of [
+      ana.name.toUpperCase(),
+      `Án\u0061 ${own}`,
+      `ａｎａ ${own}`,
+      `\u0410na ${own}`,
+      `  ana   ${own} `,
+    ]) {
+      const id = await pending();
+      await forgetCodes(db.change);
+      await sendSignal(temporal, id, 'approve', { ...signatureOf(ana), actor: name });
+      await untilEnded(temporal, id);
+      const [act] = await actsOn(db, id);
+      assert.deepEqual([act?.action, act?.actorClaimed], ['transfer.approve', ana.name], name);
+    }
+  });
+
+  it('opens nothing where hundreds of wrong ones come, which lock the person, and the right one then opens', async () => {
+    const [ana, id] = [await hire(db.database), await pending()];
+    const before = await stateOf(temporal, id);
+    for (let index = 0; index < MANY; index += 1)
+      await sendSignal(temporal, id, 'approve', {
+        actor: ana.name,
+        reason: REASON,
+        code: wrongCode(ana, systemClock()),
+      });
+    await until('all are recorded', async () => (await refusals(id)).length === MANY, { limitMs: 120_000 });
+    const words = await refusals(id);
+    const judged = words.filter((one) => one === 'the code is wrong').length;
+    assert(judged >= 5 && judged <= 8, `${judged} were looked at`);
+    assert.equal(words.filter((one) => /is locked until/.test(String(one))).length, MANY - judged);
+    assert.equal((await stateOf(temporal, id))?.received, before?.received);
+    await assertEnds(db, new Map([[id, 'pending_approval']]));
+
+    await sendSignal(temporal, id, 'approve', signatureOf(ana));
+    await until('the right one is refused too', async () => (await refusals(id)).length === MANY + 1);
+    await forgetCodes(db.change);
+    await db.change('UPDATE staff SET locked_until=NULL');
+    await sendSignal(temporal, id, 'approve', signatureOf(ana));
+    await untilEnded(temporal, id);
+    await assertEnds(db, new Map([[id, 'completed']]));
+    assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
+  });
+});
