@@ -18,7 +18,7 @@ const PLANTED = {
   members: ['name'],
   accounts: ['name'],
   transfers: ['description', 'rejection_reason'],
-  payouts: ['description', 'holder_name', 'rail_reference', 'failure_message', 'rejection_reason'],
+  payouts: ['description', 'holder_name', 'rail_reference', 'failure_message'],
   payout_rail_events: ['rail_reference', 'callback_id'],
   payout_resolutions: ['reason', 'proposed_by'],
   adjustments: ['reason', 'reference', 'proposed_by', 'decided_by'],
@@ -103,7 +103,7 @@ describe('the support desk shows what others wrote as text, whatever it is', fun
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
     await db.sql('UPDATE bonus_batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
     await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by=1');
-    await db.sql(`UPDATE payouts SET failure_code='a', rejection_code='a'`);
+    await db.sql(`UPDATE payouts SET failure_code='a'`);
     await db.sql(`UPDATE adjustments SET decided_by='a', decided_at=NOW(3), status='rejected'`);
     for (const [table, columns] of Object.entries(PLANTED))
       for (const column of columns) {
