@@ -9,6 +9,7 @@
 import { join } from 'node:path';
 import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
 import { prepareCode } from './lib/build.mjs';
+import { findChromium } from './lib/chromium.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
 import { findNode24 } from './lib/node-24.mjs';
@@ -35,13 +36,15 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env, node24] = await Promise.all([
+    const [env, node24, chromium] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
+      selection.needBrowser && findChromium(),
       prepareCode(),
     ]);
     if (!run.interrupted) {
-      run.mocha = startMocha({ ...selection, env: { ...env, ...(node24 && { TEST_NODE_24: node24 }) } });
+      const found = { ...(node24 && { TEST_NODE_24: node24 }), ...(chromium && { TEST_CHROMIUM: chromium }) };
+      run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
     }
   } catch (error) {

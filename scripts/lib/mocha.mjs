@@ -9,6 +9,8 @@ const JOBS = 2;
 const SOURCE = '.test.ts';
 /** A test of this name needs no server. */
 const UNIT = '.unit.test.ts';
+/** And one of this name a browser beside them. */
+const BROWSER = 'browser.test.ts';
 
 /**
  * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
@@ -23,6 +25,7 @@ export function selectTests(args, { onlyUnit }) {
   return {
     files: selected,
     needServers: selected.some((file) => !file.endsWith(UNIT)),
+    needBrowser: selected.some((file) => file.endsWith(BROWSER)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
 }

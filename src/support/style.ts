@@ -42,7 +42,7 @@ ul.plain li { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: minmax(7rem, 12rem) 1fr; gap: 0.35rem 1rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
-ol.story li { border-left: 3px solid var(--line); padding: 0.1rem 0 0.1rem 0.9rem; }
+ol.story > li { border-left: 3px solid var(--line); padding: 0.1rem 0 0.1rem 0.9rem; }
 ol.story time { color: var(--soft); font-size: 0.9rem; display: block; }
 .tag { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 0.6rem; font-size: 0.9rem; }
 .tag.wait { background: var(--wait); border-color: var(--wait-line); }
@@ -56,6 +56,7 @@ form.stacked { display: grid; gap: 0.75rem; max-width: 32rem; }
 form.stacked label { display: grid; gap: 0.2rem; font-weight: 600; }
 form.stacked .hint { font-weight: 400; color: var(--soft); font-size: 0.9rem; }
 input, select, button { font: inherit; color: inherit; }
+input, select { font-weight: 400; }
 input, select { width: 100%; padding: 0.55rem 0.6rem; border: 1px solid var(--soft); border-radius: 0.35rem; background: var(--back); }
 button { border: 1px solid var(--act); border-radius: 0.35rem; padding: 0.55rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; min-height: 2.75rem; }
 button.stop { background: var(--stop); border-color: var(--stop); color: var(--on-stop); }
@@ -65,7 +66,7 @@ summary { cursor: pointer; font-weight: 600; padding: 0.75rem 1rem; }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
 details > p { padding-bottom: 0.75rem; }
 nav.pages { display: flex; gap: 1.25rem; margin-top: 1rem; }
-.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 0.6rem; list-style: none; margin: 0; padding: 0; }
+.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.6rem; list-style: none; margin: 0; padding: 0; }
 .counts strong { display: block; font-size: 1.5rem; line-height: 1.2; }
 @media (max-width: 34rem) {
   dl { grid-template-columns: 1fr; gap: 0; }

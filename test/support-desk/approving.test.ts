@@ -3,9 +3,24 @@ import { parseDetails } from '../../src/access/audit-log.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
-import { text } from '../support/bank.js';
+import { createConnection } from 'mysql2/promise';
+import { randomUUID } from 'node:crypto';
+import { asUuid } from '../../src/core/ids.js';
+import { actField } from '../../src/support/acts/act.js';
+import { formToken } from '../../src/support/forms.js';
+import { openPayoutBank, railsOf } from '../payouts/support.js';
+import { proven } from '../support/staff.js';
+import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
-import { startTestDesk, type TestDesk, type Visitor } from './desk.js';
+import { type Fields, findForm, formOf, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+
+/** What a form of this person's would carry, where the page shows none. */
+function formFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
+  const secret = cookies.get('desk') ?? '';
+  const signed = { identity: proven(person, 'support'), sessionId: asUuid(randomUUID()), secret };
+  const [, act = ''] = /value="([^"]*)"/.exec(actField(signed, verb, id).text) ?? [];
+  return { form_token: formToken(secret), act };
+}
 
 describe('at the support desk', () => {
   let db: TestDatabase;
@@ -70,5 +85,100 @@ describe('at the support desk', () => {
     assert.equal((await desk.acts(id)).length, 1);
     assert.equal((await own.row(id)).approvalsReceived, 1);
     await assertLedgerSound(db.database);
+  });
+
+  it('says of an act that the ledger does not answer that it is not known, and the same form later what became of it', async () => {
+    const id = await pend();
+    const page = `/transfers/${id}`;
+    const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '700' });
+    const lock = await createConnection({ uri: db.adminUrl });
+    try {
+      const leo = await hasty.staffed('leo');
+      const code = await hasty.freshCode(leo.person);
+      const fields: Fields = { ...(await leo.form(page, 'approve')), reason: 'ticket 120', code };
+      await lock.query('START TRANSACTION');
+      await lock.query(`SELECT id FROM accounts WHERE id=${idLiteral(own.guarded.id)} FOR UPDATE`);
+      const first = await leo.post(`${page}/approve`, fields);
+      assert.equal(first.status, 503);
+      assert.match(first.text, /It is not known whether this was done/);
+      assert.doesNotMatch(first.text, /Nothing was changed|Done:/);
+      await lock.query('ROLLBACK');
+      const { fields: again } = formOf(first.text, `${page}/approve`);
+      assert.equal(again.act, fields.act, 'the same act');
+      const second = await leo.post(`${page}/approve`, { ...again, reason: 'ticket 120', code });
+      assert.equal(second.status, 303, second.text);
+      assert.equal((await own.read(id)).status, 'completed');
+      assert.equal((await desk.acts(id)).length, 1);
+    } finally {
+      await lock.end();
+      await hasty.stop();
+    }
+    await assertLedgerSound(db.database);
+  });
+
+  it('a payout is resolved by two people, never by one, whatever they send', async () => {
+    const paying = await openPayoutBank(api);
+    const id = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(id);
+    await rails.submissions.raiseSilent(-1_000, 1_000);
+    const page = `/payouts/${id}`;
+    const reason = 'statement of today';
+    const propose = { reason, outcome: 'completed', code: await desk.freshCode(maria.person) };
+    assert.equal((await maria.act(page, 'propose', propose)).status, 303);
+    const shown = (await maria.get(page)).text;
+    assert.equal(findForm(shown, `${page}/apply`), null, 'the button of the second person');
+    const sofia = await desk.staffed('sofia');
+    const stolen = await sofia.form(page, 'apply');
+    const code = await desk.freshCode(maria.person);
+    assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
+    // Her own session and her own form, which the page does not show her: the act is made for the test.
+    const fields = formFields(maria, 'apply', id);
+    const own2 = await maria.post(`${page}/apply`, { ...fields, reason, code: await desk.freshCode(maria.person) });
+    assert.equal(own2.status, 403);
+    assert.match(own2.text, /a second person does/);
+    const applied = { ...stolen, reason, code: await desk.freshCode(sofia.person) };
+    assert.equal((await sofia.post(`${page}/apply`, applied)).status, 303);
+    assert.equal((await sofia.post(`${page}/apply`, applied)).status, 303, 'a reload');
+    assert.equal((await paying.get(id)).status, 'completed');
+    assert.deepEqual(
+      (await desk.acts(id)).map(({ action, actorClaimed }) => [action, actorClaimed]),
+      [
+        ['payout.resolve_propose', 'maria'],
+        ['payout.resolve_approve_refused', 'maria'],
+        ['payout.resolve_approve', 'sofia'],
+      ],
+    );
+    await assertLedgerSound(db.database);
+  });
+
+  it('what was decided elsewhere meanwhile is said, and nothing changes', async () => {
+    const id = await pend();
+    const page = `/transfers/${id}`;
+    const fields = { ...(await maria.form(page, 'approve')), reason: 'late', code: await desk.freshCode(maria.person) };
+    await own.act('reject', id, 'approver');
+    const answer = await maria.post(`${page}/approve`, fields);
+    assert.equal(answer.status, 409);
+    assert.match(answer.text, /Nothing was changed.*it is rejected, and waits for no approval/s);
+    assert.equal((await desk.acts(id)).at(-1)?.action, 'transfer.approve_refused');
+    await assertLedgerSound(db.database);
+  });
+
+  it('everything is found by what a customer can name: id, event, key, alias, amount and day, and a request by its time', async () => {
+    const key = randomUUID();
+    const transfer = await own.pend({ raw: 1_234_567n }, { key });
+    const id = text(transfer.id);
+    const account = await own.account({ alias: '$customer' });
+    const day = text(transfer.created_at).slice(0, 10);
+    const found = async (query: Record<string, string>): Promise<string> =>
+      (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
+    for (const query of [{ text: id }, { text: key }, { day, amount: '12345.67', asset: 'COPM' }])
+      assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
+    assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
+    assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
+    const request = answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
+    assert.match(await found({ text: request }), /the request came/);
+    assert.match(await found({ text: 'nothing has this' }), /Not looked through/);
+    assert.match(await found({ amount: '1.00' }), /looked for on a day/);
   });
 });

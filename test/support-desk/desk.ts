@@ -32,7 +32,8 @@ export async function startTestDesk(
   environment: Readonly<Record<string, string>> = {},
   clock?: Clock,
 ): Promise<TestDesk> {
-  const others = { SUPPORT_PORT: '0', ADMIN_PORT: '0', ...environment };
+  // Each visitor has an address of its own: sign-ins are counted by address.
+  const others = { SUPPORT_PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1', ...environment };
   const config = readSupportConfig(testEnvironment(db.url, others));
   const { logger } = createLogging('silent', 'support', { write: () => undefined });
   const core = buildCore(config, logger, clock, boundsFor(clock));
@@ -77,9 +78,12 @@ export interface Answer {
 
 export type Fields = Readonly<Record<string, string>>;
 
+let made = 0;
+
 /** What a browser does: it keeps cookies, and says of each form from which page it comes. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
+  private readonly address = `10.0.${Math.floor((made += 1) / 250)}.${(made % 250) + 1}`;
 
   constructor(
     readonly url: string,
@@ -91,7 +95,7 @@ export class Visitor {
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { ...(cookie === '' ? {} : { cookie }), ...init.headers },
+      headers: { 'x-forwarded-for': this.address, ...(cookie === '' ? {} : { cookie }), ...init.headers },
       ...(init.body === undefined ? {} : { body: init.body }),
     });
     for (const set of response.headers.getSetCookie()) {

@@ -77,9 +77,8 @@ export async function waitingPage(reader: Reader, kind: WaitingKind, number: num
   ]);
   const before = number > 1 ? html`<a rel="prev" href="/waiting/${kind}?page=${number - 1}">Earlier page</a>` : '';
   const after = hasMore ? html`<a rel="next" href="/waiting/${kind}?page=${number + 1}">Next page</a>` : '';
-  const content = html`<p class="soft">
-      ${countText(count)} in all; what has waited longest, or runs out first, stands first.
-    </p>
+  const content = html`<h2>${countText(count)} in all</h2>
+    <p class="soft">What has waited longest, or runs out first, stands first.</p>
     ${items.length === 0 ? html`<p>There are none here.</p>` : cards(items)}
     <nav class="pages" aria-label="Pages">${before}${after}</nav>`;
   return { title: WAITING_TITLES[kind], content };

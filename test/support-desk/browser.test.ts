@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { setPolicy } from '../../src/approvals/policies.js';
+import { addMember } from '../../src/access/members.js';
+import { systemClock } from '../../src/core/instant.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { openPayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { proven } from '../support/staff.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestDesk, type TestDesk } from './desk.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { width: 1000, height: 800 };
+const PHONE = { width: 360, height: 740 };
+/** Where the pictures of docs/support.md go; unset: none is made. */
+const PICTURES = process.env.DESK_SCREENSHOTS;
+
+describe('in a browser, the support desk', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let browser: Browser;
+  let maria: Staff;
+  let leo: Staff;
+
+  before(async function () {
+    const executablePath = process.env.TEST_CHROMIUM;
+    if (executablePath === undefined) return this.skip();
+    db = await testDatabase();
+    api = await startTestApi(db);
+    desk = await startTestDesk(db, { SUPPORT_TEMPORAL_UI_URL: 'http://127.0.0.1:8233' });
+    // Root, which containers have, gets no sandbox.
+    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
+    maria = await desk.hire('maria');
+    leo = await desk.hire('leo');
+  });
+
+  after(async () => {
+    await (browser as Browser | undefined)?.close();
+    await (desk as TestDesk | undefined)?.stop();
+    await (api as TestApi | undefined)?.stop();
+  });
+
+  const signIn = async (page: Page, person: Staff): Promise<void> => {
+    await page.goto(`${desk.url}/`);
+    await page.getByLabel('Name').fill(person.name);
+    await page.getByLabel('Code').fill(await desk.freshCode(person));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    assert.equal(await page.locator('h1').textContent(), 'What waits');
+  };
+  const picture = async (page: Page, name: string): Promise<void> => {
+    if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `desk-${name}.png`) });
+  };
+  /** Opens the form under this button's name, fills it in and sends it. */
+  const send = async (page: Page, label: string, reason: string, person: Staff, shot?: string): Promise<void> => {
+    await page.locator('summary', { hasText: label }).click();
+    const form = page.locator('details[open] form');
+    await form.getByLabel('Reason').fill(reason);
+    await form.getByLabel('Code').fill(await desk.freshCode(person));
+    await form.getByRole('button').scrollIntoViewIfNeeded();
+    if (shot !== undefined) await picture(page, shot);
+    await form.getByRole('button').click();
+  };
+
+  /** A transfer that waits, a stuck payout, a batch, an adjustment that waits. */
+  async function makeWorld(): Promise<{
+    transferId: string;
+    payoutId: string;
+    accountId: string;
+    adjustmentId: string;
+  }> {
+    const bank = await openBank(api, { name: 'acme' });
+    const { tenant } = bank.tenant;
+    const asker = await addMember(desk.core.database, systemClock, tenant.id, 'Paula', TEST_ACTOR);
+    const roles = [{ memberId: asker.id, role: 'operator' as const }];
+    const from = await bank.account({ name: 'Acme Guarded', funds: { COPM: 9_000n * LEAST }, roles });
+    const to = await bank.account({ name: 'Ana María Pérez', type: 'person', alias: '$ana' });
+    const policy = { accountId: from.id, asset: 'COPM' as const, threshold: LEAST, approvals: 1, expiresInS: 3_600 };
+    await setPolicy(desk.core.database, systemClock, policy, TEST_ACTOR);
+    const token = await bank.issue(asker);
+    const wanted = { from, to, raw: 15n * LEAST, description: 'Invoice 2231' };
+    const transfer = answered(await bank.send(wanted, { token }), 202).json;
+    const paying = await openPayoutBank(api);
+    const payoutId = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(payoutId);
+    await rails.submissions.raiseSilent(-1_000, 1_000);
+    // Names that fit a picture, and a Temporal that has heard of everything.
+    await db.sql(`UPDATE tenants SET name='globex' WHERE id=${idLiteral(paying.bank.tenant.tenant.id)}`);
+    await db.sql(`UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`);
+    await db.sql('DELETE FROM outbox');
+    const { resource } = await proposeAdjustment(desk.core, {
+      ...{ tenantId: tenant.id, accountId: to.id, direction: 'in', amount: { raw: 5n * LEAST, asset: 'COPM' } },
+      ...{ reference: 'case-118', reason: 'Paid in twice', by: proven(leo) },
+    });
+    return { transferId: text(transfer.id), payoutId, accountId: to.id, adjustmentId: resource.id };
+  }
+
+  it('works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
+    const { transferId, payoutId, accountId, adjustmentId } = await makeWorld();
+    const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESKTOP });
+    const page = await plain.newPage();
+    await page.goto(`${desk.url}/`);
+    await picture(page, 'sign-in');
+    await signIn(page, maria);
+    await picture(page, 'start');
+    await page.goto(`${desk.url}/search?text=${encodeURIComponent('$ana')}`);
+    assert.equal(await page.getByRole('link', { name: 'Account of Ana M. P.' }).count(), 1);
+    await page.goto(`${desk.url}/`);
+    await page.locator(`a[href="/transfers/${transferId}"]`).click();
+    await assertFine(await plain.storageState(), [
+      ...['/', '/search', '/search?text=%24ana', '/waiting/transfers'],
+      ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`, `/adjustments/${adjustmentId}`],
+      ...['/no-such-page'],
+    ]);
+    await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Approve/);
+    await page.locator('#story').scrollIntoViewIfNeeded();
+    await picture(page, 'story');
+    assert.equal((await api.core.database.reader.query(`SELECT 1 FROM transfers WHERE status='completed'`)).length, 1);
+    await page.goto(`${desk.url}/payouts/${payoutId}`);
+    await page.locator('summary', { hasText: 'Propose what became of it' }).click();
+    await page.getByLabel('What became of it').selectOption('completed');
+    await page.locator('summary', { hasText: 'Propose what became of it' }).click();
+    await send(page, 'Propose what became of it', 'Bank statement of today', maria, 'propose');
+    assert.equal(
+      await page.locator('summary', { hasText: 'Apply the resolution' }).count(),
+      0,
+      'to whoever proposed it',
+    );
+    await resolveAsSecond(payoutId);
+    await plain.close();
+    await assertLedgerSound(db.database);
+  });
+
+  /** A second person, on a phone. */
+  async function resolveAsSecond(payoutId: string): Promise<void> {
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE });
+    const page = await context.newPage();
+    await signIn(page, leo);
+    await page.goto(`${desk.url}/payouts/${payoutId}`);
+    await send(page, 'Apply the resolution', 'Seen on the statement too', leo, 'phone');
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Apply the resolution/);
+    assert.equal((await rowOf(db, payoutId as Parameters<typeof rowOf>[1])).status, 'completed');
+    await context.close();
+  }
+
+  type State = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+  /** Every page, on a desk by day and on a phone by night. */
+  async function assertFine(storageState: State, paths: readonly string[]): Promise<void> {
+    const faults: string[] = [];
+    for (const [viewport, colorScheme] of [
+      [DESKTOP, 'light'],
+      [PHONE, 'dark'],
+    ] as const) {
+      const context = await browser.newContext({ storageState, viewport, colorScheme });
+      const page = await context.newPage();
+      page.on('pageerror', (fault) => faults.push(fault.message));
+      page.on('console', (said) => {
+        if (said.type() === 'error' && !said.text().includes('404')) faults.push(said.text());
+      });
+      for (const path of paths) {
+        await page.goto(desk.url + path);
+        for (const summary of await page.locator('summary').all()) await summary.click();
+        faults.push(...(await look(page)).map((fault) => `${path} (${colorScheme}): ${fault}`));
+      }
+      await page.context().clearCookies();
+      await page.goto(`${desk.url}/sign-in`);
+      faults.push(...(await look(page)).map((fault) => `/sign-in (${colorScheme}): ${fault}`));
+      await context.close();
+    }
+    assert.deepEqual(faults, []);
+  }
+
+  async function look(page: Page): Promise<readonly string[]> {
+    await page.evaluate(AXE);
+    return page.evaluate(`axe.run().then(({ violations }) => [
+      ...violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')),
+      ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
+    ])`);
+  }
+});

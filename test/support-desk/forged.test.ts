@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import { assertLedgerSound } from '../support/world.js';
+import { type Fields, findForm, formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
+
+describe('the support desk', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let own: GuardedBank;
+  let maria: Visitor;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    desk = await startTestDesk(db);
+    own = await openGuarded(api);
+    maria = await desk.staffed('maria');
+  });
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await desk.stop();
+    await api.stop();
+  });
+
+  const pend = async (): Promise<string> => text((await own.pend()).id);
+
+  it('takes a form from its own pages alone: not from another site, nor without the token, nor with a token of somebody else', async () => {
+    const id = await pend();
+    const path = `/transfers/${id}/cancel`;
+    const other = await desk.staffed('leo');
+    const good = { ...(await maria.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 1' };
+    const theirs = await other.form(`/transfers/${id}`, 'cancel');
+    const { form_token: _, ...without } = good as Record<string, string>;
+    const { act: __, ...actless } = good as Record<string, string>;
+    const foreign = await maria.form(`/transfers/${await pend()}`, 'cancel');
+    const forged: readonly (readonly [string, Fields, Fields])[] = [
+      ['another site', good, { 'sec-fetch-site': 'cross-site' }],
+      ['a sister site', good, { 'sec-fetch-site': 'same-site' }],
+      ['typed', good, { 'sec-fetch-site': 'none' }],
+      ['another origin', good, { origin: 'https://evil.example' }],
+      ['no token', without, {}],
+      ['an empty token', { ...good, form_token: '' }, {}],
+      ["somebody else's token", { ...good, form_token: theirs.form_token ?? '' }, {}],
+      ['no act', actless, {}],
+      ['an act that was made up', { ...good, act: `${newId()}.x` }, {}],
+      ["another transfer's act", { ...good, act: foreign.act ?? '' }, {}],
+      ["somebody else's act", { ...good, act: theirs.act ?? '' }, {}],
+    ];
+    for (const [what, fields, headers] of forged) {
+      const answer = await maria.post(path, fields, headers);
+      assert.equal(answer.status, 403, what);
+    }
+    const typed = await maria.request('POST', path, {
+      body: JSON.stringify(good),
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    });
+    assert.equal(typed.status, 415);
+    const old = await maria.request('POST', path, {
+      body: new URLSearchParams(good).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'null' },
+    });
+    assert.equal(old.status, 403, 'a browser that says neither');
+    assert.deepEqual([(await own.row(id)).status, await desk.acts(id)], ['pending_approval', []]);
+    assert.equal((await maria.post(path, good)).status, 303, 'the same as the page sends it');
+    assert.equal((await own.row(id)).status, 'rejected');
+  });
+
+  it('asks the same of the sign-in form and of signing out', async () => {
+    const person = await desk.hire('nobody yet');
+    const visitor = new Visitor(desk.url, person);
+    const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
+    const claim = { name: person.name, code: await desk.freshCode(person) };
+    const stolen = new Visitor(desk.url, person);
+    assert.equal(
+      (await stolen.post('/sign-in', { ...fields, ...claim })).status,
+      403,
+      'without the cookie of the form',
+    );
+    assert.equal((await visitor.post('/sign-in', claim)).status, 403);
+    assert.equal(
+      (await visitor.post('/sign-in', { ...fields, ...claim }, { 'sec-fetch-site': 'cross-site' })).status,
+      403,
+    );
+    assert.equal((await maria.post('/sign-out', {})).status, 403);
+    assert.equal((await maria.get('/')).status, 200);
+  });
+
+  it('sends every page with headers that let nothing in and let no page hold it in a frame', async () => {
+    const id = await pend();
+    for (const path of ['/', '/sign-in', '/search', `/transfers/${id}`, '/no-such-page', '/transfers/nothing']) {
+      const { headers } = await maria.get(path);
+      assert.equal(
+        headers.get('content-security-policy'),
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        path,
+      );
+      assert.deepEqual(
+        ['x-frame-options', 'cache-control', 'referrer-policy', 'x-content-type-options'].map((name) =>
+          headers.get(name),
+        ),
+        ['DENY', 'no-store', 'no-referrer', 'nosniff'],
+        path,
+      );
+    }
+    const page = (await maria.get(`/transfers/${id}`)).text;
+    assert.doesNotMatch(page, /<script|<style|\sstyle=|\son[a-z]+=|javascript:/i);
+  });
+
+  it('shows a reader no button, and refuses what a reader sends all the same, with one line in the audit log', async () => {
+    const id = await pend();
+    const reader = await desk.staffed('reader', ['read']);
+    const page = `/transfers/${id}`;
+    const shown = (await reader.get(page)).text;
+    for (const verb of ['approve', 'reject', 'cancel']) assert.equal(findForm(shown, `${page}/${verb}`), null, verb);
+    // What a form of theirs would have: they had the right when it was shown.
+    await desk.hire('reader', ['approve', 'cancel']);
+    const forms = [await reader.form(page, 'approve'), await reader.form(page, 'cancel')] as const;
+    await desk.hire('reader', ['read']);
+    const code = await desk.freshCode(reader.person);
+    for (const [index, verb] of (['approve', 'cancel'] as const).entries()) {
+      const answer = await reader.post(`${page}/${verb}`, { ...forms[index], reason: 'please', code });
+      assert.equal(answer.status, 403);
+      assert.match(answer.text, /reader lacks the right to/);
+    }
+    assert.deepEqual(
+      (await desk.acts(id)).map(({ action, actorClaimed }) => [action, actorClaimed]),
+      [
+        ['transfer.approve_refused', 'reader'],
+        ['transfer.cancel_refused', 'reader'],
+      ],
+    );
+    assert.equal((await own.row(id)).status, 'pending_approval');
+  });
+
+  it('has nothing under ids of another kind, ids of nothing, and what is no id', async () => {
+    const id = await pend();
+    for (const path of [`/payouts/${id}`, `/accounts/${id}`, `/transfers/${newId()}`, '/transfers/1', `/batches/${id}`])
+      assert.equal((await maria.get(path)).status, 404, path);
+    const fields = await maria.form(`/transfers/${id}`, 'approve');
+    assert.equal((await maria.post(`/payouts/${id}/approve`, { ...fields, reason: 'a', code: '1' })).status, 404);
+    assert.equal((await maria.request('POST', `/transfers/${id}`)).status, 404);
+  });
+});

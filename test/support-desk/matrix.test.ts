@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
+import { signIn } from '../../src/staff/sessions.js';
+import { actField } from '../../src/support/acts/act.js';
+import { formToken } from '../../src/support/forms.js';
+import { BatchWorld, payroll } from '../batches/support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf } from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { LEAST, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import { codeOf, forgetCodes, proven } from '../support/staff.js';
+import { assertLedgerSound } from '../support/world.js';
+import { register } from '../webhooks/support.js';
+import { type Fields, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+
+/** What an act is tried on: its page, the last part of its path, and what of the database it could change. */
+interface Target {
+  readonly page: string;
+  readonly verb: string;
+  readonly id: string;
+  readonly fields?: Fields;
+  readonly state: string;
+}
+
+/** What is done at the command line alone. */
+const ELSEWHERE = ['payin.record', 'webhook.enable', 'webhook.disable', 'webhook.recover'] as const;
+type DeskActName = Exclude<StaffActName, `staff.${string}` | (typeof ELSEWHERE)[number]>;
+const NAMES = (Object.keys(STAFF_ACTS) as StaffActName[]).filter(
+  (name): name is DeskActName => !name.startsWith('staff.') && !(ELSEWHERE as readonly string[]).includes(name),
+);
+
+type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
+const PROOFS: readonly Proof[] = ['none', 'wrong', 'used', 'old', 'of somebody else', 'right'];
+
+describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let guarded: GuardedBank;
+  let paying: PayoutBank;
+  let account: Account;
+  let second: Visitor;
+  const people = new Map<StaffRight, Visitor>();
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    desk = await startTestDesk(db);
+    guarded = await openGuarded(api);
+    paying = await openPayoutBank(api);
+    account = await guarded.bank.account();
+    second = await desk.staffed('the second');
+    for (const right of STAFF_RIGHTS) people.set(right, await desk.staffed(`may ${right}`, [right]));
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await desk.stop();
+    await api.stop();
+  });
+
+  const table = (name: string, id: string): string => `SELECT * FROM ${name} WHERE id=X'${id.replaceAll('-', '')}'`;
+
+  async function transfer(verb: string): Promise<Target> {
+    const id = text((await guarded.pend()).id);
+    return { page: `/transfers/${id}`, verb, id, state: table('transfers', id) };
+  }
+
+  async function payout(verb: string): Promise<Target> {
+    await paying.guard();
+    const id = await paying.pend();
+    return { page: `/payouts/${id}`, verb, id, state: table('payouts', id) };
+  }
+
+  async function resolution(verb: string, isProposed: boolean): Promise<Target> {
+    await db.sql('DELETE FROM approval_policies WHERE threshold=100000');
+    const id = await paying.pay('03');
+    const rails = railsOf(db);
+    await rails.submissions.submit(id);
+    await rails.submissions.raiseSilent(-1_000, 1_000);
+    const by = proven(second.person, 'support');
+    if (isProposed)
+      await proposeResolution(rails.desk, await rowOf(db, id), { outcome: 'completed', reason: 'seen', by });
+    const own = id.replaceAll('-', '');
+    const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
+      LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=X'${own}'`;
+    return { page: `/payouts/${id}`, verb, id, fields: { outcome: 'completed' }, state };
+  }
+
+  async function adjustment(verb: string): Promise<Target> {
+    const { resource } = await proposeAdjustment(desk.core, {
+      ...{ tenantId: account.tenantId, accountId: account.id, direction: 'in' },
+      ...{ amount: { raw: LEAST, asset: 'COPM' }, reference: randomUUID(), reason: 'Paid in twice' },
+      by: proven(second.person, 'support'),
+    });
+    const { id } = resource;
+    return { page: `/adjustments/${id}`, verb, id, state: table('adjustments', id) };
+  }
+
+  async function batch(verb: string): Promise<Target> {
+    const world = await BatchWorld.open(db);
+    await world.account({ alias: '$ana' });
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const { id } = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    if (verb === 'resume')
+      await db.sql(`UPDATE bonus_batches SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`);
+    return { page: `/batches/${id}`, verb, id, state: table('bonus_batches', id) };
+  }
+
+  async function endpoint(verb: string): Promise<Target> {
+    const id = text((await register(guarded.bank, ['transfer.completed'])).id);
+    if (verb === 'resume')
+      await db.sql(
+        `UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`,
+      );
+    const own = id.replaceAll('-', '');
+    const state = `SELECT paused_at, next_due_at FROM webhook_endpoints WHERE id=X'${own}'`;
+    return { page: `/endpoints/${id}`, verb, id, state };
+  }
+
+  const TARGETS: Readonly<Record<DeskActName, () => Promise<Target>>> = {
+    'transfer.approve': () => transfer('approve'),
+    'transfer.reject': () => transfer('reject'),
+    'transfer.cancel': () => transfer('cancel'),
+    'payout.approve': () => payout('approve'),
+    'payout.reject': () => payout('reject'),
+    'payout.cancel': () => payout('cancel'),
+    'payout.resolve_propose': () => resolution('propose', false),
+    'payout.resolve_approve': () => resolution('apply', true),
+    'payout.resolve_reject': () => resolution('dismiss', true),
+    'adjustment.propose': () => {
+      const fields = { direction: 'in', asset: 'COPM', amount: '1000.00', reference: randomUUID() };
+      const state = 'SELECT COUNT(*) AS n FROM adjustments';
+      return Promise.resolve({ page: `/accounts/${account.id}`, verb: 'adjust', id: account.id, fields, state });
+    },
+    'adjustment.approve': () => adjustment('approve'),
+    'adjustment.reject': () => adjustment('reject'),
+    'bonus_batch.pause': () => batch('pause'),
+    'bonus_batch.resume': () => batch('resume'),
+    'bonus_batch.cancel': () => batch('cancel'),
+    'webhook.pause': () => endpoint('pause'),
+    'webhook.resume': () => endpoint('resume'),
+    'webhook.retry_now': () => endpoint('retry'),
+  };
+
+  async function codeFor({ person }: Visitor, proof: Proof): Promise<string> {
+    const now = Date.now();
+    const own = [-60_000, -30_000, 0, 30_000, 60_000].map((ms) => codeOf(person, instant(now + ms)));
+    switch (proof) {
+      case 'none':
+        return '';
+      case 'wrong':
+        return ['000000', '111111'].find((code) => !own.includes(code)) ?? '222222';
+      case 'old':
+        return codeOf(person, instant(now - 600_000));
+      case 'of somebody else':
+        return codeOf(second.person);
+      case 'used': {
+        const code = codeOf(person);
+        await signIn({ ...desk.core, encryptionKeys: KEYS }, { name: person.name, code, door: 'ops', place: 'a test' });
+        return code;
+      }
+      case 'right':
+        return codeOf(person);
+    }
+  }
+  const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
+
+  /** The form as its page would have it, for those too to whom the page shows none. */
+  async function attempt(who: Visitor, { page, verb, id, fields = {} }: Target, proof: Proof): Promise<number> {
+    await forgetCodes(db.sql);
+    const code = await codeFor(who, proof);
+    const secret = who.cookies.get('desk') ?? '';
+    const person = { identity: proven(who.person, 'support'), sessionId: asUuid(randomUUID()), secret };
+    const [, act = ''] = /value="([^"]*)"/.exec(actField(person, verb, id as Uuid).text) ?? [];
+    const form = { form_token: formToken(secret), act, ...fields, reason: 'ticket 118', code };
+    return (await who.post(`${page}/${verb}`, form)).status;
+  }
+
+  for (const name of NAMES)
+    it(name, async () => {
+      const target = await TARGETS[name]();
+      const { right: needed } = STAFF_ACTS[name];
+      const state = async (): Promise<string> => JSON.stringify(await db.sql(target.state));
+      const isAsked = asksForCode(name, 'support');
+      await db.sql('UPDATE staff SET failed_codes=0, locked_until=NULL');
+      const before = await state();
+      const known = (await desk.acts(target.id)).length;
+      let refusals = 0;
+      for (const [right, who] of people)
+        for (const proof of PROOFS) {
+          const isDone = right === needed && (!isAsked || proof === 'right');
+          // Whoever lacks the right is refused before any proof is looked at.
+          if (right !== needed && proof !== 'right' && proof !== 'none') continue;
+          if (isDone) continue;
+          const status = await attempt(who, target, proof);
+          refusals += 1;
+          const acts = await desk.acts(target.id);
+          const last = acts.at(-1);
+          assert.deepEqual(
+            [status, acts.length, last?.action, last?.actorClaimed, last?.channel],
+            [403, known + refusals, `${name}_refused`, who.person.name, 'support'],
+            `${right}, a code that is ${proof}`,
+          );
+          assert.equal(await state(), before, `${right}, a code that is ${proof}`);
+        }
+      const who = people.get(needed);
+      assert(who !== undefined);
+      assert.equal(await attempt(who, target, isAsked ? 'right' : 'none'), 303);
+      assert.notEqual(await state(), before);
+      if (name !== 'adjustment.propose') assert.equal((await desk.acts(target.id)).at(-1)?.action, name);
+    });
+});

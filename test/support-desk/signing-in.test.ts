@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { type Instant, instant } from '../../src/core/instant.js';
+import { deactivateStaff } from '../../src/staff/people.js';
+import { revokeSessions } from '../../src/staff/sessions.js';
+import { proven } from '../support/staff.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
+import { type Answer, formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
+
+const MINUTE_MS = 60_000;
+
+describe('signing in at the support desk', () => {
+  let db: TestDatabase;
+  let desk: TestDesk;
+  const moved = { ms: 0 };
+  const clock = (): Instant => instant(Date.now() + moved.ms);
+  let count = 0;
+  const name = (): string => `somebody ${(count += 1)}`;
+
+  before(async () => {
+    db = await testDatabase();
+    desk = await startTestDesk(db, {}, clock);
+  });
+  beforeEach(() => (moved.ms = 0));
+  after(() => desk.stop());
+
+  const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/')).status === 200;
+  const refusals = async (): Promise<number> =>
+    Number((await db.sql(`SELECT COUNT(*) AS n FROM audit_log WHERE action='staff.sign_in_refused'`))[0]?.n);
+
+  it('shows nothing but the form to whoever is not signed in, and leads back to what was asked for', async () => {
+    const stranger = new Visitor(desk.url, await desk.hire(name()));
+    for (const path of ['/', '/search?text=a', '/transfers/01a1feef-38a9-7169-8296-3070b51f3af4', '/waiting/stuck']) {
+      const { status, headers, text } = await stranger.get(path);
+      const next = encodeURIComponent(path.split('?')[0] ?? '');
+      assert.deepEqual([status, headers.get('location'), text], [303, `/sign-in?next=${next}`, ''], path);
+    }
+    const acted = await stranger.post('/transfers/01a1feef-38a9-7169-8296-3070b51f3af4/approve', { reason: 'a' });
+    assert.equal(acted.status, 303);
+    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/%2f%2fevil'])
+      assert.equal(
+        formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in').fields.next,
+        '/',
+      );
+  });
+
+  it('makes a new session with an id that nobody knew before, and ends the one that the browser brought along', async () => {
+    const visitor = await desk.staffed(name());
+    const first = visitor.cookies.get('desk') ?? '';
+    assert.match(first, /^sst_[A-Za-z0-9_-]{43}$/);
+    const planted = new Visitor(desk.url, visitor.person);
+    planted.cookies.set('desk', 'sst_' + 'A'.repeat(43));
+    assert.equal(await isIn(planted), false);
+    await planted.signIn(await desk.freshCode(planted.person));
+    assert.notEqual(planted.cookies.get('desk'), 'sst_' + 'A'.repeat(43));
+    // Signed in already, and once more by the form of before.
+    const { fields } = formOf((await new Visitor(desk.url, visitor.person).get('/sign-in')).text, '/sign-in');
+    assert.equal((await visitor.get('/sign-in')).status, 303);
+    const again = new Visitor(desk.url, visitor.person);
+    const form = formOf((await again.get('/sign-in')).text, '/sign-in').fields;
+    again.cookies.set('desk', first);
+    const code = await desk.freshCode(visitor.person);
+    assert.equal((await again.post('/sign-in', { ...form, name: visitor.person.name, code })).status, 303);
+    assert.notEqual(again.cookies.get('desk'), first);
+    assert.equal(await isIn(visitor), false, 'the session of before goes on');
+    assert.equal(await isIn(again), true);
+    assert.notDeepEqual(fields, form);
+  });
+
+  it('sets a cookie that no script reads and no other site sends; over TLS for this host alone', async () => {
+    const visitor = new Visitor(desk.url, await desk.hire(name()));
+    const answer = await visitor.signIn(await desk.freshCode(visitor.person));
+    assert.match(
+      answer.headers.getSetCookie()[0] ?? '',
+      /^desk=sst_[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/,
+    );
+    const secure = await startTestDesk(db, { SUPPORT_URL: 'https://desk.example' });
+    try {
+      const other = new Visitor(secure.url, visitor.person);
+      const signed = await other.signIn(await desk.freshCode(visitor.person));
+      assert.match(
+        signed.headers.getSetCookie()[0] ?? '',
+        /^__Host-desk=sst_[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800; Secure$/,
+      );
+      const session = other.cookies.get('__Host-desk') ?? '';
+      other.cookies.clear();
+      other.cookies.set('desk', session);
+      assert.equal(await isIn(other), false, 'a cookie that another host may have set');
+    } finally {
+      await secure.stop();
+    }
+  });
+
+  it('says of a wrong name the same as of a wrong code, and records each once', async () => {
+    const known = new Visitor(desk.url, await desk.hire(name()));
+    const before = await refusals();
+    const texts = [
+      await known.signIn('000000'),
+      await known.signIn(await desk.freshCode(known.person), 'nobody at all'),
+      await known.signIn('', known.person.name),
+    ].map(({ status, text }) => [status, text.replaceAll(/value="[^"]*"/g, '')]);
+    assert.equal(new Set(texts.map(String)).size, 1);
+    assert.equal(texts[0]?.[0], 401);
+    assert.equal(await refusals(), before + 3);
+    assert.equal(known.cookies.has('desk'), false);
+  });
+
+  it('takes a code once', async () => {
+    const person = await desk.hire(name());
+    const code = await desk.freshCode(person);
+    assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 303);
+    assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 401);
+  });
+
+  it('is over after half an hour without a page, after eight hours, when it is revoked, signed out, or the person is', async () => {
+    const idle = await desk.staffed(name());
+    moved.ms = 29 * MINUTE_MS;
+    assert.equal(await isIn(idle), true);
+    moved.ms = 58 * MINUTE_MS;
+    assert.equal(await isIn(idle), true);
+    moved.ms = 89 * MINUTE_MS;
+    assert.equal(await isIn(idle), false);
+    moved.ms = 0;
+    const busy = await desk.staffed(name());
+    for (let minutes = 20; minutes < 480; minutes += 20) {
+      moved.ms = minutes * MINUTE_MS;
+      assert.equal(await isIn(busy), true, `after ${minutes} minutes`);
+    }
+    moved.ms = 481 * MINUTE_MS;
+    assert.equal(await isIn(busy), false);
+    moved.ms = 0;
+    const revoked = await desk.staffed(name());
+    await revokeSessions(desk.core, { staffId: revoked.person.id }, proven(revoked.person));
+    assert.equal(await isIn(revoked), false);
+    const leaving = await desk.staffed(name());
+    const session = leaving.cookies.get('desk') ?? '';
+    const { fields } = formOf((await leaving.get('/')).text, '/sign-out');
+    assert.equal((await leaving.post('/sign-out', fields)).headers.get('location'), '/sign-in');
+    leaving.cookies.set('desk', session);
+    assert.equal(await isIn(leaving), false);
+    const gone = await desk.staffed(name());
+    await deactivateStaff(db.database, clock, gone.person, TEST_ACTOR);
+    assert.equal(await isIn(gone), false);
+  });
+
+  it('hears no more than a few attempts from one address, whatever it claims', async () => {
+    const visitor = new Visitor(desk.url, await desk.hire(name()));
+    const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
+    const attempt = (address: string): Promise<Answer> =>
+      visitor.post('/sign-in', { ...fields, name: 'nobody', code: '000000' }, { 'x-forwarded-for': address });
+    const statuses = [];
+    for (let index = 0; index < 12; index += 1) statuses.push((await attempt(`10.9.9.9, 203.0.113.7`)).status);
+    assert.deepEqual(
+      statuses.slice(0, 10),
+      Array.from({ length: 10 }, () => 401),
+    );
+    assert.deepEqual(statuses.slice(10), [429, 429]);
+    assert.equal((await attempt('203.0.113.8')).status, 401);
+  });
+});
