@@ -1,4 +1,4 @@
-# One image for every process: the API, the worker, the migrations and the operators' command line.
+# One image for every process: the API, the worker, the support desk, the migrations and the operators' command line.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -27,5 +27,5 @@ COPY --from=build --chown=node:node /app/dist ./dist
 COPY --from=build --chown=node:node /app/docs ./docs
 # node, whom the base image has for this.
 USER 1000:1000
-EXPOSE 8080 9090
+EXPOSE 8070 8080 9090
 CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "dist/src/server.js"]

@@ -1,7 +1,7 @@
 /** `npm start`: the whole service with a small world in it, from a fresh clone. What it is made of is in lib/. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiPart, serviceEnv, sharedSettings, workerPart } from './lib/api.mjs';
+import { apiPart, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { welcome, writeDemoFile } from './lib/demo.mjs';
@@ -17,7 +17,7 @@ import { Supervisor } from './lib/supervise.mjs';
 import { findOrBuildTemporal, temporalPart } from './lib/temporal.mjs';
 
 /** Who takes requests stops first, what they stand on last. */
-const STOP_ORDER = ['api', 'worker', 'temporal', 'mysql'];
+const STOP_ORDER = ['api', 'support', 'worker', 'temporal', 'mysql'];
 const RUNTIME = join(RUN, 'runtime.json');
 /** Ctrl-C reaches npm and this process, and npm hands it on: two signals so close are one wish. */
 const SAME_WISH_MS = 1_000;
@@ -90,7 +90,10 @@ function wipe() {
 
 async function bringUp(supervisor, port) {
   const secrets = loadSecrets(RUN);
-  const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin', 'workerAdmin', 'sdkMetrics'];
+  const names = [
+    ...['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin'],
+    ...['workerAdmin', 'sdkMetrics', 'support', 'supportAdmin'],
+  ];
   const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
   rmSync(join(RUN, 'logs'), { recursive: true, force: true });
   const base = `http://127.0.0.1:${port}`;
@@ -99,6 +102,8 @@ async function bringUp(supervisor, port) {
     docs: `${base}/docs`,
     admin: `http://127.0.0.1:${ports.admin}`,
     workerAdmin: `http://127.0.0.1:${ports.workerAdmin}`,
+    support: `http://127.0.0.1:${ports.support}`,
+    supportAdmin: `http://127.0.0.1:${ports.supportAdmin}`,
     temporal: process.env.TEMPORAL_ADDRESS || `127.0.0.1:${ports.temporal}`,
     temporalUi: process.env.TEMPORAL_ADDRESS ? null : `http://127.0.0.1:${ports.temporalUi}`,
   };
@@ -108,7 +113,14 @@ async function bringUp(supervisor, port) {
   ]);
   const { workerAdmin: adminPort, sdkMetrics: sdkMetricsPort } = ports;
   const worker = workerPart({ env, adminPort, sdkMetricsPort, log: log('worker') });
-  await step('Starting the worker', () => supervisor.start(worker));
+  const support = supportPart({
+    ...{ env, addresses, log: log('support') },
+    ...{ port: ports.support, adminPort: ports.supportAdmin },
+  });
+  await Promise.all([
+    step('Starting the worker', () => supervisor.start(worker)),
+    step('Starting the support desk', () => supervisor.start(support)),
+  ]);
   const isPrivate = !process.env.MYSQL_URL;
   const write = () => writeDemoFile({ addresses, urls, isPrivate, world, pid: (name) => supervisor.pid(name) });
   supervisor.onChange = write;

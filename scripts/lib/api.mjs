@@ -56,6 +56,28 @@ export function workerPart({ env, adminPort, sdkMetricsPort, log }) {
   };
 }
 
+/** The part that serves the support desk. */
+export function supportPart({ env, port, adminPort, addresses, log }) {
+  const ui = addresses.temporalUi ? { SUPPORT_TEMPORAL_UI_URL: addresses.temporalUi } : {};
+  return {
+    name: 'support',
+    command: process.execPath,
+    args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/support.js')],
+    env: {
+      ...ui,
+      ...env,
+      SUPPORT_HOST: '127.0.0.1',
+      SUPPORT_PORT: `${port}`,
+      SUPPORT_URL: addresses.support,
+      ADMIN_PORT: `${adminPort}`,
+    },
+    log,
+    isReady: () => answersOk(`${addresses.supportAdmin}/readyz`),
+    readyMs: 60_000,
+    stopMs: 40_000,
+  };
+}
+
 /** The part that serves the API. */
 export function apiPart({ env, port, adminPort, addresses, log }) {
   return {

@@ -12,9 +12,16 @@ export function writeDemoFile({ addresses, urls, isPrivate, world, pid }) {
   writePrivateJson(FILE, {
     base_url: addresses.base,
     docs_url: addresses.docs,
+    support_url: addresses.support,
     admin_url: addresses.admin,
     temporal: { address: addresses.temporal, namespace: 'default', ui_url: addresses.temporalUi },
-    processes: { api: pid('api'), worker: pid('worker'), mysql: pid('mysql'), temporal: pid('temporal') },
+    processes: {
+      api: pid('api'),
+      worker: pid('worker'),
+      support: pid('support'),
+      mysql: pid('mysql'),
+      temporal: pid('temporal'),
+    },
     mysql: {
       host: app.hostname,
       port: Number(app.port),
@@ -42,7 +49,8 @@ export function welcome({ addresses, world }) {
     `The service runs at ${addresses.base}`,
     '',
     `  API documentation   ${addresses.docs}`,
-    `  Metrics and health  ${addresses.admin} (API), ${addresses.workerAdmin} (worker)`,
+    `  Support desk        ${addresses.support} (demo-lead; its code: npm run demo:code -- demo-lead)`,
+    `  Metrics and health  ${addresses.admin} (API), ${addresses.workerAdmin} (worker), ${addresses.supportAdmin} (desk)`,
     ...(addresses.temporalUi ? [`  Temporal UI         ${addresses.temporalUi}`] : []),
     '  For support         docs/support.md: what waits for approval, and how to decide it',
     '  Everything else     .run/demo.json (accounts, tokens, database), .run/logs',

@@ -12,7 +12,9 @@ import {
   readConfig,
   readMigrationConfig,
   readOpsConfig,
+  readSupportConfig,
   readWorkerConfig,
+  SUPPORT_VARIABLES,
   VARIABLES,
   WORKER_VARIABLES,
 } from '../../src/config.js';
@@ -69,6 +71,7 @@ const PROCESSES: Readonly<
 > = {
   api: [VARIABLES, readConfig],
   worker: [WORKER_VARIABLES, readWorkerConfig],
+  support: [SUPPORT_VARIABLES, readSupportConfig],
   migrate: [MIGRATION_VARIABLES, readMigrationConfig],
   ops: [OPS_VARIABLES, readOpsConfig],
 };
@@ -227,6 +230,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(open, [
       ['temporal-ui', '127.0.0.1:8233:8080'],
       ['api', '127.0.0.1:8080:8080'],
+      ['support', '127.0.0.1:8070:8070'],
     ]);
     assert.equal(compose.networks.inside?.internal, true);
     // The worker delivers webhooks and calls rails; operators ask rails.
@@ -309,6 +313,7 @@ describe('the Dockerfile', () => {
       'src/migrate.ts',
       'src/ops/main.ts',
       'src/server.ts',
+      'src/support.ts',
       'src/worker.ts',
     ]);
     assert.ok(programs.every((program) => existsSync(program)));
