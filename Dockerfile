@@ -25,6 +25,8 @@ COPY --from=build --chown=node:node /app/package.json ./
 COPY --from=build --chown=node:node /app/node_modules ./node_modules
 COPY --from=build --chown=node:node /app/dist ./dist
 COPY --from=build --chown=node:node /app/docs ./docs
+# Where the command line keeps who is signed in: a volume begins with these rights.
+RUN install --directory --owner=node --group=node --mode=0700 /app/sessions
 # node, whom the base image has for this.
 USER 1000:1000
 EXPOSE 8070 8080 9090

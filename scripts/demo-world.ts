@@ -7,9 +7,10 @@ import { TokenFile } from './demo/token-file.js';
 
 /**
  * Makes the demo world, or adds what an existing one lacks. Standard output gets one line of JSON: `{"tenants": {…}}`.
- * DEMO_TOKENS_FILE names the file that keeps the tokens, since the service shows each once.
+ * DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that keep the tokens and the secrets of the staff's authenticators, since the
+ * service shows each once.
  */
-const environment = z.object({ DEMO_TOKENS_FILE: z.string().min(1) });
+const environment = z.object({ DEMO_TOKENS_FILE: z.string().min(1), DEMO_STAFF_FILE: z.string().min(1) });
 
 function say(text: string): void {
   process.stderr.write(`${text}\n`);
@@ -18,7 +19,9 @@ function say(text: string): void {
 async function main(): Promise<void> {
   const given = environment.safeParse(process.env);
   if (!given.success)
-    throw new ConfigError('DEMO_TOKENS_FILE is not set (the file that keeps the tokens of the demo world)');
+    throw new ConfigError(
+      'DEMO_TOKENS_FILE or DEMO_STAFF_FILE is not set (the files that keep the secrets of the demo world)',
+    );
   const config = readOpsConfig();
   const encryptionKeys = encryptionKeysOf(config);
   const parts = buildOpsParts(config, say);
@@ -28,6 +31,7 @@ async function main(): Promise<void> {
       encryptionKeys,
       say,
       tokenFile: new TokenFile(given.data.DEMO_TOKENS_FILE),
+      staffFile: given.data.DEMO_STAFF_FILE,
     });
     process.stdout.write(`${JSON.stringify(world)}\n`);
   } finally {

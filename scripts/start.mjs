@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { apiPart, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
-import { welcome, writeDemoFile } from './lib/demo.mjs';
+import { staffFile, welcome, writeDemoFile } from './lib/demo.mjs';
 import { readJson, writePrivateJson } from './lib/files.mjs';
 import { findOrInstallMysql, mysqlPart } from './lib/mysql.mjs';
 import { ROOT, RUN } from './lib/paths.mjs';
@@ -170,11 +170,11 @@ async function startTemporal(supervisor, ports) {
   await step('Starting the Temporal server', () => supervisor.start(part));
 }
 
-/** The demo world's ids and tokens. Tokens are shown once, so the world keeps those that it has made in a file. */
+/** The demo world's ids and tokens. Tokens, and the staff's authenticators, are shown once, so the world keeps them in files. */
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
   const output = await step('Making the demo world', () =>
-    runOurs('dist/scripts/demo-world.js', { ...env, ...tokens }, 'The demo world could not be made'),
+    runOurs('dist/scripts/demo-world.js', { ...env, ...tokens, ...staffFile() }, 'The demo world could not be made'),
   );
   return JSON.parse(output);
 }

@@ -191,7 +191,20 @@ export const OPS_VARIABLES = {
     .default(new Map())
     .describe('how long after an outcome a rail may date its line in a statement: bank-a=3600; an hour unless said'),
   PAYOUT_RAIL_QUIET_S: SUPPORT_VARIABLES.PAYOUT_RAIL_QUIET_S,
-  OPS_OPERATOR: z.string().optional().describe('who acts where --operator is not given; else the user of the machine'),
+  OPS_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('secret: key of the service as which automation acts; never of a person'),
+  OPS_SESSIONS: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('where the sessions of `ops login` are kept; else money-movement/sessions.json under XDG_CONFIG_HOME'),
+  XDG_CONFIG_HOME: z.string().min(1).optional().describe('where a user keeps configuration; ~/.config unless said'),
+  MYSQL_ADMIN_URL: mysqlUrl
+    .optional()
+    .describe('secret: for the first `ops staff add` alone, while nobody of the staff may manage'),
 } as const;
 
 /** What the conformance check of a gateway needs, which has no database. */

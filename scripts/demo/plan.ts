@@ -129,5 +129,5 @@ const initech: TenantPlan = {
 
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
 
-/** One of the operators' support staff, so that approvals can be tried from the Temporal UI at once. */
+/** The operators' people: two, so that what needs a second person can be tried as well. */
 export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({ name, rights: STAFF_RIGHTS }));

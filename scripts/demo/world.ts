@@ -14,7 +14,7 @@ import {
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember, grantRole } from '../../src/access/members.js';
-import { findStaff, setPerson, setService } from '../../src/staff/people.js';
+import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
@@ -28,7 +28,8 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import type { OpsParts } from '../../src/ops/context.js';
-import { type AccountPlan, DEMO_STAFF, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
+import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
+import { makeDemoStaff } from './staff.js';
 import type { TokenFile } from './token-file.js';
 
 /**
@@ -39,6 +40,8 @@ export interface DemoParts extends OpsParts {
   readonly encryptionKeys: Keyring;
   readonly say: (text: string) => void;
   readonly tokenFile: TokenFile;
+  /** The file that keeps the secrets of the staff's authenticators. */
+  readonly staffFile: string;
 }
 
 export interface DemoTenant {
@@ -55,14 +58,17 @@ export interface DemoAccount {
   readonly display_name: string;
 }
 
-const OPERATOR = 'demo';
-const ACTOR = operatorActor(OPERATOR);
+/**
+ * The service in whose name the world is made. Whoever has the database's address makes it, as the first of the staff is made; its
+ * key opens nothing, since nobody keeps it.
+ */
+const SERVICE = 'demo-setup';
+const ACTOR = operatorActor(SERVICE);
 
 export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
   for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(parts, name, plan);
-  for (const wanted of DEMO_STAFF)
-    if ((await findStaff(parts.database.reader, wanted.name)) === undefined) await setPerson(parts, wanted, ACTOR);
+  await makeDemoStaff(parts, parts.staffFile, ACTOR);
   return { tenants: world };
 }
 
@@ -135,13 +141,12 @@ async function payIn(
   if (raw === undefined) return;
   const reference = `demo-${key}-${asset}`;
   const amount = { raw, asset };
-  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, by: await cashier(parts) });
+  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, by: await setUp(parts) });
 }
 
-/** The service in whose name the demo world's money comes in; its key opens nothing, since nobody keeps it. */
-async function cashier(parts: DemoParts): Promise<StaffIdentity> {
-  const known = await findStaff(parts.database.reader, OPERATOR);
-  const service = known ?? (await setService(parts, { name: OPERATOR, rights: ['adjust'] }, ACTOR)).service;
+async function setUp(parts: DemoParts): Promise<StaffIdentity> {
+  const known = await findStaff(parts.database.reader, SERVICE);
+  const service = known ?? (await setService(parts, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
   return identityOf(service, 'ops');
 }
 

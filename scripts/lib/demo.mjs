@@ -5,6 +5,11 @@ import { RUN } from './paths.mjs';
 
 const FILE = join(RUN, 'demo.json');
 
+/** Where the demo world keeps the secrets of its staff's authenticators, as its programs are told. */
+export function staffFile() {
+  return { DEMO_STAFF_FILE: join(RUN, 'demo-staff.json') };
+}
+
 /** Writes .run/demo.json: where everything is, what runs as which process, and the demo world. */
 export function writeDemoFile({ addresses, urls, isPrivate, world, pid }) {
   const app = new URL(urls.url);
@@ -53,6 +58,7 @@ export function welcome({ addresses, world }) {
     `  Metrics and health  ${addresses.admin} (API), ${addresses.workerAdmin} (worker), ${addresses.supportAdmin} (desk)`,
     ...(addresses.temporalUi ? [`  Temporal UI         ${addresses.temporalUi}`] : []),
     '  For support         docs/support.md: what waits for approval, and how to decide it',
+    '  A code of the staff npm run demo:code -- demo-lead (or demo-support)',
     '  Everything else     .run/demo.json (accounts, tokens, database), .run/logs',
     '',
     `A token of acme's owner: ${tokens.owner}`,

@@ -1,27 +1,33 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type Actor, operatorActor } from '../access/audit-log.js';
+import type { Actor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config.js';
-import { checkedText } from '../core/checked-text.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Gateways } from '../payouts/rails/registry.js';
-import { findStaff } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { identityOf } from '../staff/verification.js';
 import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
-import { OpsError, UsageError } from './failures.js';
+import { UsageError } from './failures.js';
 import { linesWithEscapes, Output } from './output.js';
+import { type ActingParts, authorise, findActor, type SignedIn } from './staff/acting.js';
+import { findAdministrator } from './staff/administrator.js';
+import {
+  chosenNeed,
+  declareNeeds,
+  type DeclaredNeeds,
+  namedNeeds,
+  needsCode,
+  type Needs,
+  rightOf,
+} from './staff/needs.js';
+import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.js';
 
 /** What a command works with. */
 export interface Ops extends OpsParts {
   readonly output: Output;
-  /** Who acts, as the records will name them. Throws ApiError invalid_field. */
-  readonly operator: () => string;
-  /** The same as one of the staff. Throws OpsError. */
-  readonly staff: () => Promise<StaffIdentity>;
-  /** The same as the audit log names them. Throws ApiError invalid_field. */
-  readonly actor: () => Actor;
+  /** Those who are signed in from this machine. */
+  readonly sessions: SessionFile;
+  /** Who would act. Throws OpsError where nobody is signed in. */
+  readonly signedIn: () => Promise<SignedIn>;
   /** Throws ConfigError where they are not configured. */
   readonly encryptionKeys: () => Keyring;
   /** Where gateways are, and the keys shared with them. */
@@ -30,6 +36,16 @@ export interface Ops extends OpsParts {
   readonly railQuietMs: ReadonlyMap<string, number>;
   /** How long after an outcome a rail may date its line in a statement, likewise. */
   readonly railStatementDelayMs: ReadonlyMap<string, number>;
+}
+
+/** The same for a command that changes something. */
+export interface ActingOps extends Ops {
+  /** Who acts: signed in, with the right that the command names, and with a code where two people are asked for. */
+  readonly by: () => StaffIdentity;
+  /** The same as the audit log names them. */
+  readonly actor: () => Actor;
+  /** It is the administrator of the database who acts: nobody may manage the staff yet. */
+  readonly isFirst: boolean;
 }
 
 /** One command as its users see it: what it is called, what its help teaches, what it takes. */
@@ -47,9 +63,21 @@ interface CommandFace<S extends z.ZodObject> {
   readonly input: S;
 }
 
-/** A command, and what it does with the service's parts. */
-export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
+/** A command that only reads: whoever has the database's address may, so nobody is asked who they are. */
+export interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
+}
+
+/** A command that changes something, and what it asks for before it is run. */
+export interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
+  readonly needs: Needs<z.infer<S>>;
+  /** Throws UsageError where the options do not go together: before anybody is asked who they are. */
+  readonly check?: (input: z.infer<S>) => void;
+  /** What it is about, where a refusal is recorded. */
+  readonly subject?: (input: z.infer<S>) => string;
+  /** While nobody may manage the staff, whoever has the administrator's address of the database does it. */
+  readonly firstByAdministrator?: true;
+  readonly run: (ops: ActingOps, input: z.infer<S>) => Promise<void>;
 }
 
 /** A command for which there need be no service: it has no database and no configuration. */
@@ -60,7 +88,8 @@ export interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> 
 const globals = z.object({
   json: z.boolean().default(false),
   yes: z.boolean().default(false),
-  operator: z.string().optional(),
+  as: z.string().optional(),
+  code: z.string().optional(),
 });
 
 /** The options of every command. */
@@ -69,40 +98,82 @@ export function withGlobalOptions(program: Command): Command {
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
     .option('--json', 'print JSON instead of a table')
     .option('--yes', 'do not ask before what cannot be undone')
-    .option('--operator <name>', 'who acts (default: OPS_OPERATOR, else your user on this machine)');
+    .option('--as <name>', 'who acts, of those who are signed in here (default: who signed in last)');
 }
 
 export function group(program: Command, name: string, summary: string): Command {
   return program.command(name).description(summary).configureHelp({ showGlobalOptions: true });
 }
 
+export function addQuery<S extends z.ZodObject>(parent: Command, spec: QuerySpec<S>): void {
+  define(parent, spec, 'nothing', (options, input) => withOps(options, (ops) => spec.run(ops, input)));
+}
+
 export function addCommand<S extends z.ZodObject>(parent: Command, spec: CommandSpec<S>): void {
-  define(parent, spec, (options, input) => withOps(options, (ops) => spec.run(ops, input)));
+  define(parent, spec, namedNeeds(spec.needs), (options, input, command) =>
+    withOps(options, (ops, config, acting) => act(spec, input, { ops, config, acting, command })),
+  );
 }
 
 export function addLocalCommand<S extends z.ZodObject>(parent: Command, spec: LocalCommandSpec<S>): void {
-  define(parent, spec, (options, input) => spec.run(new Output(options), input));
+  define(parent, spec, 'nothing', (options, input) => spec.run(new Output(options), input));
 }
 
 type GlobalOptions = z.infer<typeof globals>;
 
+interface Wish {
+  readonly ops: Ops;
+  readonly config: OpsConfig;
+  readonly acting: ActingParts;
+  readonly command: string;
+}
+
+/** The one place where it is decided whether somebody may run a command. */
+async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S>, wish: Wish): Promise<void> {
+  const { ops, config, acting, command } = wish;
+  spec.check?.(input);
+  const need = spec.needs === 'own proof' ? null : chosenNeed(spec.needs, input);
+  if (need === null) return spec.run(actingOps(ops, null, null), input);
+  const first = spec.firstByAdministrator === true ? await findAdministrator(config, ops) : null;
+  if (first !== null) {
+    const { parts, actor } = first;
+    return spec.run(actingOps({ ...ops, ...parts }, null, actor), input).finally(() => parts.database.close());
+  }
+  const identity = await authorise(acting, need, { command, subject: spec.subject?.(input) ?? '' });
+  return spec.run(actingOps(ops, identity, { channel: identity.channel, name: identity.name }), input);
+}
+
+function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null): ActingOps {
+  const known = <T>(who: T | null): T => {
+    if (who === null) throw new Error('a command acts that has not said what it needs');
+    return who;
+  };
+  const isFirst = identity === null && actor !== null;
+  return { ...ops, by: () => known(identity), actor: () => known(actor), isFirst };
+}
+
+const CODE = ['--code <code>', 'what your authenticator shows now; without it you are asked'] as const;
+
 function define<S extends z.ZodObject>(
   parent: Command,
   spec: CommandFace<S>,
-  act: (options: GlobalOptions, input: z.infer<S>) => Promise<void>,
+  needs: DeclaredNeeds,
+  act: (options: GlobalOptions, input: z.infer<S>, command: string) => Promise<void>,
 ): void {
   const command = parent.command(spec.usage).description(spec.summary).configureHelp({ showGlobalOptions: true });
-  for (const [flags, description] of spec.options) command.option(flags, description);
+  declareNeeds(command, needs);
+  const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
+  for (const [flags, description] of [...spec.options, ...codes]) command.option(flags, description);
   const examples = spec.examples.map((example) => `  $ npm run ops -- ${example}`).join('\n');
   command.addHelpText(
     'after',
-    `${spec.explanation === undefined ? '' : `${spec.explanation}\n`}\nExamples:\n${examples}`,
+    `${[spec.explanation, asked(needs)].flatMap((text) => (text === undefined ? [] : `${text}\n`)).join('')}\nExamples:\n${examples}`,
   );
   command.action(async () => {
     const named = argumentsOf(command);
     const given = { ...command.optsWithGlobals(), ...named };
     const input = checked(spec.input, given, new Set(Object.keys(named)));
-    await act(checked(globals, given), input);
+    await act(checked(globals, given), input, nameOf(command));
   });
 }
 
@@ -131,32 +202,40 @@ function checked<S extends z.ZodObject>(
   throw new UsageError(problems.join('; '));
 }
 
-async function withOps(options: GlobalOptions, work: (ops: Ops) => Promise<void>): Promise<void> {
+/** `adjustments propose` */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+}
+
+/** What help says of who may. */
+function asked(needs: DeclaredNeeds): string | undefined {
+  if (needs === 'nothing' || needs === 'own proof') return undefined;
+  const rights = [...new Set(needs.map(rightOf))].join(' or ');
+  const code = needs.some(needsCode) ? ', and asks for a code: it is one step of two people' : '';
+  return `\nNeeds the right to ${rights}${code} (npm run ops -- login --help).`;
+}
+
+async function withOps(
+  options: GlobalOptions,
+  work: (ops: Ops, config: OpsConfig, acting: ActingParts) => Promise<void>,
+): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);
   const parts = buildOpsParts(config, (line) => output.say(line));
-  const operator = (): string => operatorName(options.operator, config);
-  const actor = (): Actor => operatorActor(operator());
-  const staff = (): Promise<StaffIdentity> => staffNamed(parts, operator());
+  const encryptionKeys = (): Keyring => encryptionKeysOf(config);
+  const sessions = new SessionFile(sessionFilePath(config), databaseKey(config.MYSQL_URL));
+  const code = async (name: string): Promise<string | null> =>
+    options.code ?? (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
+  const acting = { ...parts, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
     const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
     const rails = { gateways, railQuietMs, railStatementDelayMs };
-    await work({ ...parts, ...rails, output, operator, actor, staff, encryptionKeys: () => encryptionKeysOf(config) });
+    const ops = { ...parts, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
+    await work(ops, config, acting);
   } finally {
     await parts.desk.drained();
     await parts.database.close();
   }
-}
-
-async function staffNamed({ database }: OpsParts, name: string): Promise<StaffIdentity> {
-  const person = await findStaff(database.reader, name);
-  if (person?.active !== true) throw new OpsError(`${name} is not active staff`);
-  return identityOf(person, 'ops');
-}
-
-const MAX_OPERATOR = 80;
-
-function operatorName(given: string | undefined, config: OpsConfig): string {
-  return checkedText('operator', given ?? config.OPS_OPERATOR ?? userInfo().username, MAX_OPERATOR);
 }

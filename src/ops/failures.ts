@@ -1,6 +1,5 @@
 import { ConfigError } from '../config.js';
-import { ApiError, type Refusal } from '../core/errors.js';
-import type { StaffRight } from '../db/entities/staff.js';
+import { ApiError } from '../core/errors.js';
 import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 
 /** The command cannot do what it was asked; the message says why in one line. */
@@ -13,15 +12,8 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** What the staff asked was refused: who lacks the right is told how it is given. */
-export function staffFailure(refusal: Refusal, name: string, right: StaffRight): Error {
-  if (refusal.code !== 'authority_insufficient') return new ApiError(refusal);
-  return new OpsError(
-    `${refusal.message}; who manages the staff lets them: npm run ops -- staff add ${shellWord(name)} --can ${right}`,
-  );
-}
-
-function shellWord(name: string): string {
+/** A word as a shell takes it. */
+export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }
 

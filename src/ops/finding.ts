@@ -4,6 +4,8 @@ import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { type Adjustment, adjustments, type Transfer, transfers } from '../db/entities/operations.js';
 import { type Account, accounts, type Member, members, type Tenant, tenants } from '../db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import type { Staff } from '../db/entities/staff.js';
+import { findStaff } from '../staff/people.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
@@ -86,5 +88,12 @@ export async function findPayout(reader: Reader, named: string): Promise<Payout>
   const id = parseUuid(named);
   const found = id === null ? undefined : await reader.find(payouts, { id });
   if (found === undefined) throw new OpsError(`there is no payout ${named}`);
+  return found;
+}
+
+/** One of the staff, by a name that folds to the same. */
+export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {
+  const found = await findStaff(reader, name);
+  if (found === undefined) throw new OpsError(`there is nobody called ${name} among the staff`);
   return found;
 }

@@ -61,9 +61,19 @@ export class Output {
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
 
+  /** Lines for the person at the terminal that are part of the result: a QR code. A program gets none. */
+  picture(lines: string): void {
+    if (!this.options.json) this.line(linesWithEscapes(lines));
+  }
+
+  /** Whether there is a person at the keyboard. */
+  get canAsk(): boolean {
+    return process.stdin.isTTY;
+  }
+
   /** What the person at the keyboard types. Throws UsageError where there is nobody; `otherwise` says how else to give it. */
   async ask(question: string, otherwise: string): Promise<string> {
-    if (!process.stdin.isTTY) throw new UsageError(otherwise);
+    if (!this.canAsk) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return (await prompt.question(`${withEscapes(question)}: `)).trim();
@@ -75,7 +85,7 @@ export class Output {
   /** Asks before what cannot be undone. Throws OpsError when the answer is no, or nobody can be asked. */
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
-    if (!process.stdin.isTTY) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
+    if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
       const answer = await prompt.question(`${withEscapes(what)}. This cannot be undone. Go on? [y/N] `);

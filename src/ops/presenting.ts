@@ -1,6 +1,5 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
-import type { Staff } from '../db/entities/staff.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
 import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
@@ -205,10 +204,6 @@ export function actFields(act: AuditRow): Fields {
     tenant_id: act.tenantId,
     details: parseDetails(act),
   };
-}
-
-export function staffFields({ name, rights, active, createdAt }: Staff): Fields {
-  return { name, can: rights, active, created_at: timeOf(createdAt) };
 }
 
 export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {

@@ -15,6 +15,7 @@ import { addOutboxCommands } from './commands/outbox.js';
 import { addPayoutCommands } from './commands/payouts.js';
 import { addPolicyCommands } from './commands/policies.js';
 import { addRailCommands } from './commands/rails.js';
+import { addSignInCommands } from './commands/sign-in.js';
 import { addStaffCommands } from './commands/staff.js';
 import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
@@ -23,6 +24,8 @@ import { addWebhookCommands } from './commands/webhooks.js';
 
 const FIRST_STEPS = `
 First steps:
+  $ MYSQL_ADMIN_URL=… npm run ops -- staff add maria --can read,approve,cancel,pause,adjust,resolve,manage
+  $ npm run ops -- login maria
   $ npm run ops -- tenants add acme
   $ npm run ops -- members add finance --tenant acme
   $ npm run ops -- accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
@@ -37,6 +40,7 @@ export function buildProgram(): Command {
   const program = withGlobalOptions(new Command('npm run ops --'))
     .description('The command line of those who operate the service.')
     .addHelpText('after', FIRST_STEPS);
+  addSignInCommands(program);
   addTenantCommands(program);
   addMemberCommands(program);
   addTokenCommands(program);

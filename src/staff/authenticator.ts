@@ -41,6 +41,11 @@ export function codeAt(secret: string, at: Instant): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
 }
 
+/** The same secret under the first key. Throws UnknownKey. */
+export function resealedFactor(keys: Keyring, id: Uuid, factor: Sealed): Sealed {
+  return seal(keys, unseal(keys, factor, context(id)), context(id));
+}
+
 /** Of the place where a person's secret rests. */
 function context(id: Uuid): string {
   return `staff/${id}/factor`;

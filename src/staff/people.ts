@@ -28,7 +28,7 @@ export interface SetStaff {
 
 /**
  * Adds somebody, or gives somebody who is there exactly these rights, active again. Who has no authenticator gets one. Throws
- * ApiError invalid_field (the name, no right, a name that a service has).
+ * ApiError invalid_field (the name, no right, a name that a service has), invalid_state (the last who may manage would not any more).
  */
 export async function setPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
   const { database, encryptionKeys } = parts;
@@ -71,7 +71,23 @@ export async function findService(
   return identityOf(service, 'ops');
 }
 
-/** From the commit on nothing that they sign changes anything, and their sessions are over. False where they were not active. */
+/** Without anybody who may manage, nobody could let anybody do anything. Throws ApiError invalid_state. */
+async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
+  const managers = (await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })).filter(
+    mayManage,
+  );
+  if (managers.length === 1 && managers[0]?.id === id)
+    throw new ApiError({
+      code: 'invalid_state',
+      message: `${name} is the last person who may manage the staff: let another one manage first`,
+    });
+}
+
+function mayManage({ rights, factorSecret }: Staff): boolean {
+  return rights.includes('manage') && factorSecret !== null;
+}
+
+/** From the commit on nothing that they sign changes anything, and their sessions are over. False where they were not active. Throws ApiError invalid_state: the last who may manage. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,
@@ -81,6 +97,7 @@ export async function deactivateStaff(
   return transact(database, async (transaction) => {
     const known = await transaction.find(staff, { id: person.id }, { forUpdate: true });
     if (known?.active !== true) return false;
+    await keepManager(transaction, known);
     await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
     await endSessions(transaction, clock, person.id);
     const details = { name: person.name };
@@ -102,7 +119,7 @@ export function findStaff(reader: Reader, name: string): Promise<Staff | undefin
 /** True until somebody who can sign may manage: whoever holds the admin's database address makes that one. */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
-  return !people.some(({ rights, factorSecret }) => rights.includes('manage') && factorSecret !== null);
+  return !people.some(mayManage);
 }
 
 /** All open sessions of a person, in a transaction that takes something from them. */
@@ -130,6 +147,7 @@ async function rowOf(
   const folded = foldedName(name);
   if (folded === '') throw new ApiError(invalidField('name', 'unreadable'));
   const known = await transaction.find(staff, { foldedName: folded }, { forUpdate: true });
+  if (known !== undefined && !rights.includes('manage')) await keepManager(transaction, known);
   if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));
   const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
   const unproven = { factorKeyId: null, factorSecret: null, keyHash: null, subjectHash: null };

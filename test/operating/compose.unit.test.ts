@@ -215,7 +215,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('keeps what must last in a volume, and mounts files of ours to be read alone', () => {
-    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data']);
+    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data', 'ops-sessions']);
+    // Made for the user of the image, who alone may read what is in it.
+    assert.match(read('Dockerfile'), /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/);
+    assert.deepEqual(serviceOf('ops').volumes, ['ops-sessions:/app/sessions']);
     assert.deepEqual(serviceOf('mysql').volumes, ['mysql-data:/var/lib/mysql']);
     for (const [name, { volumes }] of services)
       for (const volume of volumes.filter((one) => one.startsWith('.'))) {

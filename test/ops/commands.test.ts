@@ -5,22 +5,28 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
-import { type Ran, run, TEST_KEYS } from './ops.js';
+import { type Ran, run } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
 describe('npm run ops', function () {
   this.timeout(60_000);
   let test: TestDatabase;
+  let people: SignedInPeople;
   const tenant = `ops ${randomUUID()}`;
 
   before(async () => {
     test = await testDatabase();
+    people = new SignedInPeople(test);
+    for (const name of ['mary', 'bob']) await people.signIn(name);
   });
-  after(() => assertLedgerSound(test.database));
+  after(async () => {
+    people.remove();
+    await assertLedgerSound(test.database);
+  });
 
-  const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: 'bob', ENCRYPTION_KEYS: TEST_KEYS });
+  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, people.env);
 
   /** The JSON that a command printed; it must have gone well. */
   async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
@@ -121,15 +127,17 @@ describe('npm run ops', function () {
     assert.ok(!stdout.includes(String(issued.token).slice(-40)));
   });
 
-  it('lets another operator than the proposer post an adjustment', async () => {
-    await json(
+  it('lets another person than the proposer post an adjustment, each by a code', async () => {
+    const proposal = [
       ...['adjustments', 'propose', 'out', '--tenant', tenant, '--account', '$treasury', '--amount', '50000'],
       ...['--asset', 'COPM', '--reference', 'case-1', '--reason', 'Paid in twice'],
-    );
+    ];
+    await json(...(await people.withCode(proposal)));
     const approve = ['adjustments', 'approve', 'case-1', '--tenant', tenant];
-    await fails(1, /another operator/, ...approve, '--yes');
-    await fails(1, /cannot be undone; confirm it with --yes/, ...approve, '--operator', 'mary');
-    const posted = await json(...approve, '--yes', '--operator', 'mary');
+    await fails(1, /a second person does/, ...(await people.withCode([...approve, '--yes'])));
+    const byMary = [...approve, '--as', 'mary'];
+    await fails(1, /cannot be undone; confirm it with --yes/, ...(await people.withCode(byMary)));
+    const posted = await json(...(await people.withCode([...byMary, '--yes'])));
     assert.deepEqual([posted.status, posted.proposed_by, posted.decided_by], ['posted', 'bob', 'mary']);
   });
 

@@ -8,7 +8,9 @@ import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Role, SCOPES } from '../../src/core/permissions.js';
 import { feeSchedules, memberRoles, tenants } from '../../src/db/entities/parties.js';
+import { staff, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { run, TEST_KEYS } from './ops.js';
 
@@ -32,6 +34,7 @@ describe('the demo world', function () {
   let test: TestDatabase;
   let folder: string;
   let tokensFile: string;
+  let staffFile: string;
   let world: World;
 
   before(async () => {
@@ -40,6 +43,7 @@ describe('the demo world', function () {
     test = await freshDatabase(adminUrl, `money_demo_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     folder = mkdtempSync(join(tmpdir(), 'demo-world-'));
     tokensFile = join(folder, 'tokens.json');
+    staffFile = join(folder, 'staff.json');
     world = await make();
   });
   after(async () => {
@@ -53,6 +57,7 @@ describe('the demo world', function () {
     const ran = await run('scripts/demo-world.js', [], {
       MYSQL_URL: test.url,
       DEMO_TOKENS_FILE: tokensFile,
+      DEMO_STAFF_FILE: staffFile,
       ENCRYPTION_KEYS: TEST_KEYS,
     });
     assert.equal(ran.code, 0, ran.stderr);
@@ -218,6 +223,71 @@ describe('the demo world', function () {
       }
     assert.ok(readFileSync(tokensFile, 'utf8').includes(again.tenants.acme.tokens.owner ?? 'none'));
     await assertLedgerSound(test.database);
+  });
+
+  describe('its staff', () => {
+    const ENV = () => ({ MYSQL_URL: test.url, DEMO_STAFF_FILE: staffFile, ENCRYPTION_KEYS: TEST_KEYS });
+    async function printed(name: string): Promise<string> {
+      const { code, stdout, stderr } = await run('scripts/demo-code.js', [name], ENV());
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^\d{6}\n$/);
+      return stdout.trim();
+    }
+    const login = async (name: string): Promise<number | null> => {
+      const env = { ...ENV(), OPS_SESSIONS: join(folder, 'sessions.json') };
+      return (await run('src/ops/main.js', ['login', name, '--code', await printed(name)], env)).code;
+    };
+
+    it('are two people with every right and an authenticator, and the service that made it', async () => {
+      const rows = await test.database.reader.select(staff, {}, { orderBy: ['name'] });
+      assert.deepEqual(
+        rows.map(({ name, kind, active, rights, factorSecret }) => [name, kind, active, rights, factorSecret !== null]),
+        [
+          ['demo-lead', 'person', true, STAFF_RIGHTS, true],
+          ['demo-setup', 'service', true, ['adjust'], false],
+          ['demo-support', 'person', true, STAFF_RIGHTS, true],
+        ],
+      );
+      const made = await test.sql('SELECT DISTINCT actor_claimed AS actor, channel FROM audit_log');
+      assert.deepEqual(made, [{ actor: 'demo-setup', channel: 'ops' }]);
+      assert.equal(statSync(staffFile).mode & 0o777, 0o600);
+    });
+
+    it('sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
+      assert.deepEqual([await login('demo-lead'), await login('demo-lead'), await login('demo-support')], [0, 0, 0]);
+    });
+
+    it('have the same code until it is used, and no other name has any', async () => {
+      await forgetCodes(test.sql);
+      const first = await printed('demo-support');
+      assert.ok([first, await printed('demo-support')].includes(await printed('demo-support')));
+      for (const args of [['nobody'], [], ['demo-lead', 'demo-support']]) {
+        const { code, stdout, stderr } = await run('scripts/demo-code.js', args, ENV());
+        assert.deepEqual([code, stdout], [2, ''], stderr);
+        assert.match(stderr, /name one of demo-support, demo-lead/);
+      }
+    });
+
+    it('get authenticators in a world of before, and new ones where their secrets are lost', async () => {
+      await test.sql(
+        "UPDATE staff SET factor_secret=NULL, factor_key_id=NULL, rights='approve' WHERE name='demo-lead'",
+      );
+      await make();
+      assert.equal(await login('demo-lead'), 0);
+      const [lead] = await test.database.reader.select(staff, { name: 'demo-lead' });
+      assert.deepEqual(lead?.rights, STAFF_RIGHTS);
+      rmSync(staffFile);
+      await make();
+      for (const name of ['demo-lead', 'demo-support']) assert.equal(await login(name), 0);
+    });
+
+    it('stay as they are at the next start: who was deactivated, too', async () => {
+      await test.sql("UPDATE staff SET rights='read' WHERE name='demo-support'");
+      await test.sql("UPDATE staff SET active=0 WHERE name='demo-lead'");
+      const before = await test.sql('SELECT * FROM staff ORDER BY name');
+      await make();
+      assert.deepEqual(await test.sql('SELECT * FROM staff ORDER BY name'), before);
+    });
   });
 
   async function counts(): Promise<unknown> {

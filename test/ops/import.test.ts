@@ -12,6 +12,7 @@ import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, makeTenant, TEST_ACTOR, type TestTenant } from '../support/world.js';
 import { type Ran, run } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
 
 const RESULT = z.strictObject({
   lines: z.number(),
@@ -26,16 +27,22 @@ describe('the import of accounts', function () {
   let test: TestDatabase;
   let world: TestTenant;
   let folder: string;
+  let people: SignedInPeople;
 
   before(async () => {
     test = await testDatabase();
     folder = mkdtempSync(join(tmpdir(), 'import-'));
+    people = new SignedInPeople(test);
+    await people.signIn('maria', ['manage']);
   });
   beforeEach(async () => {
     world = await makeTenant(test.database);
   });
   afterEach(() => assertLedgerSound(test.database));
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => {
+    people.remove();
+    rmSync(folder, { recursive: true });
+  });
 
   function file(content: string | Buffer): string {
     const path = join(folder, `${randomUUID()}.csv`);
@@ -43,10 +50,7 @@ describe('the import of accounts', function () {
     return path;
   }
   const ops = (path: string, ...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args], {
-      MYSQL_URL: test.url,
-      OPS_OPERATOR: 'maria',
-    });
+    run('src/ops/main.js', ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args], people.env);
   /** What the command counted; it must end with this code. */
   async function imported(code: number, path: string, ...args: readonly string[]) {
     const ran = await ops(path, ...args);

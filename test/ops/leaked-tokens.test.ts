@@ -11,6 +11,7 @@ import { answered, type Bank, type Json, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { makeToken, TEST_ACTOR } from '../support/world.js';
 import { type Ran, run } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
 
 const MINUTE_MS = 60_000;
 
@@ -19,18 +20,24 @@ describe('the tokens of a member', function () {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
+  let people: SignedInPeople;
 
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
+    people = new SignedInPeople(db);
+    await people.signIn('maria', ['manage']);
   });
   beforeEach(async () => {
     bank = await openBank(api);
   });
-  after(() => api.stop());
+  after(async () => {
+    people.remove();
+    await api.stop();
+  });
 
   const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', ['tokens', ...args, '--operator', 'maria', '--json'], { MYSQL_URL: db.url });
+    run('src/ops/main.js', ['tokens', ...args, '--json'], people.env);
 
   it('end all at once by one command, those of others do not, and the audit log has each', async () => {
     const { id: tenantId, name } = bank.tenant.tenant;

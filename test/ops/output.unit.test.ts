@@ -33,7 +33,9 @@ describe('the help of the operators', () => {
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['set', 'list', 'remove'].map((name) => `policies ${name}`),
         ...['list', 'show', 'approve', 'reject', 'cancel'].map((name) => `transfers ${name}`),
-        ...['add', 'list', 'deactivate'].map((name) => `staff ${name}`),
+        ...['add', 'add-service', 'list', 'deactivate', 'reset-factor', 'sessions', 'revoke-session', 'unbind'].map(
+          (name) => `staff ${name}`,
+        ),
         ...['status', 'list', 'release', 'rebuild'].map((name) => `outbox ${name}`),
         ...['list', 'show', 'stuck', 'approve', 'reject', 'cancel', 'retry', 'resolve', 'reconcile'].map(
           (name) => `payouts ${name}`,
@@ -46,6 +48,7 @@ describe('the help of the operators', () => {
         ...['show', 'set'].map((name) => `events retention ${name}`),
         ...['list', 'roll', 'rotate'].map((name) => `keys ${name}`),
         'accounts reset-clock',
+        ...['login', 'logout', 'whoami'],
         'webhooks listen',
         'audit',
         'audit-log',

@@ -8,13 +8,17 @@ import { PAGES, shellBlocks } from '../operating/pages.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { object } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { run, TEST_KEYS } from './ops.js';
 
 const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
+const DEMO_CODE = fileURLToPath(new URL('../../scripts/demo-code.js', import.meta.url));
 const PRINTED_URL = 'http://127.0.0.1:8080';
-/** `npm run ops -- …` without npm, and no time for what nobody does here. */
-const SHELL = 'npm() { shift 3; "$NODE" "$PROGRAM" "$@"; }; sleep() { :; };';
+/** `npm run ops -- …` and `npm run --silent demo:code -- …` without npm, and no time for what nobody does here. */
+const SHELL = `npm() {
+  if [ "$2" = --silent ]; then shift 4; "$NODE" "$DEMO_CODE" "$@"; else shift 3; "$NODE" "$PROGRAM" "$@"; fi
+}; sleep() { :; };`;
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
 describe('the commands of the pages', function () {
@@ -32,6 +36,7 @@ describe('the commands of the pages', function () {
     const world = await run('scripts/demo-world.js', [], {
       MYSQL_URL: test.url,
       DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
+      DEMO_STAFF_FILE: join(folder, 'staff.json'),
       ENCRYPTION_KEYS: TEST_KEYS,
     });
     assert.equal(world.code, 0, world.stderr);
@@ -45,6 +50,7 @@ describe('the commands of the pages', function () {
     await test.sql(`DROP USER '${test.name}'@'%'`);
     await test.close();
   });
+  beforeEach(() => forgetCodes(test.sql));
   afterEach(() => assertLedgerSound(test.database));
 
   /** What they print when they run one after the other in one shell. Fails when one of them does. */
@@ -52,7 +58,11 @@ describe('the commands of the pages', function () {
     const script = blocks.join('\n').replaceAll(PRINTED_URL, api.baseUrl);
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${SHELL}\n${script}`], {
       cwd: folder,
-      env: { PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS, NODE: process.execPath, PROGRAM },
+      env: {
+        ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
+        ...{ NODE: process.execPath, PROGRAM, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
+        OPS_SESSIONS: join(folder, 'sessions.json'),
+      },
     });
     const text = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
@@ -97,7 +107,7 @@ describe('the commands of the pages', function () {
   });
 
   it('set up a second tenant that can send', async () => {
-    const output = await printed(...walkthrough('A second tenant'));
+    const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
     const ready = await test.sql(
       `SELECT b.available, a.verified_at IS NOT NULL AS is_verified FROM accounts a

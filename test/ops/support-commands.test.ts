@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
-import { type StaffRight, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
+import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, type Json, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { type Ran, run, TEST_KEYS } from './ops.js';
-import { addStaff } from '../support/staff.js';
+import { assertLedgerSound } from '../support/world.js';
+import { type Ran, run } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 const ROWS = z.array(OBJECT);
@@ -20,6 +20,7 @@ describe('what operators do for support', function () {
   let api: TestApi;
   let own: GuardedBank;
   let tenant: string;
+  let people: SignedInPeople;
   /** Support staff with every right, named as nobody else of this database. */
   const mary = `mary ${randomUUID()}`;
 
@@ -28,19 +29,18 @@ describe('what operators do for support', function () {
     api = await startTestApi(test);
     own = await openGuarded(api, { approvals: 2 });
     tenant = own.bank.tenant.tenant.name;
-    await staff(mary, STAFF_RIGHTS);
+    people = new SignedInPeople(test);
+    await people.signIn(mary);
   });
   // What this tenant has in the outbox would be found by others' sweepers.
   afterEach(() => test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`));
   after(async () => {
+    people.remove();
     await api.stop();
     await assertLedgerSound(test.database);
   });
 
-  const staff = (name: string, rights: readonly StaffRight[]) => addStaff(test.database, { name, rights }, TEST_ACTOR);
-
-  const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', args, { MYSQL_URL: test.url, OPS_OPERATOR: mary, ENCRYPTION_KEYS: TEST_KEYS });
+  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, people.env);
 
   async function json(...args: readonly string[]): Promise<unknown> {
     const { code, stdout, stderr } = await ops(...args, '--json');
@@ -143,19 +143,28 @@ describe('what operators do for support', function () {
   it('lets active staff with the right alone act, and tells the others what to do', async () => {
     const id = await pend();
     const leo = `leo ${randomUUID()}`;
-    const by = (name: string, action = 'approve') => [
-      ...['transfers', action, id, '--reason', 'ticket 4', '--yes', '--operator', name],
-    ];
-    const advice = (right: string): RegExp =>
-      new RegExp(`is not active staff; .*npm run ops -- staff add '${leo}' --can ${right}\n$`);
-    await fails(1, advice('approve'), ...by(leo));
-    await fails(1, advice('cancel'), ...by(leo, 'cancel'));
+    const by = (action: string) => ['transfers', action, id, '--reason', 'ticket 4', '--yes', '--as', leo];
+    await fails(
+      1,
+      new RegExp(`^error: ${leo} is not signed in here: npm run ops -- login '${leo}'\n$`),
+      ...by('cancel'),
+    );
+    await people.signIn(leo, ['pause']);
+    people.file.keep(people.file.find(mary)!, systemClock());
+    const advice = (right: string, all: string): RegExp =>
+      new RegExp(`lacks the right to ${right}; .*npm run ops -- staff add '${leo}' --can ${all}\n$`);
+    await fails(1, advice('approve', 'approve,pause'), ...by('approve'));
+    await fails(1, advice('approve', 'approve,pause'), ...by('reject'));
+    await fails(1, advice('cancel', 'cancel,pause'), ...by('cancel'));
     await one('staff', 'add', leo, '--can', 'cancel');
-    await fails(1, /lacks the right to approve/, ...by(leo, 'reject'));
+    await fails(1, /lacks the right to approve/, ...by('reject'));
     await one('staff', 'deactivate', leo);
-    await fails(1, advice('cancel'), ...by(leo, 'cancel'));
+    await fails(1, new RegExp(`the session of ${leo} is over: npm run ops -- login '${leo}'\n$`), ...by('cancel'));
     const refused = await rows('audit-log', '--subject', id);
-    assert.equal(refused.filter((act) => text(act.action).endsWith('_refused')).length, 4);
+    assert.deepEqual(
+      refused.filter((act) => text(act.action).endsWith('_refused')).map((act) => act.actor_claimed),
+      [leo, leo, leo, leo, leo],
+    );
     assert.equal((await own.read(id)).status, 'pending_approval');
     await fails(2, /--reason is required/, 'transfers', 'approve', id);
     await fails(1, /reason is not valid/, 'transfers', 'approve', id, '--yes', '--reason', 'x'.repeat(141));

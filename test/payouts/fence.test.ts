@@ -3,7 +3,8 @@ import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
-import { run, TEST_KEYS } from '../ops/ops.js';
+import { run } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -21,12 +22,15 @@ describe('a payout whose money was given back', () => {
   let api: TestApi;
   let own: PayoutBank;
   let gateway: MisbehavingGateway;
+  let people: SignedInPeople;
   let rails: ReturnType<typeof railsOf>;
   let id: Uuid;
   let elapsedMs = 0;
 
   before(async () => {
     db = await testDatabase();
+    people = new SignedInPeople(db);
+    await people.signIn('leo', ['resolve']);
     gateway = await MisbehavingGateway.start();
     const environment = {
       PAYOUT_RAILS: `*=${RAIL}`,
@@ -46,6 +50,7 @@ describe('a payout whose money was given back', () => {
 
   after(async () => {
     await assertLedgerSound(db.database);
+    people.remove();
     gateway.stop();
     await api.stop();
   });
@@ -85,8 +90,7 @@ describe('a payout whose money was given back', () => {
     await lostOnce();
     const gate = gateway.hold('inquiry');
     const retrying = run('src/ops/main.js', ['payouts', 'retry', id, '--json'], {
-      MYSQL_URL: db.url,
-      ENCRYPTION_KEYS: TEST_KEYS,
+      ...people.env,
       PAYOUT_RAIL_URLS: `bank-a=${gateway.url}`,
       PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
       PAYOUT_RAIL_KEYS: KEYS,

@@ -6,10 +6,10 @@ import type { Uuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, type Json, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { hire } from '../support/temporal-world.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
   accountNumber,
@@ -26,10 +26,13 @@ describe('the operators of payouts', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
+  let people: SignedInPeople;
 
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
+    people = new SignedInPeople(db);
+    for (const name of ['leo', 'maria']) await people.signIn(name);
   });
 
   beforeEach(async () => {
@@ -37,12 +40,14 @@ describe('the operators of payouts', () => {
   });
 
   after(async () => {
+    people.remove();
     await assertLedgerSound(db.database);
     await api.stop();
   });
 
-  const ops = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
-    run('src/ops/main.js', args, { MYSQL_URL: db.url, ENCRYPTION_KEYS: TEST_KEYS, ...env });
+  /** What two people do comes with a code. */
+  const ops = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+    run('src/ops/main.js', args.includes('resolve') ? await people.withCode(args) : args, { ...people.env, ...env });
   const json = async (...args: string[]): Promise<Json> => {
     const { code, stdout, stderr } = await ops([...args, '--json', '--yes']);
     assert.equal(code, 0, stderr);
@@ -80,14 +85,14 @@ describe('the operators of payouts', () => {
   it('resolve with a second person: completed, with everything that the rail would have done', async function () {
     this.timeout(60_000);
     const id = await silent();
-    await json('payouts', 'resolve', id, '--as', 'completed', '--reason', 'on the statement', '--operator', 'maria');
+    await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
-    await refused(/a second person must/, 'payouts', 'resolve', id, '--approve', '--operator', 'maria');
-    await refused(/proposed already/, 'payouts', 'resolve', id, '--as', 'failed', '--reason', 'x', '--operator', 'leo');
-    const after = await json('payouts', 'resolve', id, '--approve', '--operator', 'leo');
+    await refused(/a second person does/, 'payouts', 'resolve', id, '--approve', '--as', 'maria');
+    await refused(/proposed already/, 'payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'x', '--as', 'leo');
+    const after = await json('payouts', 'resolve', id, '--approve', '--as', 'leo');
     assert.equal(after.status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
-    await refused(/no resolution is proposed/, 'payouts', 'resolve', id, '--approve', '--operator', 'leo');
+    await refused(/no resolution is proposed/, 'payouts', 'resolve', id, '--approve', '--as', 'leo');
     assert.deepEqual(await actsOn(id), ['payout.resolve_propose maria', 'payout.resolve_approve leo']);
     await assertSameStory(own, id);
   });
@@ -96,13 +101,13 @@ describe('the operators of payouts', () => {
     this.timeout(90_000);
     const [failed, done] = [await silent(), await own.pay()];
     await railsOf(db).submissions.submit(done);
-    await json('payouts', 'resolve', failed, '--as', 'completed', '--reason', 'a slip', '--operator', 'maria');
-    await json('payouts', 'resolve', failed, '--reject', '--operator', 'maria');
-    await json('payouts', 'resolve', failed, '--as', 'failed', '--reason', 'never arrived', '--operator', 'maria');
-    assert.equal((await json('payouts', 'resolve', failed, '--approve', '--operator', 'leo')).status, 'failed');
-    await refused(/cannot be resolved as failed/, 'payouts', 'resolve', done, '--as', 'failed', '--reason', 'x');
-    await json('payouts', 'resolve', done, '--as', 'returned', '--reason', 'came back', '--operator', 'maria');
-    assert.equal((await json('payouts', 'resolve', done, '--approve', '--operator', 'leo')).status, 'returned');
+    await json('payouts', 'resolve', failed, '--outcome', 'completed', '--reason', 'a slip', '--as', 'maria');
+    await json('payouts', 'resolve', failed, '--reject', '--as', 'maria');
+    await json('payouts', 'resolve', failed, '--outcome', 'failed', '--reason', 'never arrived', '--as', 'maria');
+    assert.equal((await json('payouts', 'resolve', failed, '--approve', '--as', 'leo')).status, 'failed');
+    await refused(/cannot be resolved as failed/, 'payouts', 'resolve', done, '--outcome', 'failed', '--reason', 'x');
+    await json('payouts', 'resolve', done, '--outcome', 'returned', '--reason', 'came back', '--as', 'maria');
+    assert.equal((await json('payouts', 'resolve', done, '--approve', '--as', 'leo')).status, 'returned');
     for (const id of [failed, done]) await assertSameStory(own, id);
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
   });
@@ -118,9 +123,9 @@ describe('the operators of payouts', () => {
     const { why, contradicting } = stuck.find((one) => one.id === id)!;
     assert.equal(why, 'the rail contradicts what it said before, or what we know');
     assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
-    assert.equal((await json('payouts', 'retry', id, '--operator', 'leo')).status, 'failed');
-    await json('payouts', 'resolve', id, '--as', 'completed', '--reason', 'on the statement', '--operator', 'maria');
-    assert.equal((await json('payouts', 'resolve', id, '--approve', '--operator', 'leo')).status, 'completed');
+    assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
+    await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
+    assert.equal((await json('payouts', 'resolve', id, '--approve', '--as', 'leo')).status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
     await assertSameStory(own, id);
   });
@@ -129,11 +134,11 @@ describe('the operators of payouts', () => {
     this.timeout(60_000);
     const id = await silent();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
-    await json('payouts', 'resolve', id, '--as', 'failed', '--reason', 'never arrived', '--operator', 'maria');
+    await json('payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'never arrived', '--as', 'maria');
     const { attemptedAt } = await rowOf(db, id);
     assert(attemptedAt !== null);
     const until = (seconds: number) => new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
-    const approve = ['payouts', 'resolve', id, '--approve', '--operator', 'leo', '--yes'];
+    const approve = ['payouts', 'resolve', id, '--approve', '--as', 'leo', '--yes'];
     assert.match((await ops(approve)).stderr, until(86_400));
     assert.match((await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' })).stderr, until(3_600));
     await db.change(`UPDATE payouts SET attempted_at=attempted_at - INTERVAL 1 HOUR WHERE id=${idLiteral(id)}`);
@@ -146,26 +151,16 @@ describe('the operators of payouts', () => {
     this.timeout(90_000);
     const lost = await own.pay('07');
     await railsOf(db).submissions.submit(lost);
-    assert.equal((await json('payouts', 'retry', lost, '--operator', 'leo')).status, 'completed');
+    assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
     assert.deepEqual(await actsOn(lost), ['payout.retry leo']);
     await own.guard(1);
     const [approved, rejected] = [await own.pend(), await own.pend()];
-    const person = await hire(db.database);
-    const by = ['--operator', person.name, '--reason', 'asked for'];
+    const by = ['--reason', 'asked for'];
     assert.equal((await json('payouts', 'approve', approved, ...by)).status, 'approved');
     assert.equal((await json('payouts', 'cancel', approved, ...by)).status, 'canceled');
     assert.equal((await json('payouts', 'reject', rejected, ...by)).status, 'rejected');
-    assert.deepEqual(await actsOn(approved), [`payout.approve ${person.name}`, `payout.cancel ${person.name}`]);
-    await refused(
-      /is not active staff/,
-      'payouts',
-      'cancel',
-      await own.pend(),
-      '--operator',
-      'nobody',
-      '--reason',
-      'x',
-    );
+    assert.deepEqual(await actsOn(approved), ['payout.approve maria', 'payout.cancel maria']);
+    await refused(/nobody is not signed in here/, 'payouts', 'cancel', await own.pend(), '--as', 'nobody', ...by);
   });
 
   it("compare a day with the rail's statement: every difference, and none where they agree", async function () {

@@ -17,8 +17,15 @@ export function staffPartsOf(database: Database, clock = systemClock): StaffPart
   return { database, clock, encryptionKeys: TEST_KEYS };
 }
 
+/** Databases in which somebody may manage the staff: a test may let go whom it added. */
+const managed = new WeakSet<Database>();
+
 /** Somebody of the staff, whose authenticator the test holds. */
 export async function addStaff(database: Database, wanted: WantedStaff, actor: Actor = TEST_ACTOR): Promise<Staff> {
+  if (!managed.has(database)) {
+    managed.add(database);
+    await setPerson(staffPartsOf(database), { name: 'Manager of the staff', rights: ['manage'] }, TEST_ACTOR);
+  }
   const { person, factor } = await setPerson(staffPartsOf(database), wanted, actor);
   if (factor !== null) secrets.set(person.id, factor.secret);
   return person;

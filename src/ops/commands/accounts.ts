@@ -7,7 +7,7 @@ import { openAccount } from '../../accounts/opening.js';
 import { type Changed, type Decided, freezeAccount, unfreezeAccount } from '../../accounts/status.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { grants, limit, optionalText, text } from '../inputs.js';
@@ -60,6 +60,7 @@ that it dates no other. Where it is soon, wait. Else this lets it go on from now
 backwards in time at this place, so lists by created_at are not exact around it.`,
     examples: ["accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'"],
     input: z.object({ accountId: text, reason: text }),
+    needs: 'manage',
     run: async (ops, { accountId, reason }) => {
       const id = parseUuid(accountId);
       if (id === null) throw new UsageError(`${accountId} is no id`);
@@ -94,6 +95,7 @@ function addOpening(own: Command): void {
       phone: optionalText,
       grant: grants,
     }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
       const granted = await Promise.all(
@@ -109,7 +111,7 @@ function addOpening(own: Command): void {
 }
 
 function addReading(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's accounts, newest first",
     options: [TENANT, ['--limit <count>', 'how many at most (default: 100)']],
@@ -122,7 +124,7 @@ function addReading(own: Command): void {
       if (found.length === input.limit) output.say(`The newest ${input.limit}; --limit shows more.`);
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <account>',
     summary: 'one account with its balances and members, by id, alias or phone',
     options: [WITHIN],
@@ -153,6 +155,7 @@ function addChange(own: Command, { usage, summary, done, question, change }: Cha
     options: [WITHIN, ['--reason <text>', 'why, for the audit log; up to 140 characters']],
     examples: [`${example} --reason 'asked for in ticket 118'`],
     input: z.object({ account: text, tenant: optionalText, reason: optionalText }),
+    needs: 'manage',
     run: async (ops, { reason, ...named }) => {
       const found = await findAccount(ops.database.reader, named);
       if (question !== undefined && found.status !== 'closed')

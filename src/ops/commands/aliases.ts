@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
 import { optionalText, text } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
@@ -18,6 +18,7 @@ export function addAliasCommands(program: Command): void {
     options: [],
     examples: ["aliases reserve '$tesoreria'"],
     input: z.object({ alias: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { alias }) => {
       const isNew = await reserveAlias(database, clock, alias, actor());
       output.one({ alias, reserved: true });
@@ -30,13 +31,14 @@ export function addAliasCommands(program: Command): void {
     options: [],
     examples: ["aliases unreserve '$tesoreria'"],
     input: z.object({ alias: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { alias }) => {
       const wasReserved = await unreserveAlias(database, clock, alias, actor());
       output.one({ alias, reserved: false });
       if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: 'the reserved aliases',
     options: [],
@@ -55,6 +57,7 @@ export function addAliasChanges(own: Command): void {
     options: [WITHIN],
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
     input: z.object({ account: text, alias: text, tenant: optionalText }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { alias, ...named }) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null && found.alias !== alias)
@@ -68,6 +71,7 @@ export function addAliasChanges(own: Command): void {
     options: [WITHIN],
     examples: ["accounts release-alias '$ana' --tenant acme"],
     input: z.object({ account: text, tenant: optionalText }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const found = await findAccount(database.reader, named);
       if (found.alias !== null)

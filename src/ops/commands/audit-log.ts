@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { chainHeads, listActs } from '../../access/audit-log.js';
 import type { Uuid } from '../../core/ids.js';
 import { verifyAuditLog } from '../../ledger/auditor/audit.js';
-import { addCommand, type Ops } from '../command.js';
+import { addQuery, type Ops } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { limit, optionalText } from '../inputs.js';
@@ -15,7 +15,7 @@ content. --verify recomputes them, shows the last line of each chain, and ends w
 shows elsewhere: whoever can write the whole log anew can do so with other hashes alone.`;
 
 export function addAuditLogCommand(program: Command): void {
-  addCommand(program, {
+  addQuery(program, {
     usage: 'audit-log',
     summary: 'who did what that needs a privilege, newest first; the application can change and delete no line of it',
     options: [

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { audit } from '../../ledger/auditor/audit.js';
-import { addCommand } from '../command.js';
+import { addQuery } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { optionalText } from '../inputs.js';
 
 export function addAuditCommand(program: Command): void {
-  addCommand(program, {
+  addQuery(program, {
     usage: 'audit',
     summary: "prove the ledger's invariants, and print what breaks them; it may run while money moves",
     options: [['--tenant <tenant>', 'only what belongs to this tenant (id or name)']],

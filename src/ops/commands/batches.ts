@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { checkedText } from '../../core/checked-text.js';
+import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
@@ -11,9 +12,7 @@ import { deleteUploadedBytesAs } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
 import { MAX_REASON } from '../../batches/steering.js';
 import type { BatchAct } from '../../temporal/contracts.js';
-import { STAFF_ACTS } from '../../staff/rules.js';
-import { addCommand, group } from '../command.js';
-import { staffFailure } from '../failures.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
@@ -30,7 +29,7 @@ export function addBatchCommands(program: Command): void {
     action: 'cancel',
     summary: 'withdraw a batch that is ready; end one that is being paid: what was held is free at once',
     explanation:
-      '\n\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
+      '\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
     question: (batch) =>
       batch.status === 'executing'
         ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
@@ -40,7 +39,7 @@ export function addBatchCommands(program: Command): void {
 }
 
 function addReading(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's batches, newest first",
     options: [
@@ -61,7 +60,7 @@ function addReading(own: Command): void {
       if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <batch>',
     summary: 'one batch: its state, its sums, and how far its payment is',
     options: [],
@@ -79,26 +78,22 @@ interface Steering {
   readonly question?: (batch: BonusBatch) => string;
 }
 
-function addSteering(own: Command, { action, summary, explanation = '', question }: Steering): void {
-  const { right } = STAFF_ACTS[`bonus_batch.${action}`];
+function addSteering(own: Command, { action, summary, explanation, question }: Steering): void {
   addCommand(own, {
     usage: `${action} <batch>`,
     summary,
     options: [['--reason <text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`]],
-    explanation: `
-Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
-to ${right}; the reason is recorded with the name.${explanation}`,
-    examples: [
-      `batches ${action} 01930000-0000-7000-8000-000000000000 --operator maria --reason 'asked for in ticket 118'`,
-    ],
+    ...(explanation === undefined ? {} : { explanation }),
+    examples: [`batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`],
     input: z.object({ batch: text, reason: text }),
+    needs: `bonus_batch.${action}`,
+    subject: ({ batch }) => batch,
     run: async (ops, input) => {
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const by = await ops.staff();
-      const result = await actOnBatch(ops, { batchId: batch.id, action, by, reason, actId: newId() });
-      if ('refusal' in result) throw staffFailure(result.refusal, by.name, right);
+      const result = await actOnBatch(ops, { batchId: batch.id, action, by: ops.by(), reason, actId: newId() });
+      if ('refusal' in result) throw new ApiError(result.refusal);
       ops.output.one(batchFields(result.batch));
     },
   });
@@ -111,6 +106,7 @@ function addRemoval(own: Command): void {
     options: [['--older-than <time>', 'how long ago they were validated: 7d, 24h']],
     examples: ['batches remove-uploads --older-than 7d --yes'],
     input: z.object({ olderThan: duration }),
+    needs: 'manage',
     run: async ({ database, clock, output, actor }, { olderThan }) => {
       await output.confirm('Delete the bytes of validated files');
       const before = instant(clock() - olderThan);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { LEAST_DAYS, readRetention, setRetention } from '../../events/retention.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
 
 export function addEventCommands(program: Command): void {
   const own = group(program, 'events', 'the event log');
   const retention = group(own, 'retention', 'how long the log keeps events');
-  addCommand(retention, {
+  addQuery(retention, {
     usage: 'show',
     summary: 'how long events are kept',
     options: [],
@@ -20,6 +20,7 @@ export function addEventCommands(program: Command): void {
     options: [],
     examples: ['events retention set 400', 'events retention set forever'],
     input: z.object({ days }),
+    needs: 'manage',
     run: async (ops, wanted) => {
       if (wanted.days !== null)
         await ops.output.confirm(`Remove the events of every tenant that are older than ${wanted.days} days`);

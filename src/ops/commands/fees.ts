@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee-schedules.js';
 import { FEE_OPERATIONS } from '../../db/entities/parties.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { ASSET_OPTION, asset, raw, text } from '../inputs.js';
@@ -41,6 +41,7 @@ export function addFeeCommands(program: Command): void {
       floor: raw.prefault('0'),
       cap: raw.optional(),
     }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, flat, basisPoints, floor, cap, ...of }) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);
       const schedule = { tenantId, ...of, flatRaw: flat, basisPoints, floorRaw: floor, capRaw: cap ?? null };
@@ -48,7 +49,7 @@ export function addFeeCommands(program: Command): void {
       output.one(feeFields(schedule));
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: 'what a tenant charges; what is not listed is free',
     options: [TENANT],
@@ -65,6 +66,7 @@ export function addFeeCommands(program: Command): void {
     options: [TENANT, OPERATION, ASSET_OPTION],
     examples: ['fees remove --tenant acme --operation payout --asset COPM'],
     input: z.object({ tenant: text, operation, asset }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
       const { id } = await findTenant(database.reader, tenant);
       const removed = await removeFeeSchedule(database, clock, { tenantId: id, ...of }, actor());

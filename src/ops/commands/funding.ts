@@ -4,7 +4,7 @@ import { formatAmount } from '../../core/amount.js';
 import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
 import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { ASSET_OPTION, asset, direction, limit, optionalText, raw, text } from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
@@ -39,6 +39,8 @@ export function addPayInCommands(program: Command): void {
       reference: text,
       description: optionalText,
     }),
+    needs: 'payin.record',
+    subject: ({ reference }) => reference,
     run: async (ops, { reference, description, ...input }) => {
       const account = await findAccount(ops.database.reader, input);
       const amount = { raw: input.amount, asset: input.asset };
@@ -49,7 +51,7 @@ export function addPayInCommands(program: Command): void {
         amount,
         reference,
         description: description ?? null,
-        by: await ops.staff(),
+        by: ops.by(),
       });
       ops.output.one(payInFields(resource));
       if (replayed) ops.output.say(REPLAYED);
@@ -58,11 +60,11 @@ export function addPayInCommands(program: Command): void {
 }
 
 export function addAdjustmentCommands(program: Command): void {
-  const own = group(program, 'adjustments', 'corrections: one operator proposes, another one approves');
+  const own = group(program, 'adjustments', 'corrections: one person proposes, another one approves');
   addProposal(own);
   addApproval(own);
   addRejection(own);
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's adjustments, newest first",
     options: [
@@ -102,6 +104,8 @@ function addProposal(own: Command): void {
       reference: text,
       reason: text,
     }),
+    needs: 'adjustment.propose',
+    subject: ({ reference }) => reference,
     run: async (ops, { reference, reason, ...input }) => {
       const account = await findAccount(ops.database.reader, input);
       const { resource, replayed } = await proposeAdjustment(ops, {
@@ -111,10 +115,10 @@ function addProposal(own: Command): void {
         amount: { raw: input.amount, asset: input.asset },
         reference,
         reason,
-        by: await ops.staff(),
+        by: ops.by(),
       });
       ops.output.one(adjustmentFields(resource));
-      ops.output.say(replayed ? REPLAYED : 'Another operator posts it: npm run ops -- adjustments approve --help');
+      ops.output.say(replayed ? REPLAYED : 'A second person posts it: npm run ops -- adjustments approve --help');
     },
   });
 }
@@ -124,10 +128,12 @@ const DECISION = z.object({ reference: text, tenant: text });
 function addApproval(own: Command): void {
   addCommand(own, {
     usage: 'approve <reference>',
-    summary: 'post an adjustment that another operator proposed',
+    summary: 'post an adjustment that another person proposed',
     options: [TENANT],
-    examples: ['adjustments approve case-118 --tenant acme --operator maria'],
+    examples: ['adjustments approve case-118 --tenant acme --as maria'],
     input: DECISION,
+    needs: 'adjustment.approve',
+    subject: ({ reference }) => reference,
     run: async (ops, { reference, tenant }) => {
       const { id } = await findTenant(ops.database.reader, tenant);
       const adjustment = await findAdjustment(ops.database.reader, id, reference);
@@ -136,7 +142,7 @@ function addApproval(own: Command): void {
         await ops.output.confirm(
           `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
         );
-      const { resource, replayed } = await approveAdjustment(ops, adjustment, await ops.staff());
+      const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.by());
       ops.output.one(adjustmentFields(resource));
       if (replayed) ops.output.say(`Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`);
     },
@@ -148,13 +154,15 @@ function addRejection(own: Command): void {
     usage: 'reject <reference>',
     summary: 'end a proposal; its reference stays used',
     options: [TENANT],
-    examples: ['adjustments reject case-118 --tenant acme --operator maria'],
+    examples: ['adjustments reject case-118 --tenant acme --as maria'],
     input: DECISION,
+    needs: 'adjustment.reject',
+    subject: ({ reference }) => reference,
     run: async (ops, { reference, tenant }) => {
       const { id } = await findTenant(ops.database.reader, tenant);
       const adjustment = await findAdjustment(ops.database.reader, id, reference);
       if (adjustment.status === 'proposed') await ops.output.confirm(`Reject the adjustment ${reference}`);
-      const { resource, replayed } = await rejectAdjustment(ops, adjustment, await ops.staff());
+      const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.by());
       ops.output.one(adjustmentFields(resource));
       if (replayed) ops.output.say('It was rejected before.');
     },

@@ -43,6 +43,7 @@ export function addImport(own: Command): void {
       'accounts import people.csv --tenant acme --report bad-lines.csv',
     ],
     input: z.object({ file: text, tenant: text, dryRun: z.boolean().default(false), report: optionalText }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);
       const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));

@@ -6,7 +6,8 @@ import type { Reader } from '../../db/database.js';
 import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
 import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../webhooks/secret-keys.js';
 import { countByPayoutKey, rotatePayoutKeys } from '../../payouts/secret-keys.js';
-import { addCommand, group } from '../command.js';
+import { countByStaffKey, rotateStaffKeys } from '../../staff/secret-keys.js';
+import { addCommand, addQuery, group } from '../command.js';
 import type { Output } from '../output.js';
 
 export function addKeyCommands(program: Command): void {
@@ -15,10 +16,10 @@ export function addKeyCommands(program: Command): void {
     'keys',
     'the keys of idempotency fingerprints, of cursors, and of what is sealed at rest, and how they are rolled',
   );
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary:
-      'which keys are behind how many fingerprints, document numbers, webhook secrets, and bank accounts of payouts',
+      'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
     options: [],
     examples: ['keys list'],
     input: z.object({}),
@@ -30,11 +31,12 @@ export function addKeyCommands(program: Command): void {
         documents: used.documents.get(keyId) ?? 0,
         webhook_secrets: used.secrets.get(keyId) ?? 0,
         payouts: used.payouts.get(keyId) ?? 0,
+        authenticators: used.authenticators.get(keyId) ?? 0,
       }));
       output.list(rows, 'No key is used yet.');
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'roll <key-id>',
     summary: 'what is to be done next so that new things are made under this key',
     options: [],
@@ -43,7 +45,7 @@ export function addKeyCommands(program: Command): void {
     input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
     run: async ({ database, output }, { keyId }) => {
       const used = await countUses(database.reader, output);
-      const sealed = [used.documents, used.secrets, used.payouts];
+      const sealed = [used.documents, used.secrets, used.payouts, used.authenticators];
       const counts: Record<KeyringName, readonly Counts[] | null> = {
         FINGERPRINT_KEYS: [used.fingerprints],
         // Cursors are with those who were given them.
@@ -74,6 +76,7 @@ function addRotation(own: Command): void {
     options: [],
     examples: ['keys rotate'],
     input: z.object({}),
+    needs: 'manage',
     run: async (ops) => {
       const { database, clock, output } = ops;
       const encryptionKeys = ops.encryptionKeys();
@@ -83,7 +86,9 @@ function addRotation(own: Command): void {
       const documents = await rotateDocumentKeys(parts, ops.actor());
       const endpoints = await rotateSecretKeys(parts, ops.actor());
       const payouts = await rotatePayoutKeys(parts, ops.actor());
-      output.one({ key_id: encryptionKeys[0].id, documents, webhook_endpoints: endpoints, payouts });
+      const authenticators = await rotateStaffKeys(parts, ops.actor());
+      const { id } = encryptionKeys[0];
+      output.one({ key_id: id, documents, webhook_endpoints: endpoints, payouts, authenticators });
       output.say('Before an old key is taken out, every process must run with the new first key.');
     },
   });
@@ -104,6 +109,7 @@ async function countUses(reader: Reader, output: Output) {
     documents: await countByDocumentKey(reader),
     secrets: await countBySecretKey(reader),
     payouts: await countByPayoutKey(reader),
+    authenticators: await countByStaffKey(reader),
   };
 }
 

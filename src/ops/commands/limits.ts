@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { clearAccountLimits, setAccountLimits } from '../../accounts/limit-overrides.js';
 import { readLimitState } from '../../accounts/reading.js';
 import type { Account } from '../../db/entities/parties.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
 import { ASSET_OPTION, asset, optionalText, rawOrDefault, text } from '../inputs.js';
@@ -14,7 +14,7 @@ const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
 export function addLimitCommands(program: Command): void {
   const own = group(program, 'limits', 'what one operation and one month may take out of an account');
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <account>',
     summary: "an account's limits, and what this month has used of them",
     options: [WITHIN],
@@ -44,6 +44,7 @@ export function addLimitCommands(program: Command): void {
       maximum: rawOrDefault,
       month: rawOrDefault,
     }),
+    needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
       const { minimum, maximum, month } = wanted;
       if (minimum === undefined && maximum === undefined && month === undefined)
@@ -59,6 +60,7 @@ export function addLimitCommands(program: Command): void {
     options: [WITHIN, ASSET_OPTION],
     examples: ["limits clear '$ana' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),
+    needs: 'manage',
     run: async (ops, { account: named, tenant, asset: of }) => {
       const account = await findAccount(ops.database.reader, { account: named, tenant });
       const cleared = await clearAccountLimits(ops.database, ops.clock, account.id, of, ops.actor());

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { addMember, grantRole, grantRoleEverywhere, listMembers, removeRole } from '../../access/members.js';
 import { ROLES } from '../../core/permissions.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { optionalText, role, text } from '../inputs.js';
@@ -27,6 +27,7 @@ export function addMemberCommands(program: Command): void {
     options: [TENANT],
     examples: ['members add payroll --tenant acme'],
     input: z.object({ name: text, tenant: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
       output.one(memberFields(await addMember(database, clock, id, name, actor())));
@@ -41,6 +42,7 @@ export function addMemberCommands(program: Command): void {
       'members grant auditor viewer --tenant acme --all-accounts',
     ],
     input: z.object({ member: text, role, ...WHERE }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, input) => {
       const account = oneOrAll(input);
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
@@ -60,6 +62,7 @@ export function addMemberCommands(program: Command): void {
     options: [TENANT, ACCOUNT, ALL],
     examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
     input: z.object({ member: text, ...WHERE }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, input) => {
       const account = oneOrAll(input);
       const { id: tenantId } = await findTenant(database.reader, input.tenant);
@@ -68,7 +71,7 @@ export function addMemberCommands(program: Command): void {
       output.one({ member: member.name, accounts: await removeRole(database, clock, member, id, actor()) });
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's members, and in how many accounts they have which role",
     options: [TENANT],

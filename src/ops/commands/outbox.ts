@@ -5,7 +5,7 @@ import { parseUuid } from '../../core/ids.js';
 import { transact } from '../../db/transact.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import { WAITING_SOURCES } from '../../waiting-sources.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { limit, optionalText } from '../inputs.js';
@@ -28,6 +28,7 @@ export function addOutboxCommands(program: Command): void {
     options: [],
     examples: ['outbox rebuild'],
     input: z.object({}),
+    needs: 'manage',
     run: async (ops) => {
       const { database, clock, output } = ops;
       const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
@@ -48,7 +49,7 @@ export function addOutboxCommands(program: Command): void {
 }
 
 function addReading(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'status',
     summary: 'how many entries there are, how old the oldest is, and why those that stay do',
     explanation: EXPLANATION,
@@ -59,7 +60,7 @@ function addReading(own: Command): void {
       output.one(outboxStateFields(await readOutboxState(database.reader), clock()));
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: 'the entries, oldest first, with the last error of each',
     options: [
@@ -93,6 +94,7 @@ function addRelease(own: Command): void {
       'outbox release --all',
     ],
     input: z.object({ resourceId: optionalText, tenant: optionalText, all: z.boolean().default(false) }),
+    needs: 'manage',
     run: async (ops, { resourceId, tenant, all }) => {
       if (all === (resourceId !== undefined || tenant !== undefined))
         throw new UsageError('say which: a resource id, --tenant, or --all alone');
@@ -119,7 +121,7 @@ async function filterOf(
 
 /** After the deed, unlike what moves money: entries may be tried again by anybody, at any time, without harm. */
 async function record(
-  { database, clock, actor }: Ops,
+  { database, clock, actor }: ActingOps,
   action: string,
   { tenantId, resourceId }: OutboxFilter,
   entries: number,

@@ -7,7 +7,6 @@ import { ApiError } from '../../core/errors.js';
 import { Failpoints } from '../../core/failpoints.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
 import { MAX_REASON } from '../../approvals/service.js';
-import type { StaffRight } from '../../db/entities/staff.js';
 import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
 import { RailConversation } from '../../payouts/conversation.js';
@@ -19,7 +18,7 @@ import { proposeResolution, rejectResolution } from '../../payouts/resolutions.j
 import { Submissions } from '../../payouts/submission.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findAccount, findPayout, findTenant } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
@@ -39,16 +38,16 @@ export function addPayoutCommands(program: Command): void {
     'money on its way to bank accounts: find it, decide it, and settle what is stuck',
   );
   addReading(own);
-  addAct(own, 'approve', 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
-  addAct(own, 'reject', 'approve', 'end a payout that waits: nothing leaves the account');
-  addAct(own, 'cancel', 'cancel', 'the same, because whoever asked for it no longer wants it; until the rail has it');
+  addAct(own, 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
+  addAct(own, 'reject', 'end a payout that waits: nothing leaves the account');
+  addAct(own, 'cancel', 'the same, because whoever asked for it no longer wants it; until the rail has it');
   addRetry(own);
   addResolve(own);
   addReconcile(own);
 }
 
 function addReading(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's payouts, newest first",
     options: [
@@ -72,15 +71,15 @@ function addReading(own: Command): void {
       if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <id>',
-    summary: 'one payout: what it waits for, what its rail said, and what operators proposed',
+    summary: 'one payout: what it waits for, what its rail said, and what the staff proposed',
     options: [],
     examples: [`payouts show ${EXAMPLE}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'stuck',
     summary: 'payouts of which nobody knows what became, or whose rail contradicts itself; the longest first',
     options: [['--limit <count>', 'how many at most (default: 100)']],
@@ -98,23 +97,22 @@ payouts resolve, with a second person's approval. A stuck payout is never guesse
   });
 }
 
-function addAct(own: Command, action: ApprovalAction, right: StaffRight, summary: string): void {
+function addAct(own: Command, action: ApprovalAction, summary: string): void {
   addCommand(own, {
     usage: `${action} <id>`,
     summary,
-    explanation: `
-Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
-to ${right}; the reason is recorded with the name.`,
     options: [REASON],
-    examples: [`payouts ${action} ${EXAMPLE} --operator maria --reason 'asked for in ticket 118'`],
+    examples: [`payouts ${action} ${EXAMPLE} --reason 'asked for in ticket 118'`],
     input: z.object({ id: text, reason: text }),
+    needs: `payout.${action}`,
+    subject: ({ id }) => id,
     run: async (ops, { id, reason: given }) => {
       const reason = checkedText('reason', given, MAX_REASON);
       const payout = await findPayout(ops.database.reader, id);
       await confirm(ops, `${action} the payout`, payout);
       // The worker's sweeper tells the workflow: this process has no way to Temporal.
       const approvals = new PayoutApprovals(ops.desk, ops.database.reader, ops.clock, { tell: () => undefined });
-      const { outcome } = await approvals.actByStaff(payout, action, await ops.staff(), reason);
+      const { outcome } = await approvals.actByStaff(payout, action, ops.by(), reason);
       if (!outcome.done) throw new ApiError(outcome.refusal);
       await show(ops, outcome.resource);
     },
@@ -133,6 +131,7 @@ ended is asked about, and never handed over again.`,
     options: [],
     examples: [`payouts retry ${EXAMPLE}`],
     input: z.object({ id: text }),
+    needs: 'resolve',
     run: async (ops, { id }) => {
       const payout = await findPayout(ops.database.reader, id);
       const { tenantId, status } = payout;
@@ -176,11 +175,11 @@ function conversationOf({ database, desk, clock, gateways, output }: Ops): RailC
 function addResolve(own: Command): void {
   addCommand(own, {
     usage: 'resolve <id>',
-    summary: 'settle a payout by what the bank says: one operator proposes, another one approves',
+    summary: 'settle a payout by what the bank says: one person proposes, another one approves',
     explanation: `
-  payouts resolve ID --as OUTCOME --reason TEXT   proposes; nothing moves yet
-  payouts resolve ID --approve                    a second person applies what is proposed
-  payouts resolve ID --reject                     ends the proposal
+  payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
+  payouts resolve ID --approve                         a second person applies what is proposed
+  payouts resolve ID --reject                          ends the proposal
 
 OUTCOME: completed or failed for what is in progress, returned also for what was completed; completed also for what has
 failed and was paid all the same: amount and fee are taken again from what is available. unchanged where the rail
@@ -190,31 +189,39 @@ While it is proposed nothing is handed to the rail. Before money is given back t
 needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. What a rail that cannot void was handed last must be
 as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says until when.`,
     options: [
-      ['--as <outcome>', `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`],
+      ['--outcome <outcome>', `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`],
       REASON,
-      ['--approve', 'apply what another operator proposed'],
+      ['--approve', 'apply what another person proposed'],
       ['--reject', 'end the proposal'],
     ],
     examples: [
-      `payouts resolve ${EXAMPLE} --as completed --reason 'bank statement of 21 November' --operator maria`,
-      `payouts resolve ${EXAMPLE} --approve --operator leo`,
+      `payouts resolve ${EXAMPLE} --outcome completed --reason 'bank statement of 21 November'`,
+      `payouts resolve ${EXAMPLE} --approve --as leo`,
     ],
     input: z.object({
       id: text,
-      as: z.enum(RESOLUTION_OUTCOMES, { error: `must be one of ${RESOLUTION_OUTCOMES.join(', ')}` }).optional(),
+      outcome: z.enum(RESOLUTION_OUTCOMES, { error: `must be one of ${RESOLUTION_OUTCOMES.join(', ')}` }).optional(),
       reason: optionalText,
       approve: z.boolean().default(false),
       reject: z.boolean().default(false),
     }),
-    run: async (ops, { id, as: outcome, reason, approve, reject }) => {
+    needs: {
+      among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
+      of: ({ approve, reject }) =>
+        approve ? 'payout.resolve_approve' : reject ? 'payout.resolve_reject' : 'payout.resolve_propose',
+    },
+    subject: ({ id }) => id,
+    check: ({ outcome, reason, approve, reject }) => {
       if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
-        throw new UsageError('say one of --as, --approve and --reject');
+        throw new UsageError('say one of --outcome, --approve and --reject');
+      if (outcome !== undefined && reason === undefined) throw new UsageError('--reason is required');
+    },
+    run: async (ops, { id, outcome, reason, approve }) => {
       const payout = await findPayout(ops.database.reader, id);
-      const by = await ops.staff();
+      const by = ops.by();
       if (outcome !== undefined) {
-        if (reason === undefined) throw new UsageError('--reason is required');
-        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason, by }));
-        return ops.output.say(`Another operator applies it: npm run ops -- payouts resolve ${id} --approve`);
+        await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason: reason ?? '', by }));
+        return ops.output.say(`A second person applies it: npm run ops -- payouts resolve ${id} --approve`);
       }
       await confirm(
         ops,

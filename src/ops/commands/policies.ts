@@ -11,7 +11,7 @@ import {
   SHORTEST_EXPIRY_S,
 } from '../../approvals/policies.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
 import { ASSET_OPTION, asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
 import type { Fields } from '../output.js';
@@ -45,6 +45,7 @@ export function addPolicyCommands(program: Command): void {
       approvals: wholeNumber(1, MOST_APPROVALS).prefault('1'),
       expiresIn: seconds(SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
     }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { expiresIn: expiresInS, ...input }) => {
       const { id: accountId } = await findAccount(database.reader, input);
       const { asset: of, threshold, approvals } = input;
@@ -52,7 +53,7 @@ export function addPolicyCommands(program: Command): void {
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list <account>',
     summary: "an account's policies, one for each asset at most",
     options: [WITHIN],
@@ -69,6 +70,7 @@ export function addPolicyCommands(program: Command): void {
     options: [WITHIN, ASSET_OPTION],
     examples: ["policies remove '$acme' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { asset: of, ...named }) => {
       const { id } = await findAccount(database.reader, named);
       const removed = await removePolicy(database, clock, id, of, actor());

@@ -5,7 +5,7 @@ import { serveGateway } from '../../payouts/rails/gateway.js';
 import { SIMULATED } from '../../payouts/rails/rules.js';
 import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { simulatedStatement } from '../../payouts/rails/statement.js';
-import { addCommand, group } from '../command.js';
+import { addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { text, wholeNumber } from '../inputs.js';
 import { addRailCheck } from './rails-check.js';
@@ -13,7 +13,7 @@ import { day } from './reconcile.js';
 
 export function addRailCommands(program: Command): void {
   const own = group(program, 'rails', 'the ways by which payouts reach bank accounts');
-  addCommand(own, {
+  addQuery(own, {
     usage: 'simulate',
     summary: 'serve the simulated rail over HTTP, as a gateway would: the reference for one of your own',
     explanation: `
@@ -42,7 +42,7 @@ in the database. What it does follows from the account number's ending (docs/pay
     },
   });
   addRailCheck(own);
-  addCommand(own, {
+  addQuery(own, {
     usage: 'statement',
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
     options: [

@@ -53,6 +53,7 @@ export function addReconcile(own: Command): void {
       'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
     ],
     input: z.object({ rail: text, date: day, statement: text, csv: z.boolean().default(false) }),
+    needs: 'resolve',
     run: async (ops, { rail, date, statement, csv }) => {
       const { output, clock } = ops;
       if (date > clock()) throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);

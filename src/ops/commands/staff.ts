@@ -1,38 +1,31 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { deactivateStaff, findStaff, listStaff, setPerson } from '../../staff/people.js';
+import { parseUuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
-import { addCommand, group } from '../command.js';
-import { OpsError } from '../failures.js';
+import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
+import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
+import { unbindSubject } from '../../staff/subjects.js';
+import { addCommand, addQuery, group } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findStaffCalled } from '../finding.js';
 import { staffRights, text } from '../inputs.js';
-import { staffFields } from '../presenting.js';
+import { sessionFields, showWithFactor, staffFields } from '../support/staff.js';
+import { addFactorReset } from './staff-factors.js';
 
-const NOBODY = 'There is no support staff yet: npm run ops -- staff add NAME --can approve,cancel,pause';
+const ALL = STAFF_RIGHTS.join(',');
+const NOBODY = `There is no staff yet: npm run ops -- staff add NAME --can ${ALL}`;
+const CAN = [
+  '--can <rights>',
+  `${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,
+] as const;
 
 export function addStaffCommands(program: Command): void {
-  const own = group(program, 'staff', "support staff: who of the operators' people may act for support");
-  addCommand(own, {
-    usage: 'add <name>',
-    summary: 'let somebody act for support; repeated, it gives exactly these rights, and makes them active again',
-    options: [
-      [
-        '--can <rights>',
-        `${STAFF_RIGHTS.join(',')}, or some of them; who may approve may also reject, who may pause also resume and retry`,
-      ],
-    ],
-    explanation: "\nThe name is what they sign with: a signal's actor in Temporal, --operator here.",
-    examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can cancel'],
-    input: z.object({ name: text, can: staffRights }),
-    run: async ({ database, clock, actor, encryptionKeys, output }, { name, can: rights }) => {
-      const parts = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await setPerson(parts, { name, rights }, actor());
-      output.one(staffFields(person));
-      if (factor !== null) output.say(factor.url);
-    },
-  });
-  addCommand(own, {
+  const own = group(program, 'staff', "who of the operators' people and programs may do what, and how they prove it");
+  addPerson(own);
+  addService(own);
+  addQuery(own, {
     usage: 'list',
-    summary: 'the support staff, those who are no longer active too',
+    summary: 'the staff, those who are no longer active too',
     options: [],
     examples: ['staff list', 'staff list --json'],
     input: z.object({}),
@@ -42,16 +35,109 @@ export function addStaffCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'deactivate <name>',
-    summary: 'from now on nothing that they sign changes anything; what they did stays',
+    summary: 'from now on nothing that they sign changes anything, and their sessions are over; what they did stays',
     options: [],
     examples: ['staff deactivate maria'],
     input: z.object({ name: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name }) => {
-      const person = await findStaff(database.reader, name);
-      if (person === undefined) throw new OpsError(`there is nobody called ${name} among the support staff`);
+      const person = await findStaffCalled(database.reader, name);
       const changed = await deactivateStaff(database, clock, person, actor());
       output.one(staffFields({ ...person, active: false }));
       if (!changed) output.say('Nothing was changed: they were not active.');
+    },
+  });
+  addUnbind(own);
+  addFactorReset(own);
+  addSessions(own);
+}
+
+function addUnbind(own: Command): void {
+  addCommand(own, {
+    usage: 'unbind <name>',
+    summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
+    explanation: 'For who got another account there. Their sessions are over, and their next sign-in takes a code.',
+    options: [],
+    examples: ['staff unbind maria'],
+    input: z.object({ name: text }),
+    needs: 'manage',
+    run: async (ops, { name }) => {
+      const { database, clock, output, by } = ops;
+      const person = await findStaffCalled(database.reader, name);
+      const changed = await unbindSubject({ database, clock }, person, by());
+      output.one(staffFields(person));
+      if (!changed) output.say('Nothing was changed: they were bound to no account.');
+    },
+  });
+}
+
+function addPerson(own: Command): void {
+  addCommand(own, {
+    usage: 'add <name>',
+    summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
+    options: [CAN],
+    explanation: `
+Whoever is new gets an authenticator: its secret is shown once, as a QR code, as an address and for typing. Repeated, nothing
+is made anew. The name is what they sign in and sign with; two that differ by case, accents or look-alikes are one.
+
+The first who may manage is added by whoever has the administrator's address of the database: MYSQL_ADMIN_URL. Add two
+more: a lost authenticator takes two others who may manage (staff reset-factor --help).`,
+    examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
+    input: z.object({ name: text, can: staffRights }),
+    needs: 'manage',
+    firstByAdministrator: true,
+    run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
+      if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
+      const parts = { database, clock, encryptionKeys: encryptionKeys() };
+      const { person, factor } = await setPerson(parts, { name, rights }, actor());
+      showWithFactor(output, person, factor);
+    },
+  });
+}
+
+function addService(own: Command): void {
+  addCommand(own, {
+    usage: 'add-service <name>',
+    summary: 'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
+    options: [CAN],
+    explanation: `
+The program has the key in OPS_KEY, and --as of nobody. A service never counts as a person: what two people do it cannot.`,
+    examples: ['staff add-service nightly-reconcile --can resolve --json'],
+    input: z.object({ name: text, can: staffRights }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { name, can: rights }) => {
+      const { service, key } = await setService({ database, clock }, { name, rights }, actor());
+      output.one({ ...staffFields(service), key });
+      output.say(
+        'The key is shown this once: keep it where only that program can read it. One of before is no longer any.',
+      );
+    },
+  });
+}
+
+function addSessions(own: Command): void {
+  addQuery(own, {
+    usage: 'sessions',
+    summary: 'who is signed in, here and at the support desk, from where and until when',
+    options: [],
+    examples: ['staff sessions', 'staff sessions --json'],
+    input: z.object({}),
+    run: async ({ database, clock, output }) =>
+      output.list((await listOpenSessions(database.reader, clock())).map(sessionFields), 'Nobody is signed in.'),
+  });
+  addCommand(own, {
+    usage: 'revoke-session <id|name>',
+    summary: 'end one session at once, or all of somebody',
+    options: [],
+    examples: ['staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4', 'staff revoke-session maria'],
+    input: z.object({ 'id|name': text }),
+    needs: 'manage',
+    run: async ({ database, clock, by, output }, { 'id|name': named }) => {
+      const id = parseUuid(named);
+      const which = id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
+      const ended = await revokeSessions({ database, clock }, which, by());
+      output.one({ ended_sessions: ended });
+      if (ended === 0) output.say('Nothing was changed: there is none that is open.');
     },
   });
 }

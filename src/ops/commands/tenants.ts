@@ -7,7 +7,7 @@ import { LONGEST_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-d
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { addCommand, group } from '../command.js';
+import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, optionalText, seconds, text } from '../inputs.js';
@@ -24,12 +24,13 @@ export function addTenantCommands(program: Command): void {
     ],
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
     input: z.object({ name: text, network: optionalText, timeZone: text.default(DEFAULT_TIME_ZONE) }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
       const wanted = { name, network: network ?? null, timeZone };
       output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: 'all tenants',
     options: [],
@@ -40,7 +41,7 @@ export function addTenantCommands(program: Command): void {
       output.list(all.map(tenantFields), 'There is no tenant yet: npm run ops -- tenants add acme');
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <tenant>',
     summary: 'one tenant, by its id or name',
     options: [],
@@ -58,6 +59,7 @@ export function addTenantCommands(program: Command): void {
     options: [],
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: z.object({ tenant: text, account: text }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const { id, tenantId } = await findAccount(database.reader, named);
       output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
@@ -82,13 +84,17 @@ function addQuotas(own: Command): void {
       problemRows: countOrDefault,
       storedBytes: countOrDefault,
     }),
+    needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
     run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
       const { id } = await findTenant(database.reader, tenant);
-      if (Object.values(change).some((limit) => limit !== undefined))
-        await setQuotas(database, clock, id, change, actor());
+      if (isChange(change)) await setQuotas(database, clock, id, change, actor());
       output.list(quotaFields(await readQuotas(database.reader, id)), '');
     },
   });
+}
+
+function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
+  return Object.values(change).some((limit) => limit !== undefined);
 }
 
 function addRecipientBudget(own: Command): void {
@@ -100,6 +106,7 @@ function addRecipientBudget(own: Command): void {
     options: [['--size <count>', 'people at once, or the word default: as the configuration says of all tenants']],
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
     input: z.object({ tenant: text, size: countOrDefault }),
+    needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
     run: async ({ database, clock, actor, output }, { tenant, size }) => {
       const { id } = await findTenant(database.reader, tenant);
       if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
@@ -130,8 +137,11 @@ function addPolicyDelay(own: Command): void {
       seconds: seconds(1, LONGEST_POLICY_DELAY_S).optional(),
       none: z.boolean().default(false),
     }),
-    run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
+    needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },
+    check: ({ seconds: given, none }) => {
       if (given !== undefined && none) throw new UsageError('--seconds and --none say different things');
+    },
+    run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
       const { id } = await findTenant(database.reader, tenant);
       if (given !== undefined || none) await setPolicyDelay(database, clock, id, given ?? null, actor());
       const { name, policyDelayS } = await findTenant(database.reader, id);

@@ -4,7 +4,7 @@ import { issueToken, listTokens, revokeToken, revokeTokensOf, rotateToken } from
 import type { Reader } from '../../db/database.js';
 import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
-import { addCommand, group, type Ops } from '../command.js';
+import { type ActingOps, addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
 import { cidrs, duration, optionalText, scopes, text, time } from '../inputs.js';
@@ -37,6 +37,7 @@ function addIssue(own: Command): void {
       'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
     ],
     input: z.object({ name: text, tenant: text, member: text, scopes, expires: time.optional(), cidrs }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const member = await findMember(database.reader, id, input.member);
@@ -49,7 +50,7 @@ function addIssue(own: Command): void {
 }
 
 function addList(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's tokens, revoked ones too, without their secrets",
     options: [TENANT],
@@ -75,6 +76,7 @@ function addRevoke(own: Command): void {
     options: [TENANT, ['--member <member>', 'in place of a key id: every live token of this member (id or name)']],
     examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
     input: z.object({ keyId: optionalText, tenant: optionalText, member: optionalText }),
+    needs: 'manage',
     run: async (ops, { keyId, tenant, member }) => {
       if (keyId === undefined && tenant !== undefined && member !== undefined) return revokeAll(ops, tenant, member);
       if (keyId === undefined || tenant !== undefined || member !== undefined)
@@ -88,7 +90,7 @@ function addRevoke(own: Command): void {
 }
 
 /** One of them has leaked: all end at once, and new ones are issued when the member's programs are safe again. */
-async function revokeAll({ database, clock, actor, output }: Ops, tenant: string, name: string): Promise<void> {
+async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: string, name: string): Promise<void> {
   const { id } = await findTenant(database.reader, tenant);
   const member = await findMember(database.reader, id, name);
   await output.confirm(`Revoke every live token of ${member.name}`);
@@ -109,6 +111,7 @@ function addRotate(own: Command): void {
     ],
     examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
     input: z.object({ keyId: text, grace: duration.prefault('0s') }),
+    needs: 'manage',
     run: async ({ database, clock, actor, output }, { keyId, grace }) => {
       const known = await findToken(database.reader, keyId);
       const end = grace === 0 ? 'now' : 'after the grace';

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Refusal } from '../../core/errors.js';
+import { ApiError, type Refusal } from '../../core/errors.js';
 import { formatAmount } from '../../core/amount.js';
 import { checkedText } from '../../core/checked-text.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
-import type { StaffRight } from '../../db/entities/staff.js';
 import { type Transfer, TRANSFER_STATUSES } from '../../db/entities/operations.js';
 import { MAX_REASON } from '../../approvals/service.js';
 import { TransferApprovals } from '../../transfers/approvals.js';
-import { addCommand, group, type Ops } from '../command.js';
-import { OpsError, staffFailure } from '../failures.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
+import { OpsError } from '../failures.js';
 import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
@@ -20,13 +19,13 @@ import { readNames, readTransferDetails } from '../../support/reading/transfers.
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
   addReading(own);
-  addAct(own, 'approve', 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
-  addAct(own, 'reject', 'approve', 'end a transfer that waits: nothing leaves the account');
-  addAct(own, 'cancel', 'cancel', 'the same, because whoever asked for it no longer wants it');
+  addAct(own, 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
+  addAct(own, 'reject', 'end a transfer that waits: nothing leaves the account');
+  addAct(own, 'cancel', 'the same, because whoever asked for it no longer wants it');
 }
 
 function addReading(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's transfers, newest first",
     options: [
@@ -60,7 +59,7 @@ function addReading(own: Command): void {
       if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <id>',
     summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
     options: [],
@@ -73,25 +72,21 @@ function addReading(own: Command): void {
   });
 }
 
-function addAct(own: Command, action: ApprovalAction, right: StaffRight, summary: string): void {
+function addAct(own: Command, action: ApprovalAction, summary: string): void {
   addCommand(own, {
     usage: `${action} <id>`,
     summary,
-    explanation: `
-Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
-to ${right}; the reason is recorded with the name.`,
     options: [['--reason <text>', `why, up to ${MAX_REASON} characters; who rejects says it to the tenant`]],
-    examples: [
-      `transfers ${action} 01a1feef-38a9-7169-8296-3070b51f3af4 --operator maria --reason 'asked for in ticket 118'`,
-    ],
+    examples: [`transfers ${action} 01a1feef-38a9-7169-8296-3070b51f3af4 --reason 'asked for in ticket 118'`],
     input: z.object({ id: text, reason: text }),
+    needs: `transfer.${action}`,
+    subject: ({ id }) => id,
     run: async (ops, { id, reason: given }) => {
       const reason = checkedText('reason', given, MAX_REASON);
       const transfer = await findTransfer(ops.database.reader, id);
-      const by = await ops.staff();
       if (transfer.status === 'pending_approval') await confirm(ops, action, transfer);
-      const { outcome } = await approvalsOf(ops).actByStaff(transfer, action, by, reason);
-      if (!outcome.done) throw failureOf(outcome.refusal, id, by.name, right);
+      const { outcome } = await approvalsOf(ops).actByStaff(transfer, action, ops.by(), reason);
+      if (!outcome.done) throw failureOf(outcome.refusal, id);
       await show(ops, outcome.resource);
       if (action === 'approve') tell(ops, outcome.resource);
     },
@@ -116,12 +111,12 @@ async function confirm({ database, output }: Ops, action: ApprovalAction, transf
   await output.confirm(`${VERBS[action]} ${what}`);
 }
 
-function failureOf(refusal: Refusal, id: string, name: string, right: StaffRight): Error {
+function failureOf(refusal: Refusal, id: string): Error {
   if (refusal.code === 'ledger_unavailable')
     return new OpsError(
       `the ledger did not answer, so it may have happened or not: look first: npm run ops -- transfers show ${id}`,
     );
-  return staffFailure(refusal, name, right);
+  return new ApiError(refusal);
 }
 
 /** An approval may be the last, and meet a rule then. */

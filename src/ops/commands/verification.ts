@@ -7,6 +7,7 @@ import { addCommand, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
 import { optionalText, text, time } from '../inputs.js';
+import { readStandardInput } from '../standard-input.js';
 
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const TYPES = DOCUMENT_TYPES.join(', ');
@@ -41,6 +42,7 @@ export function addVerification(own: Command): void {
       country: z.string().refine(isCountry, 'must be the two capital letters of a country, such as CO'),
       declaredAt: time.optional(),
     }),
+    needs: 'manage',
     run: async (ops, { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared }) => {
       const { database, clock } = ops;
       const encryptionKeys = ops.encryptionKeys();
@@ -75,15 +77,4 @@ async function readDocumentNumber({ output }: Ops, given: string | undefined, fr
   if (!DOCUMENT_NUMBER.test(number))
     throw new UsageError('the document number must be 5 to 20 letters, digits, . and -');
   return number;
-}
-
-const MOST_BYTES = 1_000;
-
-async function readStandardInput(): Promise<string> {
-  let read = '';
-  for await (const piece of process.stdin.setEncoding('utf8')) {
-    read += String(piece);
-    if (read.length > MOST_BYTES) break;
-  }
-  return read.trim();
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Uuid } from '../../core/ids.js';
-import type { StaffRight } from '../../db/entities/staff.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
@@ -13,8 +12,8 @@ import {
   setStatus,
 } from '../../webhooks/operating.js';
 import { readDeliveries } from '../../webhooks/reading.js';
-import type { StaffIdentity } from '../../staff/rules.js';
-import { addCommand, group, type Ops } from '../command.js';
+import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
+import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { optionalText, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
@@ -27,17 +26,22 @@ export function addWebhookCommands(program: Command): void {
   addShow(own);
   addDeliveries(own);
   addRecover(own);
-  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'pause');
-  addAct(own, 'resume', 'go on sending where it stood', resume, 'pause');
-  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow, 'pause');
+  addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'webhook.pause');
+  addAct(own, 'resume', 'go on sending where it stood', resume, 'webhook.resume');
+  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow, 'webhook.retry_now');
   addAct(
     own,
     'enable',
     'enable it, whatever disabled it; what was not delivered since 5 days before is sent',
     (...given) => setStatus(given[0], given[1], 'enabled', given[2]),
+    'webhook.enable',
   );
-  addAct(own, 'disable', 'disable it until its tenant or an operator enables it', (...given) =>
-    setStatus(given[0], given[1], 'disabled', given[2]),
+  addAct(
+    own,
+    'disable',
+    'disable it until its tenant or an operator enables it',
+    (...given) => setStatus(given[0], given[1], 'disabled', given[2]),
+    'webhook.disable',
   );
   addWebhookListenCommand(own);
 }
@@ -49,7 +53,7 @@ const limit = z
   .transform((given) => Number.parseInt(given, 10));
 
 function addList(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'list',
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     options: [['--tenant <tenant>', 'all of this tenant (id or name)']],
@@ -73,7 +77,7 @@ function addList(own: Command): void {
 }
 
 function addShow(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'show <endpoint>',
     summary: 'one endpoint, by its id, and what it waits for',
     options: [],
@@ -88,7 +92,7 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
 }
 
 function addDeliveries(own: Command): void {
-  addCommand(own, {
+  addQuery(own, {
     usage: 'deliveries <endpoint>',
     summary: 'its deliveries, newest first, each with its last attempt',
     options: [['--limit <count>', 'how many at most, up to 100 (default: 25)']],
@@ -109,42 +113,36 @@ function addRecover(own: Command): void {
     options: [['--since <time>', 'at most 30 days ago']],
     examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
     input: z.object({ endpoint: text, since: time }),
+    needs: 'webhook.recover',
+    subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint, since }) => {
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const { range } = await recoverFor(ops, id, since, await ops.staff());
+      const { range } = await recoverFor(ops, id, since, ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
     },
   });
 }
 
-/** A command that changes one endpoint and shows it. `work` answers whether anything changed; `right` is asked of the staff. */
+/** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
 function addAct(
   own: Command,
   name: string,
   summary: string,
   work: (parts: OperatingParts, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
-  right?: StaffRight,
+  act: StaffActName,
 ): void {
   addCommand(own, {
     usage: `${name} <endpoint>`,
     summary,
-    ...(right === undefined
-      ? {}
-      : {
-          explanation: `
-Whoever acts (--operator, OPS_OPERATOR, else your user on this machine) must be active support staff with the right
-to ${right}.`,
-        }),
     options: [],
-    examples: [
-      `webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f${right === undefined ? '' : ' --operator maria'}`,
-    ],
+    examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
     input: z.object({ endpoint: text }),
+    needs: act,
+    subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint }) => {
-      const staff = await ops.staff();
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const isChanged = await work(ops, id, staff);
+      const isChanged = await work(ops, id, ops.by());
       await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
     },

@@ -1,0 +1,24 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { z } from 'zod';
+
+/** What the demo world is shown once and scripts want at every start, as JSON. Mode 0600. */
+
+/** A file that is lost or spoilt is an empty one. */
+export function readPrivate<S extends z.ZodRecord>(path: string, content: S): z.infer<S> | Record<string, never> {
+  try {
+    return content.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+export function writePrivate(path: string, content: object): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (failure) {
+    rmSync(draft, { force: true });
+    throw failure;
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { type Actor, recordAct } from '../../src/access/audit-log.js';
+import { type Staff, staff } from '../../src/db/entities/staff.js';
+import { updateSql } from '../../src/db/statements.js';
+import { transact } from '../../src/db/transact.js';
+import { codeAt, newFactor, stepOf } from '../../src/staff/authenticator.js';
+import { findStaff, sealedColumns, setPerson } from '../../src/staff/people.js';
+import type { StaffParts } from '../../src/staff/verification.js';
+import { DEMO_STAFF } from './plan.js';
+import { readPrivate, writePrivate } from './private-file.js';
+
+/** Name → secret of the authenticator. */
+const content = z.record(z.string(), z.string());
+
+export function readStaffSecrets(path: string): Readonly<Record<string, string>> {
+  return readPrivate(path, content);
+}
+
+/** The demo world's people: each with an authenticator whose secret is in the file. Who was deactivated stays so. */
+export async function makeDemoStaff(parts: StaffParts, path: string, actor: Actor): Promise<void> {
+  for (const wanted of DEMO_STAFF) {
+    const known = await findStaff(parts.database.reader, wanted.name);
+    if (known?.active === false) continue;
+    const kept = readStaffSecrets(path)[wanted.name];
+    if (known !== undefined && kept !== undefined && isOf(parts, known, kept)) continue;
+    const secret =
+      known === undefined || known.factorSecret === null
+        ? (await setPerson(parts, wanted, actor)).factor?.secret
+        : await replaceFactor(parts, known, actor);
+    if (secret === undefined) throw new Error(`${wanted.name} got no authenticator`);
+    writePrivate(path, { ...readStaffSecrets(path), [wanted.name]: secret });
+  }
+}
+
+function isOf(
+  { encryptionKeys, clock }: StaffParts,
+  { id, factorKeyId, factorSecret }: Staff,
+  secret: string,
+): boolean {
+  if (factorKeyId === null || factorSecret === null) return false;
+  const now = clock();
+  try {
+    return stepOf(encryptionKeys, id, { keyId: factorKeyId, bytes: factorSecret }, codeAt(secret, now), now) !== null;
+  } catch {
+    // Sealed by the keys of another checkout.
+    return false;
+  }
+}
+
+/** Of the demo world alone: where this checkout has lost the secret, nobody has it. */
+function replaceFactor({ database, clock, encryptionKeys }: StaffParts, person: Staff, actor: Actor): Promise<string> {
+  return transact(database, async (transaction) => {
+    const factor = newFactor(encryptionKeys, person);
+    await transaction.execute(updateSql(staff, sealedColumns(factor), { id: person.id }));
+    const act = { tenantId: null, action: 'staff.replace_demo_factor', subjectType: 'staff', subjectId: person.id };
+    await recordAct(transaction, actor, clock(), { ...act, details: { name: person.name } });
+    return factor.secret;
+  });
+}

@@ -1,0 +1,86 @@
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import type { StaffSession } from '../../db/entities/staff.js';
+import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
+import { addCommand, addQuery, type Ops } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { optionalText, text } from '../inputs.js';
+import { readStandardInput } from '../standard-input.js';
+import { signedInFields } from '../support/staff.js';
+
+const EXPLANATION = `
+A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME chooses, else the
+last acts. Automation signs in nowhere: its service's key is in OPS_KEY (staff add-service --help).`;
+
+export function addSignInCommands(program: Command): void {
+  addCommand(program, {
+    usage: 'login <name>',
+    summary: 'sign in by the code that your authenticator shows: every act is yours from then on',
+    explanation: EXPLANATION,
+    options: [['--code <code>', 'the code; without it you are asked, or it is read from standard input']],
+    examples: ['login maria', 'login maria --code 492039'],
+    input: z.object({ name: text, code: optionalText }),
+    needs: 'own proof',
+    run: login,
+  });
+  addCommand(program, {
+    usage: 'logout',
+    summary: 'end your session',
+    options: [['--everywhere', 'and those that you have on other machines, and at the support desk']],
+    examples: ['logout', 'logout --as maria --everywhere'],
+    input: z.object({ as: optionalText, everywhere: z.boolean().default(false) }),
+    needs: 'own proof',
+    run: logout,
+  });
+  addQuery(program, {
+    usage: 'whoami',
+    summary: 'who acts here, with which rights, until when; and who else is signed in',
+    options: [],
+    examples: ['whoami', 'whoami --as maria'],
+    input: z.object({}),
+    run: async (ops) => {
+      const { identity, session } = await ops.signedIn();
+      const others = ops.sessions.list().filter(({ name }) => name !== identity.name);
+      ops.output.one({ ...signedInFields(identity, session), others: others.map(({ name }) => name) });
+    },
+  });
+}
+
+async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
+  const { database, clock, output, sessions } = ops;
+  const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+  // A session that could not be kept would cost a code.
+  sessions.assertUsable();
+  const code = given ?? (await askForCode(ops, name));
+  const answer = await signIn(parts, { name, code, door: 'ops', place: hostname() });
+  if ('refusal' in answer)
+    throw new OpsError(`${answer.refusal.message}; each code counts once: wait for the next, and sign in again`);
+  const { token, session, identity } = answer;
+  sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
+  output.one(signedInFields(identity, session));
+}
+
+async function askForCode({ output }: Ops, name: string): Promise<string> {
+  const code = output.canAsk ? await output.ask(`Code of ${name}'s authenticator`, '') : await readStandardInput();
+  if (code === '') throw new UsageError('--code is required where nobody can be asked and standard input has none');
+  return code;
+}
+
+function ownOf({ id, staffId }: StaffSession, everywhere: boolean): { staffId: Uuid } | { id: Uuid } {
+  return everywhere ? { staffId } : { id };
+}
+
+/** What is over already, or unknown to the database, goes from the file all the same. */
+async function logout(ops: Ops, { as, everywhere }: { as?: string | undefined; everywhere: boolean }): Promise<void> {
+  const stored = ops.sessions.find(as);
+  if (stored === undefined)
+    throw new OpsError(as === undefined ? 'nobody is signed in' : `${as} is not signed in here`);
+  const found = await findSession(ops, stored.token, 'ops');
+  const ended = found === null ? 0 : await revokeSessions(ops, ownOf(found.session, everywhere), found.identity);
+  ops.sessions.drop(stored.name);
+  ops.output.one({ name: stored.name, ended_sessions: ended });
+  if (ended === 0) ops.output.say('It was over already.');
+}

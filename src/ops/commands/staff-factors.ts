@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { approveFactorReset, proposeFactorReset, withdrawFactorReset } from '../../staff/factor-resets.js';
+import { addCommand } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findStaffCalled } from '../finding.js';
+import { optionalText, text } from '../inputs.js';
+import { resetFields, showWithFactor } from '../support/staff.js';
+
+const input = z.object({
+  name: text,
+  reason: optionalText,
+  approve: z.boolean().default(false),
+  withdraw: z.boolean().default(false),
+});
+
+/** A new authenticator for somebody who lost theirs. */
+export function addFactorReset(own: Command): void {
+  addCommand(own, {
+    usage: 'reset-factor <name>',
+    summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another makes it',
+    explanation: `
+  staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
+  staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
+  staff reset-factor NAME --withdraw      ends the proposal
+
+Neither is for oneself, so it takes two others who may manage. The old authenticator is of no use from then on, every session
+of theirs is over, and so is a lock-out by wrong codes.`,
+    options: [
+      ['--reason <text>', 'why, up to 140 characters: proposes it'],
+      ['--approve', 'make what another person proposed'],
+      ['--withdraw', 'end the proposal'],
+    ],
+    examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
+    input,
+    needs: {
+      among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+      of: ({ approve, withdraw }) => (approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose'),
+    },
+    subject: ({ name }) => name,
+    check: ({ reason, approve, withdraw }) => {
+      if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+        throw new UsageError('say one of --reason, --approve and --withdraw');
+    },
+    run: async (ops, { name, reason, approve, withdraw }) => {
+      const { database, clock, output, by } = ops;
+      const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+      const person = await findStaffCalled(database.reader, name);
+      if (withdraw) {
+        const withdrawn = await withdrawFactorReset(parts, person, by());
+        output.one({ name: person.name, withdrawn });
+      } else if (approve) {
+        const factor = await approveFactorReset(parts, person, by());
+        showWithFactor(output, await findStaffCalled(database.reader, name), factor);
+      } else {
+        output.one(resetFields(person, await proposeFactorReset(parts, person, reason ?? '', by())));
+        output.say(`A second person makes it: npm run ops -- staff reset-factor ${name} --approve`);
+      }
+    },
+  });
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { type Act, type Actor, recordAct } from '../../access/audit-log.js';
+import type { Refusal } from '../../core/errors.js';
+import type { Keyring } from '../../core/fingerprint.js';
+import type { Clock } from '../../core/instant.js';
+import { withEscapes } from '../../core/text.js';
+import type { Database } from '../../db/database.js';
+import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
+import { transact } from '../../db/transact.js';
+import { findService, hasNoManager } from '../../staff/people.js';
+import { rightRefusal, type StaffIdentity } from '../../staff/rules.js';
+import { findSession } from '../../staff/sessions.js';
+import { verifyClaim } from '../../staff/verification.js';
+import { OpsError, shellWord } from '../failures.js';
+import { needsCode, type Need, refusedAction, rightOf } from './needs.js';
+import type { SessionFile, StoredSession } from './session-file.js';
+
+/** Who acts on the command line, and whether they may. */
+
+export interface ActingParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sessions: SessionFile;
+  /** Of a service: OPS_KEY. */
+  readonly key: string | undefined;
+  /** Whose session: --as. Else of who signed in last. */
+  readonly as: string | undefined;
+  /** The code of this moment, where an act asks for one. Null: nobody can be asked. */
+  readonly code: (name: string) => Promise<string | null>;
+  /** Throws ConfigError where they are not configured. */
+  readonly encryptionKeys: () => Keyring;
+}
+
+/** Who is signed in; `session` of a person alone. */
+export interface SignedIn {
+  readonly identity: StaffIdentity;
+  readonly session: StaffSession | null;
+}
+
+/** A command that somebody wants to run: for the record where they may not. */
+export interface Wanted {
+  readonly command: string;
+  /** What it is about, as they named it. */
+  readonly subject: string;
+}
+
+const MAX_SUBJECT = 120;
+
+/** Throws OpsError where nobody is signed in, or no longer. */
+export async function findActor(parts: ActingParts): Promise<SignedIn> {
+  const found = await lookFor(parts);
+  if ('identity' in found) return found;
+  throw found.failure;
+}
+
+/**
+ * Who acts, where they have the right; what two people do asks for a code as well. Throws OpsError where not, with what to do
+ * next; it is recorded under the name that was given, and nothing else is changed.
+ */
+export async function authorise(parts: ActingParts, need: Need, wanted: Wanted): Promise<StaffIdentity> {
+  const found = await lookFor(parts);
+  const right = rightOf(need);
+  if (!('identity' in found)) {
+    const { named, failure } = found;
+    if (named !== null)
+      await record(parts, { channel: 'ops', name: named }, refusal(need, wanted, 'the session is over'));
+    throw failure;
+  }
+  const { identity } = found;
+  if (needsCode(need) && identity.kind === 'person') return verified(parts, identity, need, wanted);
+  const refused = rightRefusal(identity, right, needsCode(need));
+  if (refused === null) return identity;
+  await record(parts, identity, refusal(need, wanted, refused.message));
+  throw adviceOn(refused, identity, right);
+}
+
+type Found = SignedIn | { readonly named: string | null; readonly failure: OpsError };
+
+async function lookFor(parts: ActingParts): Promise<Found> {
+  const { as, key, sessions, database } = parts;
+  if (as === undefined && key !== undefined) {
+    const identity = await findService(parts, key);
+    return identity === null
+      ? {
+          named: null,
+          failure: new OpsError('OPS_KEY is the key of no active service: staff add-service makes a new one'),
+        }
+      : { identity, session: null };
+  }
+  const stored = sessions.find(as);
+  if (stored === undefined) return { named: null, failure: new OpsError(await nobody(database, as)) };
+  const found = await findSession(parts, stored.token, 'ops');
+  return found ?? { named: stored.name, failure: new OpsError(over(stored)) };
+}
+
+async function nobody(database: Database, as: string | undefined): Promise<string> {
+  if (as !== undefined) return `${as} is not signed in here: npm run ops -- login ${shellWord(as)}`;
+  const first = 'MYSQL_ADMIN_URL=… npm run ops -- staff add NAME --can …,manage';
+  return (await hasNoManager(database.reader))
+    ? `nobody of the staff may manage yet: whoever has the administrator's address of the database adds the first: ${first}`
+    : 'nobody is signed in: npm run ops -- login NAME';
+}
+
+function over({ name }: StoredSession): string {
+  return `the session of ${name} is over: npm run ops -- login ${shellWord(name)}`;
+}
+
+async function verified(
+  parts: ActingParts,
+  identity: StaffIdentity,
+  need: Need,
+  wanted: Wanted,
+): Promise<StaffIdentity> {
+  const { database, clock } = parts;
+  const right = rightOf(need);
+  const encryptionKeys = parts.encryptionKeys();
+  const mayIfProven = rightRefusal(identity, right, true) === null;
+  const code = mayIfProven ? await parts.code(identity.name) : null;
+  const claim = {
+    ...({ name: identity.name, code, door: 'ops', right, twoPeople: true } as const),
+    ...{ receivedAt: clock(), purpose: `ops/${randomUUID()}`, refusedAct: refusal(need, wanted) },
+  };
+  const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
+  if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
+  if (answer.identity.id !== identity.id) throw new Error('a code proved somebody else than who is signed in');
+  return answer.identity;
+}
+
+function refusal(need: Need, { command, subject }: Wanted, refused?: string): Act {
+  const [kind = ''] = need.split('.');
+  const isAct = need.includes('.');
+  return {
+    tenantId: null,
+    action: refusedAction(need),
+    subjectType: isAct ? kind : 'command',
+    subjectId: [...withEscapes(isAct ? subject : command)].slice(0, MAX_SUBJECT).join(''),
+    details: { command, ...(refused === undefined ? {} : { refused }) },
+  };
+}
+
+async function record({ database, clock }: ActingParts, { channel, name }: Actor, act: Act): Promise<void> {
+  await transact(database, (transaction) => recordAct(transaction, { channel, name }, clock(), act));
+}
+
+/** `lacking`: the right that is lacking; null where the code was no good. */
+function adviceOn({ message }: Refusal, { kind, name, rights }: StaffIdentity, lacking: StaffRight | null): OpsError {
+  if (lacking === null)
+    return new OpsError(
+      `${message}; each code counts once: give the next that ${name}'s authenticator shows, by --code`,
+    );
+  if (kind === 'service' && rights.includes(lacking))
+    return new OpsError(`${message}: a person who is signed in does it, with --as NAME`);
+  const all = STAFF_RIGHTS.filter((right) => right === lacking || rights.includes(right)).join(',');
+  const adds = kind === 'service' ? 'add-service' : 'add';
+  return new OpsError(
+    `${message}; who manages the staff lets them: npm run ops -- staff ${adds} ${shellWord(name)} --can ${all}`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Actor } from '../../access/audit-log.js';
+import type { OpsConfig } from '../../config.js';
+import type { Database } from '../../db/database.js';
+import { errnoOf, isUnavailable } from '../../db/failures.js';
+import { hasNoManager } from '../../staff/people.js';
+import { buildOpsParts, type OpsParts } from '../context.js';
+import { OpsError } from '../failures.js';
+
+/** Whoever may change the schema makes the first who manages the staff, and nobody after. (docs/operations.md, The first of the staff) */
+
+export interface Administrator {
+  /** Connected as the administrator: what is done by them goes where they have the right. */
+  readonly parts: OpsParts;
+  readonly actor: Actor;
+}
+
+/** Null where no such address is given, or somebody may manage already. Throws OpsError where it is no administrator's. */
+export async function findAdministrator(config: OpsConfig, parts: OpsParts): Promise<Administrator | null> {
+  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(parts.database.reader))) return null;
+  const url = new URL(config.MYSQL_ADMIN_URL);
+  url.pathname = new URL(config.MYSQL_URL).pathname;
+  const own = buildOpsParts({ ...config, MYSQL_URL: url.href }, () => undefined);
+  try {
+    const actor = { channel: 'ops', name: await provenName(own.database) } as const;
+    // On the database that they can change, which need not be the one that MYSQL_URL names.
+    if (!(await hasNoManager(own.database.reader))) throw new OpsError('somebody may manage the staff there already');
+    return { parts: own, actor };
+  } catch (failure) {
+    await own.database.close();
+    throw failure;
+  }
+}
+
+async function provenName(database: Database): Promise<string> {
+  try {
+    // Changes nothing, and asks for the right to change the table.
+    await database.withTransaction((transaction) => transaction.execute('ALTER TABLE staff'));
+    const [row] = await database.reader.query('SELECT CURRENT_USER() AS name');
+    return `mysql ${String(row?.name)}`;
+  } catch (failure) {
+    if (isUnavailable(failure) && !isRefused(failure)) throw failure;
+    throw new OpsError(`MYSQL_ADMIN_URL names nobody who may change the tables there (error ${errnoOf(failure) ?? 0})`);
+  }
+}
+
+/** Access denied: to the server, to the database, to the table. */
+const REFUSED = new Set([1045, 1044, 1142, 1227, 1698]);
+
+function isRefused(failure: unknown): boolean {
+  const errno = errnoOf(failure) ?? (failure instanceof Error ? errnoOf(failure.cause) : null);
+  return errno !== null && REFUSED.has(errno);
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
+import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js';
+
+/** What commands ask of whoever runs them. (docs/operations.md, Who acts) */
+
+/** A right alone, or one of the acts that the staff decide about, which says the right. */
+export type Need = StaffRight | StaffActName;
+
+/** Where the input says what is needed. Null: with this input nothing is changed. */
+export interface Choice<Input> {
+  readonly among: readonly [Need, ...Need[]];
+  readonly of: (input: Input) => Need | null;
+}
+
+/** `own proof`: signing in and out, which needs no right beyond being oneself. */
+export type Needs<Input> = Need | Choice<Input> | 'own proof';
+
+export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
+
+const declared = new WeakMap<Command, DeclaredNeeds>();
+
+/** What a command of the program asks for: `nothing` where it only reads. Undefined of what is no command. */
+export function needsOf(command: Command): DeclaredNeeds | undefined {
+  return declared.get(command);
+}
+
+export function declareNeeds(command: Command, needs: DeclaredNeeds): void {
+  declared.set(command, needs);
+}
+
+export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
+  if (needs === 'own proof') return needs;
+  return typeof needs === 'string' ? [needs] : needs.among;
+}
+
+export function chosenNeed<Input>(needs: Exclude<Needs<Input>, 'own proof'>, input: Input): Need | null {
+  return typeof needs === 'string' ? needs : needs.of(input);
+}
+
+function isRight(need: Need): need is StaffRight {
+  return (STAFF_RIGHTS as readonly string[]).includes(need);
+}
+
+export function rightOf(need: Need): StaffRight {
+  return isRight(need) ? need : STAFF_ACTS[need].right;
+}
+
+/** Whether whoever does it proves anew who they are: as one of two people. */
+export function needsCode(need: Need): boolean {
+  return !isRight(need) && asksForCode(need, 'ops');
+}
+
+/** As the audit log has its refusal. */
+export function refusedAction(need: Need): string {
+  return isRight(need) ? 'ops.refused' : `${need}_refused`;
+}

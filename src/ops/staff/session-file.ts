@@ -1,0 +1,140 @@
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { foldedName } from '../../staff/name.js';
+import { OpsError } from '../failures.js';
+
+/** Who is signed in from this machine, kept where their owner alone can read it. (docs/operations.md, Who acts) */
+
+const session = z.object({ name: z.string(), token: z.string(), expires_at: z.string() });
+/** By database: host:port/name. The last of a list signed in last. */
+const content = z.object({ databases: z.record(z.string(), z.array(session)) });
+
+export type StoredSession = z.infer<typeof session>;
+
+export interface SessionFileNames {
+  readonly OPS_SESSIONS?: string | undefined;
+  readonly XDG_CONFIG_HOME?: string | undefined;
+}
+
+/** Where sessions are kept: OPS_SESSIONS, or under XDG_CONFIG_HOME, or under ~/.config. */
+export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: SessionFileNames): string {
+  if (named !== undefined) return named;
+  const base = home !== undefined && isAbsolute(home) ? home : join(homedir(), '.config');
+  return join(base, 'money-movement', 'sessions.json');
+}
+
+/** The database as the file knows it: without user and password. */
+export function databaseKey(mysqlUrl: string): string {
+  const { hostname, port, pathname } = new URL(mysqlUrl);
+  return `${hostname}:${port === '' ? '3306' : port}${pathname}`;
+}
+
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/** The sessions of one database. All methods throw OpsError where the file is not safe, or cannot be read or written. */
+export class SessionFile {
+  constructor(
+    private readonly path: string,
+    private readonly database: string,
+  ) {}
+
+  /** Who signed in last is the last. */
+  list(): readonly StoredSession[] {
+    return this.read()[this.database] ?? [];
+  }
+
+  /** The session of this name, or of who signed in last. */
+  find(name?: string): StoredSession | undefined {
+    return this.list().findLast((one) => name === undefined || foldedName(one.name) === foldedName(name));
+  }
+
+  /** It is the current one from now on; what is over goes. */
+  keep(kept: StoredSession, now: Instant): void {
+    this.change((sessions) => [...without(sessions, kept.name).filter((one) => one.expires_at > toRfc3339(now)), kept]);
+  }
+
+  drop(name: string): void {
+    this.change((sessions) => without(sessions, name));
+  }
+
+  /** Before a code is used up for a session that could not be kept. */
+  assertUsable(): void {
+    this.change((sessions) => sessions);
+  }
+
+  private change(to: (sessions: readonly StoredSession[]) => readonly StoredSession[]): void {
+    const before = this.read();
+    const databases = { ...before, [this.database]: to(before[this.database] ?? []) };
+    const draft = `${this.path}.${process.pid}`;
+    try {
+      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+      this.assertOwnFolder();
+      writeFileSync(draft, `${JSON.stringify({ databases }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+      renameSync(draft, this.path);
+    } catch (failure) {
+      rmSync(draft, { force: true });
+      throw failure instanceof OpsError ? failure : new OpsError(`${this.path} cannot be written: ${codeOf(failure)}`);
+    }
+  }
+
+  private read(): z.infer<typeof content>['databases'] {
+    const text = this.readText();
+    if (text === null) return {};
+    try {
+      return content.parse(JSON.parse(text)).databases;
+    } catch {
+      throw new OpsError(`${this.path} is not what a login writes: remove it, and sign in again`);
+    }
+  }
+
+  private readText(): string | null {
+    let file: number;
+    try {
+      file = openSync(this.path, 'r');
+    } catch (failure) {
+      if (codeOf(failure) === 'ENOENT') return null;
+      throw new OpsError(`${this.path} cannot be read: ${codeOf(failure)}`);
+    }
+    try {
+      this.assertOwnFolder();
+      const { mode, uid } = fstatSync(file);
+      if ((mode & OTHERS) !== 0)
+        throw new OpsError(`${this.path} can be read by others: chmod 600, then npm run ops -- logout --everywhere`);
+      if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to somebody else`);
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Others who may write there could put a file of theirs in its place. */
+  private assertOwnFolder(): void {
+    const folder = dirname(this.path);
+    const { mode } = statSync(folder);
+    if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
+      throw new OpsError(`${folder} can be written by others: chmod 700, and sign in again`);
+  }
+}
+
+function without(sessions: readonly StoredSession[], name: string): readonly StoredSession[] {
+  return sessions.filter((one) => foldedName(one.name) !== foldedName(name));
+}
+
+function codeOf(failure: unknown): string {
+  return failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { instant } from '../../src/core/instant.js';
+import { OpsError } from '../../src/ops/failures.js';
+import { databaseKey, SessionFile, sessionFilePath, type StoredSession } from '../../src/ops/staff/session-file.js';
+
+const NOW = instant(Date.UTC(2026, 10, 22, 9));
+const LATER = '2026-11-22T17:00:00.000Z';
+const session = (name: string, token = `sst_${name}`, expires = LATER): StoredSession => ({
+  ...{ name, token, expires_at: expires },
+});
+const refuses = (work: () => unknown, message: RegExp): void =>
+  assert.throws(work, (failure) => failure instanceof OpsError && message.test(failure.message));
+
+describe('the sessions of the command line', () => {
+  let folder: string;
+  let path: string;
+  let file: SessionFile;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'session-file-'));
+    path = join(folder, 'own', 'sessions.json');
+    file = new SessionFile(path, 'db.example:3306/money');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('are where the environment says, under XDG_CONFIG_HOME, or under ~/.config', () => {
+    assert.equal(sessionFilePath({ OPS_SESSIONS: '/a/b', XDG_CONFIG_HOME: '/x' }), '/a/b');
+    assert.equal(sessionFilePath({ XDG_CONFIG_HOME: '/x' }), '/x/money-movement/sessions.json');
+    const own = join(homedir(), '.config/money-movement/sessions.json');
+    assert.deepEqual([sessionFilePath({}), sessionFilePath({ XDG_CONFIG_HOME: 'here' })], [own, own]);
+  });
+
+  it('belong to a database, whoever connects to it', () => {
+    assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');
+    assert.equal(databaseKey('mysql://leo:other@db.example:3306/money'), 'db.example:3306/money');
+    file.keep(session('maria'), NOW);
+    assert.equal(new SessionFile(path, 'db.example:3307/money').find(), undefined);
+    assert.equal(new SessionFile(path, 'db.example:3306/other').find('maria'), undefined);
+    new SessionFile(path, 'db.example:3307/money').keep(session('leo'), NOW);
+    assert.deepEqual(file.list(), [session('maria')]);
+  });
+
+  it('are of several people: who signed in last acts, unless another is named', () => {
+    assert.equal(file.find(), undefined);
+    file.keep(session('maria'), NOW);
+    file.keep(session('leo'), NOW);
+    assert.equal(file.find()?.name, 'leo');
+    assert.equal(file.find('MARÍA')?.token, 'sst_maria');
+    assert.equal(file.find('eva'), undefined);
+    file.keep(session('maria', 'sst_new'), NOW);
+    assert.deepEqual(file.list(), [session('leo'), session('maria', 'sst_new')]);
+    file.drop('Maria');
+    assert.equal(file.find()?.name, 'leo');
+  });
+
+  it('that are over go when somebody signs in', () => {
+    file.keep(session('maria', 'sst_old', '2026-11-22T08:59:59.000Z'), NOW);
+    file.keep(session('leo'), NOW);
+    assert.deepEqual(
+      file.list().map(({ name }) => name),
+      ['leo'],
+    );
+  });
+
+  it('are written where their owner alone can read them', () => {
+    file.keep(session('maria'), NOW);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(statSync(join(folder, 'own')).mode & 0o777, 0o700);
+    assert.match(readFileSync(path, 'utf8'), /"sst_maria"/);
+  });
+
+  it('are not used when others can read the file, or write where it is', () => {
+    file.keep(session('maria'), NOW);
+    for (const mode of [0o640, 0o604, 0o660, 0o644]) {
+      chmodSync(path, mode);
+      refuses(() => file.find(), /can be read by others: chmod 600/);
+      refuses(() => file.assertUsable(), /can be read by others/);
+    }
+    chmodSync(path, 0o600);
+    chmodSync(join(folder, 'own'), 0o770);
+    refuses(() => file.find(), /can be written by others: chmod 700/);
+    chmodSync(join(folder, 'own'), 0o700);
+    assert.equal(file.find()?.name, 'maria');
+  });
+
+  it('are asked for anew when the file is spoilt', () => {
+    mkdirSync(join(folder, 'own'), { mode: 0o700 });
+    for (const content of ['', '{}', '{"databases":[]}', '{"databases":{"x":[{"name":1}]}}']) {
+      writeFileSync(path, content, { mode: 0o600 });
+      refuses(() => file.find(), /remove it, and sign in again/);
+    }
+  });
+
+  it('cannot be kept where nothing can be written', () => {
+    writeFileSync(join(folder, 'own'), '');
+    refuses(() => file.keep(session('maria'), NOW), /cannot be (written|read): (EEXIST|ENOTDIR)/);
+  });
+});

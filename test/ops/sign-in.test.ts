@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { z } from 'zod';
+import { STAFF_RIGHTS, type Staff } from '../../src/db/entities/staff.js';
+import { codeAt } from '../../src/staff/authenticator.js';
+import { instant } from '../../src/core/instant.js';
+import { idLiteral, type Json, text } from '../support/bank.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { addStaff, codeOf, forgetCodes } from '../support/staff.js';
+import { type Ran, run } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
+
+const OBJECT = z.record(z.string(), z.unknown());
+const HOUR_MS = 3_600_000;
+
+describe('signing in on the command line', function () {
+  this.timeout(60_000);
+  let test: TestDatabase;
+  let people: SignedInPeople;
+  let maria: Staff;
+
+  before(async () => {
+    test = await testDatabase();
+    maria = await addStaff(test.database, { name: 'María Gómez', rights: ['approve', 'manage'] });
+  });
+  beforeEach(async () => {
+    people = new SignedInPeople(test);
+    await forgetCodes(test.sql);
+    await test.change('UPDATE staff SET failed_codes=0, locked_until=NULL');
+  });
+  afterEach(() => people.remove());
+
+  const ops = (args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ran> =>
+    run('src/ops/main.js', args, { ...people.env, ...env }, input);
+  async function json(...args: readonly string[]): Promise<Json> {
+    const { code, stdout, stderr } = await ops([...args, '--json']);
+    assert.equal(code, 0, stderr);
+    return OBJECT.parse(JSON.parse(stdout));
+  }
+  async function fails(message: RegExp, args: readonly string[], env?: Record<string, string>): Promise<void> {
+    const { code, stdout, stderr } = await ops(args, env);
+    assert.deepEqual([code, stdout], [1, ''], stderr);
+    assert.match(stderr, message);
+  }
+  const lines = async (): Promise<Json[]> =>
+    test.sql('SELECT action, actor_claimed AS actor, subject_id, details FROM audit_log ORDER BY id');
+  /** What was recorded meanwhile. */
+  async function recorded(work: () => Promise<unknown>): Promise<Json[]> {
+    const before = (await lines()).length;
+    await work();
+    return (await lines()).slice(before);
+  }
+
+  it('takes a code as an option, or from standard input, and is for 8 hours', async () => {
+    const signedIn = await json('login', 'maria  gomez', '--code', codeOf(maria));
+    assert.deepEqual([signedIn.name, signedIn.can], ['María Gómez', ['approve', 'manage']]);
+    const lasts = Date.parse(text(signedIn.expires_at)) - Date.now();
+    assert.ok(lasts > 7.9 * HOUR_MS && lasts <= 8 * HOUR_MS);
+    assert.equal(statSync(people.path).mode & 0o777, 0o600);
+    await forgetCodes(test.sql);
+    const again = await ops(['login', 'MARÍA GÓMEZ'], {}, ` ${codeOf(maria)}\n`);
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal(people.file.list().length, 1);
+    const silent = await ops(['login', 'maria gomez']);
+    assert.deepEqual([silent.code, /--code is required/.test(silent.stderr)], [2, true]);
+  });
+
+  it('keeps no token where anybody else can read it: the database has its hash', async () => {
+    await json('login', maria.name, '--code', codeOf(maria));
+    const token = people.file.find()?.token ?? '';
+    assert.match(token, /^sst_[\w-]{43}$/);
+    const rows = await test.sql('SELECT * FROM staff_sessions');
+    assert.ok(!JSON.stringify(rows).includes(token));
+    for (const args of [['whoami'], ['whoami', '--json'], ['staff', 'sessions', '--json']])
+      assert.ok(!(await ops(args)).stdout.includes(token));
+  });
+
+  it('says who acts and who else is signed in, and lets --as choose', async () => {
+    await people.signIn('leo', ['read']);
+    await json('login', maria.name, '--code', codeOf(maria));
+    const shown = await json('whoami');
+    assert.deepEqual([shown.name, shown.kind, shown.others], [maria.name, 'person', ['leo']]);
+    assert.deepEqual((await json('whoami', '--as', 'LEO')).can, ['read']);
+    await fails(/eva is not signed in here: npm run ops -- login eva\n/, ['whoami', '--as', 'eva']);
+  });
+
+  it('is refused, and recorded once, with a wrong code, a used one, and a name that nobody has', async () => {
+    const code = codeOf(maria);
+    await json('login', maria.name, '--code', code);
+    const wrong = codeAt('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', instant(Date.now()));
+    for (const [name, given, message] of [
+      [maria.name, code, /the code was used before; each code counts once/],
+      [maria.name, wrong, /the code is wrong/],
+      [maria.name, codeOf(maria, instant(Date.now() - 10 * 60_000)), /the code is wrong/],
+      ['nobody', wrong, /not active staff/],
+    ] as const) {
+      const [refused, ...more] = await recorded(() => fails(message, ['login', name, '--code', given]));
+      assert.deepEqual([refused?.action, refused?.actor, more], ['staff.sign_in_refused', name, []]);
+    }
+    assert.equal(people.file.list().length, 1);
+  });
+
+  it('is locked after wrong codes, also for the right one, and the list of the staff says until when', async () => {
+    for (let count = 0; count < 5; count += 1)
+      await fails(/the code is wrong|locked until/, ['login', maria.name, '--code', '000000']);
+    await fails(/is locked until 20/, ['login', maria.name, '--code', codeOf(maria)]);
+    const { stdout } = await ops(['staff', 'list', '--json']);
+    const listed = z
+      .array(OBJECT)
+      .parse(JSON.parse(stdout))
+      .find(({ name }) => name === maria.name);
+    assert.ok(Date.parse(text(listed?.locked_until)) > Date.now());
+  });
+
+  it('ends by logout, on one machine or everywhere, also where it was over already', async () => {
+    const other = new SignedInPeople(test);
+    try {
+      await other.signIn(maria.name, maria.rights);
+      await people.signIn(maria.name, maria.rights);
+      assert.deepEqual(await json('logout'), { name: maria.name, ended_sessions: 1 });
+      await fails(/nobody is signed in/, ['logout']);
+      assert.equal((await run('src/ops/main.js', ['whoami'], other.env)).code, 0);
+      await people.signIn(maria.name, maria.rights);
+      assert.ok(Number((await json('logout', '--everywhere')).ended_sessions) >= 2);
+      assert.match((await run('src/ops/main.js', ['whoami'], other.env)).stderr, /is over/);
+      const late = await run('src/ops/main.js', ['logout', '--json'], other.env);
+      assert.deepEqual(JSON.parse(late.stdout), { name: maria.name, ended_sessions: 0 });
+      assert.equal(other.file.find(), undefined);
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('is ended by whoever manages the staff: one session, or all of somebody', async () => {
+    await people.signIn('leo', ['read']);
+    await people.signIn('boss', ['manage']);
+    const { stdout } = await ops(['staff', 'sessions', '--json']);
+    const [session] = z
+      .array(OBJECT)
+      .parse(JSON.parse(stdout))
+      .filter(({ name }) => name === 'leo');
+    assert.deepEqual([session?.door, session?.place], ['ops', 'test']);
+    assert.deepEqual(await json('staff', 'revoke-session', text(session?.id)), { ended_sessions: 1 });
+    await fails(/the session of leo is over/, ['whoami', '--as', 'leo']);
+    await people.signIn('leo', ['read']);
+    await people.signIn('boss', ['manage']);
+    assert.ok(Number((await json('staff', 'revoke-session', 'LEO')).ended_sessions) >= 1);
+    assert.deepEqual(await json('staff', 'revoke-session', 'leo'), { ended_sessions: 0 });
+  });
+
+  it('counts no longer than 8 hours, and from the moment on not at all at which somebody is no longer active', async () => {
+    const leo = await people.signIn('leo', ['manage']);
+    const act = ['aliases', 'reserve', '$signed-in'];
+    await test.change(`UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`);
+    await fails(/the session of leo is over: npm run ops -- login leo\n/, act);
+    await people.signIn('leo', ['manage']);
+    await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(leo.id)}`);
+    await fails(/the session of leo is over/, act);
+    assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
+  });
+
+  it('is asked for by name while nobody is signed in, and reading asks for nothing', async () => {
+    await fails(/^error: nobody is signed in: npm run ops -- login NAME\n$/, ['tenants', 'add', 'nobody']);
+    assert.equal((await ops(['tenants', 'list'])).code, 0);
+    await people.signIn('leo');
+    chmodSync(people.path, 0o644);
+    await fails(/can be read by others: chmod 600/, ['tenants', 'add', 'nobody']);
+    assert.equal((await ops(['tenants', 'list'])).code, 0);
+  });
+
+  it('is not for programs: a service acts by its key, which is shown once, as long as it is active', async () => {
+    await people.signIn('boss', STAFF_RIGHTS);
+    const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
+    const key = text(made.key);
+    assert.match(key, /^ssk_/);
+    const env = { OPS_KEY: key, OPS_SESSIONS: `${people.path}.none` };
+    const reserve = (name: string, more: Record<string, string> = env) => ops(['aliases', 'reserve', name], more);
+    const [line] = await recorded(async () => assert.equal((await reserve('$by-nightly')).code, 0));
+    assert.deepEqual([line?.action, line?.actor], ['alias.reserve', 'nightly']);
+    const who = await ops(['whoami', '--json'], env);
+    assert.deepEqual(OBJECT.parse(JSON.parse(who.stdout)).kind, 'service');
+    assert.equal((await reserve('$by-boss', { OPS_KEY: key })).code, 0);
+    const byBoss = await recorded(() => ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss'], { OPS_KEY: key }));
+    assert.equal(byBoss[0]?.actor, 'boss');
+    await fails(/not active staff|names a service|lacks|no authenticator/, ['login', 'nightly', '--code', '123456']);
+    const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
+    assert.match((await reserve('$old-key')).stderr, /OPS_KEY is the key of no active service/);
+    await json('staff', 'deactivate', 'nightly');
+    assert.match(
+      (await reserve('$gone', { ...env, OPS_KEY: renewed })).stderr,
+      /OPS_KEY is the key of no active service/,
+    );
+    assert.ok(!readFileSync(people.path, 'utf8').includes('ssk_'));
+  });
+
+  it('is shown to nobody else: the secret of a new authenticator comes once, for the app, for typing and as a QR code', async () => {
+    await people.signIn('boss', STAFF_RIGHTS);
+    const added = await json('staff', 'add', 'zoë', '--can', 'read');
+    const url = new URL(text(added.otpauth_url));
+    assert.deepEqual([url.protocol, url.searchParams.get('secret')], ['otpauth:', added.secret]);
+    const signedIn = await json('login', 'zoe', '--code', codeAt(text(added.secret), instant(Date.now())));
+    assert.deepEqual([signedIn.name, signedIn.can], ['zoë', ['read']]);
+    const again = await json('staff', 'add', 'ZOE', '--can', 'read,cancel', '--as', 'boss');
+    assert.deepEqual([again.name, again.can, 'secret' in again], ['zoë', ['read', 'cancel'], false]);
+    const shown = await ops(['staff', 'add', 'max', '--can', 'read', '--as', 'boss']);
+    assert.match(shown.stdout, /otpauth:\/\/totp\/[^]*secret[^]*[▀▄█]{20}/);
+    assert.match(shown.stderr, /shown this once/);
+    const everything = JSON.stringify(await test.sql('SELECT * FROM audit_log'));
+    assert.ok(!everything.includes(text(added.secret)));
+  });
+});
