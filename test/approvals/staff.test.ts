@@ -62,9 +62,9 @@ describe('support staff', () => {
     await deactivateStaff(db.database, systemClock, added, ACTOR);
     await set(['cancel']);
     assert.deepEqual(await acts(added), [
-      ['staff.set', 'maria', 'ops', null, { name, rights: 'approve,cancel' }],
+      ['staff.set', 'maria', 'ops', null, { name, kind: 'person', rights: 'approve,cancel' }],
       ['staff.deactivate', 'maria', 'ops', null, { name }],
-      ['staff.set', 'maria', 'ops', null, { name, rights: 'cancel' }],
+      ['staff.set', 'maria', 'ops', null, { name, kind: 'person', rights: 'cancel' }],
     ]);
   });
 
