@@ -71,11 +71,7 @@ export async function bindSubject(
 }
 
 /** Null where they or the account are somebody else's meanwhile. */
-async function bind(
-  parts: StaffParts,
-  identity: StaffIdentity,
-  proven: ProvenSubject,
-): Promise<StaffIdentity | null> {
+async function bind(parts: StaffParts, identity: StaffIdentity, proven: ProvenSubject): Promise<StaffIdentity | null> {
   try {
     return await transact(parts.database, async (transaction) => {
       const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
@@ -94,7 +90,11 @@ async function bind(
  * Lets the person be bound anew, by their code, after they got another account at the provider; their sessions are over. False where
  * they were bound to none. Throws ApiError authority_insufficient.
  */
-export async function unbindSubject(parts: StaffParts, { id }: Staff, by: StaffIdentity): Promise<boolean> {
+export async function unbindSubject(
+  parts: Pick<StaffParts, 'database' | 'clock'>,
+  { id }: Pick<Staff, 'id'>,
+  by: StaffIdentity,
+): Promise<boolean> {
   const refusal = rightRefusal(by, 'manage');
   if (refusal !== null) throw new ApiError(refusal);
   return transact(parts.database, async (transaction) => {
@@ -153,7 +153,7 @@ function recordRefusal(
 
 function record(
   transaction: Transaction,
-  { clock }: StaffParts,
+  { clock }: Pick<StaffParts, 'clock'>,
   action: string,
   { id: subjectId, name }: Staff,
   by: StaffIdentity,

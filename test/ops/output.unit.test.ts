@@ -33,7 +33,7 @@ describe('the help of the operators', () => {
         ...['show', 'set', 'clear'].map((name) => `limits ${name}`),
         ...['set', 'list', 'remove'].map((name) => `policies ${name}`),
         ...['list', 'show', 'approve', 'reject', 'cancel'].map((name) => `transfers ${name}`),
-        ...['add', 'add-service', 'list', 'deactivate', 'reset-factor', 'sessions', 'revoke-session'].map(
+        ...['add', 'add-service', 'list', 'deactivate', 'reset-factor', 'sessions', 'revoke-session', 'unbind'].map(
           (name) => `staff ${name}`,
         ),
         ...['status', 'list', 'release', 'rebuild'].map((name) => `outbox ${name}`),

@@ -215,6 +215,8 @@ describe('what operators do', function () {
       await people.signIn('zoe', ['read']);
       people.file.keep(people.file.find('bob')!, systemClock());
       await acts('staff.session_revoke', 'staff', 'revoke-session', 'zoe');
+      assert.equal(await test.change("UPDATE staff SET subject_hash=REPEAT(X'01', 32) WHERE name='zoe'"), 1);
+      await acts('staff.unbind', 'staff', 'unbind', 'zoe');
       await acts('staff.deactivate', 'staff', 'deactivate', 'zoe');
     } finally {
       await api.stop();

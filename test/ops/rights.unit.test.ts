@@ -8,7 +8,7 @@ import { STAFF_ACTS } from '../../src/staff/rules.js';
 const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   login: 'own proof',
   logout: 'own proof',
-  ...all('manage', 'tenants', ['add', 'set-fee-account', 'quotas', 'recipient-budget']),
+  ...all('manage', 'tenants', ['add', 'set-fee-account', 'quotas', 'recipient-budget', 'policy-delay']),
   ...all('manage', 'members', ['add', 'grant', 'remove-role']),
   ...all('manage', 'tokens', ['issue', 'revoke', 'rotate']),
   ...all('manage', 'accounts', ['open', 'import', 'verify', 'set-alias', 'release-alias']),
@@ -17,7 +17,7 @@ const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   ...all('manage', 'fees', ['set', 'remove']),
   ...all('manage', 'limits', ['set', 'clear']),
   ...all('manage', 'policies', ['set', 'remove']),
-  ...all('manage', 'staff', ['add', 'add-service', 'deactivate', 'revoke-session']),
+  ...all('manage', 'staff', ['add', 'add-service', 'deactivate', 'revoke-session', 'unbind']),
   ...all('manage', 'outbox', ['release', 'rebuild']),
   'batches remove-uploads': ['manage'],
   'events retention set': ['manage'],

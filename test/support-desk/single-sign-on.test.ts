@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
+import { chromium } from 'playwright-core';
 import type { AddressInfo } from 'node:net';
 import { operatorActor, listActs, parseDetails } from '../../src/access/audit-log.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
@@ -438,6 +439,27 @@ describe("sign-in by the company's identity provider", function () {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 25; attempt += 1) statuses.push((await browser.once('/sign-in/provider')).status);
     assert.deepEqual([...new Set(statuses)], [302, 429]);
+  });
+
+  it('brings a real browser back from the provider signed in, whose strict cookies no other site has sent', async function () {
+    const executablePath = process.env.TEST_CHROMIUM;
+    if (executablePath === undefined) return this.skip();
+    const chrome = await chromium.launch({ executablePath, chromiumSandbox: false });
+    try {
+      const page = await chrome.newPage();
+      await page.goto(`${home}/waiting/transfers`);
+      await page.getByRole('link', { name: "Sign in with your company's account" }).click();
+      await page.getByLabel(/^Code/).fill(await freshCode());
+      await page.getByRole('button', { name: 'This is me' }).click();
+      await page.waitForURL(`${home}/waiting/transfers`);
+      await page.getByText(person.name).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('link', { name: "Sign in with your company's account" }).click();
+      await page.waitForURL(`${home}/`);
+      await page.getByText(person.name).waitFor();
+    } finally {
+      await chrome.close();
+    }
   });
 
   it('logs no code, token, name or subject', () => {

@@ -4,6 +4,7 @@ import { parseUuid } from '../../core/ids.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
+import { unbindSubject } from '../../staff/subjects.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
@@ -46,8 +47,28 @@ export function addStaffCommands(program: Command): void {
       if (!changed) output.say('Nothing was changed: they were not active.');
     },
   });
+  addUnbind(own);
   addFactorReset(own);
   addSessions(own);
+}
+
+function addUnbind(own: Command): void {
+  addCommand(own, {
+    usage: 'unbind <name>',
+    summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
+    explanation: 'For who got another account there. Their sessions are over, and their next sign-in takes a code.',
+    options: [],
+    examples: ['staff unbind maria'],
+    input: z.object({ name: text }),
+    needs: 'manage',
+    run: async (ops, { name }) => {
+      const { database, clock, output, by } = ops;
+      const person = await findStaffCalled(database.reader, name);
+      const changed = await unbindSubject({ database, clock }, person, by());
+      output.one(staffFields(person));
+      if (!changed) output.say('Nothing was changed: they were bound to no account.');
+    },
+  });
 }
 
 function addPerson(own: Command): void {
