@@ -26,6 +26,8 @@ const STATEMENTS = [
     ADD COLUMN key_hash BINARY(32) NULL,
     ADD COLUMN failed_codes INT NOT NULL DEFAULT 0,
     ADD COLUMN locked_until DATETIME(3) NULL,
+    ADD COLUMN ops_failed_codes INT NOT NULL DEFAULT 0,
+    ADD COLUMN ops_locked_until DATETIME(3) NULL,
     ADD COLUMN last_used_at DATETIME(3) NULL,
     ADD UNIQUE KEY folded_name (folded_name), ADD UNIQUE KEY key_hash (key_hash),
     ADD CONSTRAINT staff_factor CHECK ((factor_secret IS NULL) = (factor_key_id IS NULL)),

@@ -58,7 +58,7 @@ export async function approveFactorReset(
     if (reset === undefined) throw notFound();
     allow(secondPersonRefusal(reset.proposedById, by.id));
     const factor = newFactor(encryptionKeys, person);
-    const set = { ...sealedColumns(factor), failedCodes: 0, lockedUntil: null };
+    const set = { ...sealedColumns(factor), ...UNLOCKED };
     await transaction.execute(updateSql(staff, set, { id: person.id }));
     await endSessions(transaction, clock, person.id);
     const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;

@@ -151,7 +151,7 @@ async function rowOf(
   if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));
   const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
   const unproven = { factorKeyId: null, factorSecret: null, keyHash: null, subjectHash: null };
-  const unused = { failedCodes: 0, lockedUntil: null, lastUsedAt: null };
+  const unused = { ...UNLOCKED, lastUsedAt: null };
   const before: Staff = known ?? { ...fresh, ...unproven, ...unused, rights, active: true };
   return { known, row: { ...before, rights, active: true } };
 }

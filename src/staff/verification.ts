@@ -49,6 +49,7 @@ export interface Claim {
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
 
 export const MAX_STAFF_NAME = 80;
+const SOMEBODY_ELSES = 'it was asked before, by somebody else';
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
@@ -72,8 +73,13 @@ function checked(parts: StaffParts, claim: Claim): Promise<Verified> {
     // The person's row is the lock: of two that give one code, the second finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
-    if (known !== undefined) return answerOf(known, person, claim);
     const now = parts.clock();
+    if (known !== undefined && known.staffId === (person?.id ?? null)) return answerOf(known, person, claim);
+    if (known !== undefined) {
+      // What was proven for one person proves nothing for another.
+      recordRefusal(transaction, claim, person, SOMEBODY_ELSES, now);
+      return { refusal: denied(SOMEBODY_ELSES) };
+    }
     const judged = await judge(parts, transaction, person, claim, now);
     const check: StaffCheck = {
       purpose,

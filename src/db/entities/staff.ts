@@ -32,6 +32,9 @@ export const staff = defineTable('staff', {
   /** Wrong codes since the last right one. */
   failedCodes: column.integer,
   lockedUntil: column.nullable(column.time),
+  /** The same of the command line, which needs the database's address: nobody from outside locks anybody out of it. */
+  opsFailedCodes: column.integer,
+  opsLockedUntil: column.nullable(column.time),
   /** When a code or the key was last right. */
   lastUsedAt: column.nullable(column.time),
   createdAt: column.time,
