@@ -49,7 +49,7 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
   assert('identity' in opened && opened.identity.id === ana.id, 'who it is does not come in again');
   assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
   await assertLedgerSound(db.database);
-  return `${codes} wrong codes in ${(codes * EACH_MS) / 60_000} minutes: none opened, ${judged} were looked at, ${codes} lines in the audit log`;
+  return `${codes} wrong codes in ${Math.round((codes * EACH_MS) / 60_000)} minutes: none opened, ${judged} were looked at, ${codes} lines in the audit log`;
 
   function claimOf({ name }: Staff, code: string, receivedAt: Instant, purpose: string): Claim {
     const refusedAct = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: tried };
