@@ -22,7 +22,7 @@ const SHELL = `npm() {
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
 describe('the commands of the pages', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let test: TestDatabase;
   let api: TestApi;
   let folder: string;
