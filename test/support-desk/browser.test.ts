@@ -123,7 +123,9 @@ describe('in a browser, the support desk', function () {
     ]);
     await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
     assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Approve/);
-    await page.locator('#story').scrollIntoViewIfNeeded();
+    await db.sql('DELETE FROM outbox');
+    await page.reload();
+    await page.mouse.wheel(0, 600);
     await picture(page, 'story');
     assert.equal((await api.core.database.reader.query(`SELECT 1 FROM transfers WHERE status='completed'`)).length, 1);
     await page.goto(`${desk.url}/payouts/${payoutId}`);
