@@ -89,10 +89,10 @@ module.exports = {
       name: 'rules-are-pure',
       comment: 'rules.ts decides on plain data: core, other rules, and types.',
       severity: 'error',
-      from: { path: '^src/.+/rules(/|\\.ts$)' },
+      from: { path: '^src/.+[/-]rules(/|\\.ts$)' },
       to: {
         path: '^src/',
-        pathNot: ['^src/core/', '/rules(/|\\.ts$)', '/types\\.ts$'],
+        pathNot: ['^src/core/', '[/-]rules(/|\\.ts$)', '/types\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

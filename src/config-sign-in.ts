@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { claimRights, webUrl } from './config-values.js';
-import type { ProviderSettings } from './support/single-sign-on/provider.js';
+import type { ProviderSettings } from './staff/provider.js';
 
 /** Sign-in at the support desk, by the company's identity provider and by name and code. */
 

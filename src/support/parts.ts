@@ -4,7 +4,7 @@ import type { PayoutApprovals } from '../payouts/approvals.js';
 import type { ReleaseParts } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffParts } from '../staff/verification.js';
-import type { ProviderSettings } from './single-sign-on/provider.js';
+import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approvals.js';
 
 /** What the desk acts and reads with: the services of the other doors. */

@@ -43,7 +43,15 @@ const byStaff = (name = 'sofia'): Acting => ({
 });
 const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
   ...{ id: newId(), name: 'sofia', foldedName: 'sofia', kind: 'person', rights, active, createdAt: instant(0) },
-  ...{ factorKeyId: null, factorSecret: null, keyHash: null, subjectHash: null, failedCodes: 0, lockedUntil: null, lastUsedAt: null },
+  ...{
+    factorKeyId: null,
+    factorSecret: null,
+    keyHash: null,
+    subjectHash: null,
+    failedCodes: 0,
+    lockedUntil: null,
+    lastUsedAt: null,
+  },
 });
 const asRole = (role: Role | undefined): Standing => ({ role, staff: undefined });
 const asStaff = (rights: readonly StaffRight[], active = true): Standing => ({

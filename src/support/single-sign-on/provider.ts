@@ -13,29 +13,13 @@ import {
   randomState,
 } from 'openid-client';
 import type { StaffRight } from '../../db/entities/staff.js';
+import type { ProviderSettings, RightsOfClaim } from '../../staff/provider.js';
 import type { ProvenSubject } from '../../staff/subjects.js';
 
 /**
  * The company's identity provider, spoken to by OpenID Connect: the code flow with PKCE, state and nonce. The ID token comes from the
  * provider itself, and its signature is checked all the same. (docs/contract.md, Staff)
  */
-
-export interface ProviderSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Null: a public client, proven by PKCE alone. */
-  readonly clientSecret: string | null;
-  readonly scope: string;
-  /** The claim by which somebody is found the first time. */
-  readonly nameClaim: string;
-  /** The claim whose values give rights; null: a person has those that operators gave them. */
-  readonly rights: RightsOfClaim | null;
-}
-
-export interface RightsOfClaim {
-  readonly claim: string;
-  readonly byValue: ReadonlyMap<string, readonly StaffRight[]>;
-}
 
 /** What has to be known again when the browser comes back. */
 export interface Flow {
