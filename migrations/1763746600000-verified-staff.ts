@@ -65,7 +65,7 @@ export class VerifiedStaff1763746600000 implements MigrationInterface {
     }[];
     const taken = new Set<string>();
     for (const { id, name } of people) {
-      const own = folded(name);
+      const own = folded(name).slice(0, 240);
       // Of two names that look alike the older stays: the other may be added again under a name of its own.
       const change = taken.has(own) ? (['active=0', []] as const) : (['folded_name=?', [own]] as const);
       await runner.query(`UPDATE staff SET ${change[0]} WHERE id=?`, [...change[1], id]);

@@ -8,7 +8,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
 import { UsageError } from './failures.js';
 import { linesWithEscapes, Output } from './output.js';
-import { type ActingParts, authorise, findActor, type SignedIn } from './staff/acting.js';
+import { type ActingParts, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
 import { findAdministrator } from './staff/administrator.js';
 import {
   chosenNeed,
@@ -140,6 +140,7 @@ async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S
     return spec.run(actingOps({ ...ops, ...parts }, null, actor), input).finally(() => parts.database.close());
   }
   const identity = await authorise(acting, need, { command, subject: spec.subject?.(input) ?? '' });
+  ops.output.stillMay = () => assertStillActs(acting, need, identity);
   return spec.run(actingOps(ops, identity, { channel: identity.channel, name: identity.name }), input);
 }
 

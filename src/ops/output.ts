@@ -83,6 +83,9 @@ export class Output {
   }
 
   /** Asks before what cannot be undone. Throws OpsError when the answer is no, or nobody can be asked. */
+  /** Asked again once somebody has said yes, however long that took: whether they still may. */
+  stillMay: () => Promise<void> = () => Promise.resolve();
+
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
@@ -90,6 +93,7 @@ export class Output {
     try {
       const answer = await prompt.question(`${withEscapes(what)}. This cannot be undone. Go on? [y/N] `);
       if (!/^y(es)?$/i.test(answer.trim())) throw new OpsError('nothing was done');
+      await this.stillMay();
     } finally {
       prompt.close();
     }

@@ -8,7 +8,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { endSessions, sealedColumns } from './people.js';
-import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity } from './rules.js';
+import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
 import type { StaffParts } from './verification.js';
 
 /**

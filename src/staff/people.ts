@@ -11,9 +11,12 @@ import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffParts } from './verification.js';
-import { rowRefusal, type StaffActName, type StaffIdentity } from './rules.js';
+import { rowRefusal, type StaffActName, type StaffIdentity, UNLOCKED } from './rules.js';
 
 /** The staff: people of the operators', and the services that act for them. (docs/contract.md, Staff) */
+
+/** A sign may fold to several letters. */
+const MAX_FOLDED = 240;
 
 export interface WantedStaff {
   readonly name: string;
@@ -31,11 +34,24 @@ export interface SetStaff {
  * ApiError invalid_field (the name, no right, a name that a service has), invalid_state (the last who may manage would not any more).
  */
 export async function setPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
+  return makePerson(parts, wanted, actor, false);
+}
+
+/**
+ * The same for whoever holds the database while nobody may manage the staff: with a new authenticator in any case, since the one of
+ * before may be what was lost.
+ */
+export async function setFirstPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
+  return makePerson(parts, wanted, actor, true);
+}
+
+async function makePerson(parts: StaffParts, wanted: WantedStaff, actor: Actor, isRenewed: boolean): Promise<SetStaff> {
   const { database, encryptionKeys } = parts;
   return transact(database, async (transaction) => {
     const { known, row } = await rowOf(transaction, parts.clock, 'person', wanted);
-    const factor = row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
-    const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor) };
+    const factor = isRenewed || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
+    const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
+    if (isRenewed) await endSessions(transaction, parts.clock, row.id);
     await store(transaction, known, person);
     await recordSet(transaction, parts.clock, person, actor);
     return { person, factor };
@@ -145,7 +161,7 @@ async function rowOf(
   const { rights } = wanted;
   if (rights.length === 0) throw new ApiError(invalidField('can', 'empty'));
   const folded = foldedName(name);
-  if (folded === '') throw new ApiError(invalidField('name', 'unreadable'));
+  if (folded === '' || folded.length > MAX_FOLDED) throw new ApiError(invalidField('name', 'unreadable'));
   const known = await transaction.find(staff, { foldedName: folded }, { forUpdate: true });
   if (known !== undefined && !rights.includes('manage')) await keepManager(transaction, known);
   if (known !== undefined && known.kind !== kind) throw new ApiError(invalidField('name', `names a ${known.kind}`));

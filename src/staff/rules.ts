@@ -24,14 +24,16 @@ interface StaffActRule {
   readonly movesMoney?: true;
   /** It needs two people: every door asks each of them for a code, and a service is none. */
   readonly twoPeople?: true;
+  /** One person is enough, but it is a person: no service does it. */
+  readonly byPerson?: true;
 }
 
 /** Every act that the staff decide about, by the name under which the audit log has it. A signal asks for a code always. */
 export const STAFF_ACTS = {
-  'transfer.approve': { right: 'approve', movesMoney: true },
+  'transfer.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'transfer.reject': { right: 'approve' },
   'transfer.cancel': { right: 'cancel' },
-  'payout.approve': { right: 'approve', movesMoney: true },
+  'payout.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'payout.reject': { right: 'approve' },
   'payout.cancel': { right: 'cancel' },
   'payout.resolve_propose': { right: 'resolve', movesMoney: true, twoPeople: true },
@@ -62,20 +64,20 @@ export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
 
-/** Null where they may. A service never stands for one of two people. */
+/** Null where they may. Where a person is asked for, a service is none. */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
-  twoPeople = false,
+  asksForPerson = false,
 ): Refusal | null {
-  if (twoPeople && kind !== 'person') return denied(`${name} is a service, which never counts as a person`);
+  if (asksForPerson && kind !== 'person') return denied(`${name} is a service, which never counts as a person`);
   return right === 'read' || rights.includes(right) ? null : denied(`${name} lacks the right to ${right}`);
 }
 
 /** The same of an act in the table. */
 export function actRefusal(act: StaffActName, by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>): Refusal | null {
   const rule: StaffActRule = STAFF_ACTS[act];
-  return rightRefusal(by, rule.right, rule.twoPeople);
+  return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
 /**
@@ -125,6 +127,28 @@ export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), LONGEST_PAUSE_MS));
 }
 
-export function isLocked({ lockedUntil: until }: Pick<Staff, 'lockedUntil'>, at: Instant): boolean {
+/** What wrong codes have come to, as a row of the staff has it. */
+export interface Lock {
+  readonly failedCodes: number;
+  readonly lockedUntil: Instant | null;
+}
+
+/** The command line needs the database's address, so what strangers try at the other doors locks nobody out of it. */
+export function lockAt(door: StaffDoor, person: Staff): Lock {
+  const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
+  return door === 'ops'
+    ? { failedCodes: opsFailedCodes, lockedUntil: opsLockedUntil }
+    : { failedCodes, lockedUntil: until };
+}
+
+/** The same as columns of the row. */
+export function lockColumns(door: StaffDoor, { failedCodes, lockedUntil: until }: Lock): Partial<Staff> {
+  return door === 'ops' ? { opsFailedCodes: failedCodes, opsLockedUntil: until } : { failedCodes, lockedUntil: until };
+}
+
+/** A row's columns where nothing wrong was given. */
+export const UNLOCKED = { failedCodes: 0, lockedUntil: null, opsFailedCodes: 0, opsLockedUntil: null } as const;
+
+export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {
   return until !== null && at < until;
 }

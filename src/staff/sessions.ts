@@ -1,13 +1,13 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { recordAct } from '../access/audit-log.js';
-import type { Refusal } from '../core/errors.js';
+import { ApiError, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { type Staff, staff, type StaffSession, staffSessions } from '../db/entities/staff.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { StaffIdentity } from './rules.js';
+import { denied, type StaffIdentity } from './rules.js';
 import { identityOf, type StaffParts, verifyClaim } from './verification.js';
 
 /** Signed in: one code, then hours in which every act is this person's. (docs/contract.md, Staff) */
@@ -69,6 +69,9 @@ export async function openSession(
     revokedAt: null,
   };
   await transact(database, async (transaction) => {
+    // What was taken from them since they proved who they are counts.
+    const person = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
+    if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
     const act = { tenantId: null, action: 'staff.sign_in', subjectType: 'staff', subjectId: identity.id };
     await recordAct(transaction, { channel: door, name: identity.name }, now, {

@@ -46,7 +46,13 @@ export class StaffSignals {
     const reason = 'clean' in cleaned ? cleaned.clean : null;
     const code = signal.code ?? null;
     const verified = await verifyClaim(this.parts, {
-      ...{ name: actor, code, door: 'temporal', right: STAFF_ACTS[act].right, purpose: `signal/${act}/${subject.subjectId}/${actId}` },
+      ...{
+        name: actor,
+        code,
+        door: 'temporal',
+        right: STAFF_ACTS[act].right,
+        purpose: `signal/${act}/${subject.subjectId}/${actId}`,
+      },
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
       receivedAt: await this.momentOf(signal, code),
       refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },

@@ -15,6 +15,8 @@ import { foldedName } from './name.js';
 import {
   denied,
   isLocked,
+  lockAt,
+  lockColumns,
   lockedUntil,
   MAX_CODE_AGE_MS,
   rightRefusal,
@@ -92,7 +94,7 @@ function checked(parts: StaffParts, claim: Claim): Promise<Verified> {
       `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - KEPT_MS))} LIMIT 100`,
     );
     await transaction.execute(insertSql(staffChecks, [check]));
-    if (person !== undefined) await count(transaction, person, judged, now);
+    if (person !== undefined) await count(transaction, person, claim.door, judged, now);
     if (check.refused !== null) recordRefusal(transaction, claim, person, check.refused, now);
     return answerOf(check, person, claim);
   });
@@ -129,8 +131,8 @@ async function judge(
   if (person.factorSecret === null || person.factorKeyId === null)
     return { refused: `${person.name} has no authenticator` };
   if (code === null || code === '') return { refused: 'no code was given' };
-  if (isLocked(person, now))
-    return { refused: `${person.name} is locked until ${toRfc3339(person.lockedUntil ?? now)}` };
+  const lock = lockAt(claim.door, person);
+  if (isLocked(lock, now)) return { refused: `${person.name} is locked until ${toRfc3339(lock.lockedUntil ?? now)}` };
   if (receivedAt === null) return { refused: 'nobody knows when it came: ask again' };
   if (now - receivedAt > MAX_CODE_AGE_MS) return { refused: 'the code is older than 10 minutes: ask again' };
   const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
@@ -144,17 +146,19 @@ async function judge(
 
 async function count(
   transaction: Transaction,
-  { id, failedCodes }: Staff,
+  person: Staff,
+  door: StaffDoor,
   judged: Judged,
   now: Instant,
 ): Promise<void> {
+  const { id } = person;
   if ('step' in judged) {
-    const set = { failedCodes: 0, lockedUntil: null, lastUsedAt: now };
+    const set = { ...lockColumns(door, { failedCodes: 0, lockedUntil: null }), lastUsedAt: now };
     await transaction.execute(updateSql(staff, set, { id }));
   } else if (judged.isWrong === true) {
-    const failures = failedCodes + 1;
-    const set = { failedCodes: failures, lockedUntil: lockedUntil(failures, now) };
-    await transaction.execute(updateSql(staff, set, { id }));
+    const failedCodes = lockAt(door, person).failedCodes + 1;
+    const lock = { failedCodes, lockedUntil: lockedUntil(failedCodes, now) };
+    await transaction.execute(updateSql(staff, lockColumns(door, lock), { id }));
   }
 }
 

@@ -23,7 +23,12 @@ export async function readForm(request: IncomingMessage, response: ServerRespons
 
 /** What every form of the holder of this secret carries: another site's page cannot know it. */
 export function formToken(secret: string): string {
-  return createHmac('sha256', secret).update('form').digest('base64url');
+  return markOf(secret, 'form');
+}
+
+/** What nobody but the holder of this secret was given for the text. */
+export function markOf(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
 export function isFormToken(given: string | null, secret: string): boolean {

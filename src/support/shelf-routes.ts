@@ -3,6 +3,7 @@ import { perform } from './acts/perform.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { noSuchPage } from './failures.js';
+import { markOf } from './forms.js';
 import { pathOf } from './pages/layout.js';
 import { type Came, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
@@ -43,7 +44,9 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
     const person = personOf(context);
     if (person === null) return;
     const resource = await found(context, site, shelf);
-    const done = shelf.acts.find(({ verb }) => verb === context.query.done);
+    const done = shelf.acts.find(
+      ({ verb }) => context.query.done === doneMark(person, shelf.name, context.params.id, verb),
+    );
     await show(context, site, shelf, { person, resource }, done === undefined ? null : `Done: ${done.label}.`);
   });
   for (const act of shelf.acts)
@@ -55,7 +58,10 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
       const resource = await found(context, site, shelf);
       const subject = shelf.subjectOf(resource);
       const performed = await perform(site, act, resource, subject, { person, form });
-      if (performed.came === 'done') return seeOther(context, `${pathOf(shelf.name, subject.id)}?done=${act.verb}`);
+      if (performed.came === 'done') {
+        const mark = doneMark(person, shelf.name, subject.id, act.verb);
+        return seeOther(context, `${pathOf(shelf.name, subject.id)}?done=${mark}`);
+      }
       const came: Came = { verb: act.verb, form, ...wordsOf(performed) };
       if (performed.came === 'unknown' && performed.fault !== null)
         site.logger.error({ act: act.name, fault: describeFault(performed.fault) }, 'an act failed by our fault');
@@ -69,6 +75,11 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
         sendPage(context, unknownPage(stage, act, came));
       }
     });
+}
+
+/** A link that somebody else made says of nothing that it was done. */
+function doneMark({ secret }: SignedInPerson, shelf: string, id: string | undefined, verb: string): string {
+  return markOf(secret, `done/${shelf}/${id ?? ''}/${verb}`);
 }
 
 type NotDone = Exclude<Awaited<ReturnType<typeof perform>>, { readonly came: 'done' }>;

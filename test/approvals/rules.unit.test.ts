@@ -22,6 +22,7 @@ import { type Role, ROLES } from '../../src/core/permissions.js';
 import { type Approval } from '../../src/db/entities/approvals.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
+import { UNLOCKED } from '../../src/staff/rules.js';
 
 const OF = { resourceType: 'transfer', operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' } } as const;
 const CREATOR = newId();
@@ -48,8 +49,7 @@ const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
     factorSecret: null,
     keyHash: null,
     subjectHash: null,
-    failedCodes: 0,
-    lockedUntil: null,
+    ...UNLOCKED,
     lastUsedAt: null,
   },
 });

@@ -53,7 +53,7 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
 
   function claimOf({ name }: Staff, code: string, receivedAt: Instant, purpose: string): Claim {
     const refusedAct = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: tried };
-    return { name, code, door: 'ops', right: 'approve', receivedAt, purpose, refusedAct };
+    return { name, code, door: 'support', right: 'approve', receivedAt, purpose, refusedAct };
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { codeAt } from '../../src/staff/authenticator.js';
+import { codeAt, STEP_MS } from '../../src/staff/authenticator.js';
 import { instant } from '../../src/core/instant.js';
 import { type Json, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -65,6 +65,18 @@ describe('the first who manages the staff', function () {
     await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     await fails(/nobody is signed in/, ['staff', 'add', 'eva', '--can', 'manage'], { MYSQL_ADMIN_URL: adminUrl });
     await fails(/nobody is signed in/, ['tenants', 'add', 'acme'], { MYSQL_ADMIN_URL: adminUrl });
+  });
+
+  it('gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
+    const { secret: lost } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
+    await json(['login', 'ana', '--code', codeAt(text(lost), instant(Date.now()))]);
+    await test.sql('UPDATE staff SET active=0, ops_failed_codes=9, ops_locked_until=NOW(3) + INTERVAL 1 HOUR');
+    const { secret } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
+    assert(typeof secret === 'string' && secret !== lost);
+    await fails(/session/, ['staff', 'add', 'leo', '--can', 'manage']);
+    // The code of now has the number of one that was used.
+    await json(['login', 'ana', '--code', codeAt(secret, instant(Date.now() + STEP_MS))]);
+    assert.equal((await json(['staff', 'add', 'leo', '--can', 'manage'])).name, 'leo');
   });
 
   it('may do nothing else by that address: no other command asks for it', async () => {

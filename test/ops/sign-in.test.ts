@@ -27,7 +27,7 @@ describe('signing in on the command line', function () {
   beforeEach(async () => {
     people = new SignedInPeople(test);
     await forgetCodes(test.sql);
-    await test.change('UPDATE staff SET failed_codes=0, locked_until=NULL');
+    await test.change('UPDATE staff SET ops_failed_codes=0, ops_locked_until=NULL');
   });
   afterEach(() => people.remove());
 
@@ -110,7 +110,7 @@ describe('signing in on the command line', function () {
       .array(OBJECT)
       .parse(JSON.parse(stdout))
       .find(({ name }) => name === maria.name);
-    assert.ok(Date.parse(text(listed?.locked_until)) > Date.now());
+    assert.ok(Date.parse(text(listed?.ops_locked_until)) > Date.now());
   });
 
   it('ends by logout, on one machine or everywhere, also where it was over already', async () => {

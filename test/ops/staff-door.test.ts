@@ -76,7 +76,7 @@ describe('the command line as a door of the staff', function () {
     ...(await test.sql(`CHECKSUM TABLE ${CHANGED.join(',')}`)),
     ...(await test.sql('SELECT id, rights, active, factor_secret FROM staff ORDER BY id')),
   ];
-  const forgive = () => test.change('UPDATE staff SET failed_codes=0, locked_until=NULL');
+  const forgive = () => test.change('UPDATE staff SET ops_failed_codes=0, ops_locked_until=NULL');
 
   /** It changes nothing, and leaves a line where somebody was named: `actor`. */
   async function refused(act: StaffActName, given: Given): Promise<void> {

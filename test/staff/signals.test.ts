@@ -54,6 +54,21 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
+  it('is proven for this act on this resource alone: its id opens no other', async () => {
+    const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
+    const about = (subjectId = newId()) => ({ tenantId: newId(), subjectType: 'transfer', subjectId });
+    const own = about();
+    assert('by' in (await signals.verify('transfer.approve', signal, own)));
+    assert('by' in (await signals.verify('transfer.approve', { ...signal, code: '000000' }, own)), 'asked again');
+    for (const [act, subject] of [
+      ['transfer.approve', about()],
+      ['transfer.cancel', own],
+    ] as const) {
+      const again = await signals.verify(act, { ...signal, code: '000000' }, subject);
+      assert('refused' in again && again.refused === 'the code is wrong');
+    }
+  });
+
   it('of an older worker, without a code or a number, is refused; nothing is looked for', async () => {
     const { code: _, ...old } = signature;
     const [refused] = await verify({ ...old, code: undefined, number: undefined } as unknown as Partial<SignedAct>);

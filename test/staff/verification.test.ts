@@ -53,6 +53,24 @@ describe('a claim of one of the staff', () => {
     assert.deepEqual(await lines(), []);
   });
 
+  it('is proven for one person alone: the same purpose claimed by another is refused, and recorded', async () => {
+    const purpose = randomUUID();
+    const bob = await hire(db.database);
+    assert.equal(said(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })), 'verified');
+    assert.equal(said(await verify({ purpose, code: '000000' })), 'it was asked before, by somebody else');
+    assert.equal(said(await verify({ purpose, name: 'Mallory', code: null })), 'it was asked before, by somebody else');
+    assert.equal((await lines()).length, 2);
+  });
+
+  it('is locked at the doors where wrong codes came, and never at the command line for what came elsewhere', async () => {
+    for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
+    assert.match(said(await verify({ door: 'temporal' })), /is locked until/);
+    assert.equal(said(await verify({ door: 'ops' })), 'verified');
+    now = instant(now + STEP_MS * 2);
+    for (let wrong = 0; wrong < 5; wrong += 1) await verify({ door: 'ops', code: wrongCode(ana, now) });
+    assert.match(said(await verify({ door: 'ops' })), /is locked until/);
+  });
+
   it('takes a code as authenticators show it, with a space', async () => {
     const code = codeOf(ana, now);
     assert.equal(said(await verify({ code: ` ${code.slice(0, 3)} ${code.slice(3)}` })), 'verified');

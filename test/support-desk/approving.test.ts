@@ -50,9 +50,10 @@ describe('at the support desk', () => {
     const page = `/transfers/${id}`;
     const code = await desk.freshCode(maria.person);
     const answer = await maria.act(page, 'approve', { reason: 'ticket 118', code });
-    assert.deepEqual([answer.status, answer.headers.get('location')], [303, `${page}?done=approve`], answer.text);
+    const location = answer.headers.get('location') ?? '';
+    assert.deepEqual([answer.status, location.replace(/=.*/, '')], [303, `${page}?done`], answer.text);
     assert.equal((await own.read(id)).status, 'completed');
-    const story = (await maria.get(`${page}?done=approve`)).text;
+    const story = (await maria.get(location)).text;
     for (const told of [
       'Done: Approve',
       'Approved</strong>, by maria (support desk)',
@@ -66,6 +67,12 @@ describe('at the support desk', () => {
       [['transfer.approve', 'support', 'maria', 'ticket 118']],
     );
     await assertLedgerSound(db.database);
+  });
+
+  it('a link that somebody else made says of nothing that it was done', async () => {
+    const id = await pend();
+    for (const done of ['approve', 'Approve', 'approve.AAAA', ''])
+      assert(!(await maria.get(`/transfers/${id}?done=${done}`)).text.includes('Done:'), done);
   });
 
   it('a form that is sent twice, or twice at once, acts once and says the same', async () => {
@@ -84,6 +91,21 @@ describe('at the support desk', () => {
     );
     assert.equal((await desk.acts(id)).length, 1);
     assert.equal((await own.row(id)).approvalsReceived, 1);
+    await assertLedgerSound(db.database);
+  });
+
+  it('a code makes one proposal: sent again with another amount, the form asks for another code', async () => {
+    const page = `/accounts/${own.guarded.id}`;
+    const fields = {
+      ...(await maria.form(page, 'adjust')),
+      ...{ direction: 'in', asset: 'COPM', amount: '10.00', reference: `once-${randomUUID()}`, reason: 'ticket 121' },
+      code: await desk.freshCode(maria.person),
+    };
+    assert.equal((await maria.post(`${page}/adjust`, fields)).status, 303);
+    const more = await maria.post(`${page}/adjust`, { ...fields, amount: '99.00', reference: `twice-${randomUUID()}` });
+    assert.match(more.text, /the code was used before/);
+    const made = await db.sql(`SELECT COUNT(*) AS n FROM adjustments WHERE account_id=${idLiteral(own.guarded.id)}`);
+    assert.equal(Number(made[0]?.n), 1);
     await assertLedgerSound(db.database);
   });
 

@@ -9,24 +9,28 @@ import { WAITING_TYPES } from './outbox.js';
  * From which amount on an account's operations need approvals, and how many within which time; and what comes instead from
  * `effectiveAt` on. What of the two counts at an instant, `policyAt` in src/approvals/policy-rules.ts says.
  */
-export const approvalPolicies = defineTable('approval_policies', {
-  accountId: column.uuid,
-  asset: column.asset,
-  /** In the asset's smallest unit; an amount that reaches it needs approval. */
-  threshold: column.bigint,
-  /** 1 to 3 */
-  approvals: column.integer,
-  expiresInS: column.integer,
-  /** Null, with the two below, where nothing comes, or no policy. */
-  nextThreshold: column.nullable(column.bigint),
-  nextApprovals: column.nullable(column.integer),
-  nextExpiresInS: column.nullable(column.integer),
-  /** Null: nothing comes. */
-  effectiveAt: column.nullable(column.time),
-  /** Who asked for what comes, as the audit log names them. */
-  requestedChannel: column.nullable(column.oneOf(AUDIT_CHANNELS)),
-  requestedBy: column.nullable(column.string),
-}, ['accountId', 'asset']);
+export const approvalPolicies = defineTable(
+  'approval_policies',
+  {
+    accountId: column.uuid,
+    asset: column.asset,
+    /** In the asset's smallest unit; an amount that reaches it needs approval. */
+    threshold: column.bigint,
+    /** 1 to 3 */
+    approvals: column.integer,
+    expiresInS: column.integer,
+    /** Null, with the two below, where nothing comes, or no policy. */
+    nextThreshold: column.nullable(column.bigint),
+    nextApprovals: column.nullable(column.integer),
+    nextExpiresInS: column.nullable(column.integer),
+    /** Null: nothing comes. */
+    effectiveAt: column.nullable(column.time),
+    /** Who asked for what comes, as the audit log names them. */
+    requestedChannel: column.nullable(column.oneOf(AUDIT_CHANNELS)),
+    requestedBy: column.nullable(column.string),
+  },
+  ['accountId', 'asset'],
+);
 export type ApprovalPolicyRow = RowOf<typeof approvalPolicies>;
 
 /** One approval that counted. Never changed. */

@@ -74,6 +74,14 @@ export async function authorise(parts: ActingParts, need: Need, wanted: Wanted):
   throw adviceOn(refused, identity, right);
 }
 
+/** Throws OpsError where the session is over, or the right gone, since they were authorised. */
+export async function assertStillActs(parts: ActingParts, need: Need, { id }: StaffIdentity): Promise<void> {
+  const { identity } = await findActor(parts);
+  if (identity.id !== id) throw new OpsError('somebody else is signed in here by now: nothing was done');
+  const refused = rightRefusal(identity, rightOf(need), needsCode(need));
+  if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
+}
+
 type Found = SignedIn | { readonly named: string | null; readonly failure: OpsError };
 
 async function lookFor(parts: ActingParts): Promise<Found> {

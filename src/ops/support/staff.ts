@@ -21,6 +21,7 @@ export function staffFields(one: Staff): Fields {
     authenticator: kind === 'person' ? factorSecret !== null : null,
     last_used_at: timeOf(one.lastUsedAt),
     locked_until: timeOf(one.lockedUntil),
+    ops_locked_until: timeOf(one.opsLockedUntil),
     created_at: timeOf(one.createdAt),
   };
 }

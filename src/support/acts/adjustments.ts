@@ -1,5 +1,5 @@
 import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js';
-import { ApiError, invalidField } from '../../core/errors.js';
+import { ApiError, invalidField, type Refusal } from '../../core/errors.js';
 import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
 import type { Account } from '../../db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
@@ -54,10 +54,18 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
       const raw = parseUnits(form.get('amount') ?? '', asset);
       if (raw === null) throw new ApiError(invalidField('amount', 'write it as 1500.00'));
       const reference = form.get('reference') ?? '';
-      await proposeAdjustment(parts, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+      const amount = { raw, asset };
+      const wanted = { tenantId, accountId, direction, amount, reference, reason, by };
+      const { resource } = await proposeAdjustment(parts, wanted);
+      if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
     },
   },
 ];
+
+const REFERENCE_TAKEN: Refusal = {
+  code: 'invalid_state',
+  message: 'somebody else proposed the same under this reference already',
+};
 
 function assetOf(form: URLSearchParams): Asset {
   const asset = form.get('asset') ?? '';

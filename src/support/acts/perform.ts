@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { type Act, auditRow, listActs, recordRows } from '../../access/audit-log.js';
 import { MAX_REASON } from '../../approvals/service.js';
 import { cleanText } from '../../core/checked-text.js';
+import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';
 import { UnknownKey } from '../../core/fingerprint.js';
@@ -98,7 +100,7 @@ async function codeRefusal(
     right: rule.right,
     twoPeople: rule.twoPeople === true,
     receivedAt: parts.clock(),
-    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}`,
+    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
     refusedAct: refusedAct(name, subject),
   });
   if ('refusal' in verified) return verified.refusal;
@@ -106,11 +108,20 @@ async function codeRefusal(
   return null;
 }
 
+/** A code is given for what stands in the form: with anything else in it, it is another purpose. */
+function contentOf(form: URLSearchParams): string {
+  const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
+  return hash('sha256', JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))), 'hex');
+}
+
 function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }: ActSubject): Act {
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
 }
 
-/** The same person has done the same to it since this form was shown: by this form, or one that lay beside it. */
+/**
+ * The last that was done to it is the same, by the same person, since this form was shown: by this form, or one that lay beside
+ * it. A proposal has a content of its own, so its service tells.
+ */
 async function wasDone(
   { database }: DeskParts,
   action: StaffActName,
@@ -118,8 +129,10 @@ async function wasDone(
   { name }: StaffIdentity,
   actId: Uuid,
 ): Promise<boolean> {
-  const acts = await listActs(database.reader, { subjectId, action }, 5);
-  return acts.some((act) => act.channel === 'support' && act.actorClaimed === name && act.at >= timeOfId(actId));
+  if (action.endsWith('propose')) return false;
+  const [last] = await listActs(database.reader, { subjectId }, 1);
+  if (last?.action !== action) return false;
+  return last.channel === 'support' && last.actorClaimed === name && last.at >= timeOfId(actId);
 }
 
 /** Under the act's own id: once, however often the form is sent. */
