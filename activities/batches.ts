@@ -51,14 +51,14 @@ export function batchActivities(work: BatchService, signals: StaffSignals, stopp
 
 const PUT_OFF_MS = 1_000;
 const PUT_OFF_EACH_MS = 500;
-const LONGEST_PUT_OFF_MS = 60_000;
+const MAX_PUT_OFF_MS = 60_000;
 
 /**
  * It comes again by itself, and until then takes no slot of the worker. Each of a tenant's comes later than the last: all of
  * a hundred together, again and again, would be more work for Temporal than what they wait for.
  */
 function putOff({ message, name, before }: ShareTaken): ApplicationFailure {
-  const nextRetryDelay = Math.min(LONGEST_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);
+  const nextRetryDelay = Math.min(MAX_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);
   return ApplicationFailure.create({
     message,
     type: name,

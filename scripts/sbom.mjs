@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { ROOT } from './lib/paths.mjs';
 import { findProgram } from './lib/run.mjs';
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const npm = process.env.npm_execpath;
 const [command, ...first] = npm ? [process.execPath, npm] : [findProgram('npm')];
 // Not --omit=dev: npm then leaves out whatever a tool needs too, though it is shipped.
@@ -14,7 +14,7 @@ const args = [...first, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx'
 const { status, stdout } = spawnSync(command, args, {
   cwd: ROOT,
   stdio: ['ignore', 'pipe', 'inherit'],
-  maxBuffer: MOST_BYTES,
+  maxBuffer: MAX_BYTES,
 });
 if (status !== 0) process.exit(status ?? 1);
 

@@ -33,7 +33,7 @@ const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
 
 /** MySQL told nothing of the rows that are left: a little later each time. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /**
  * A batch of bonuses, from its upload to its end: validated, executed when somebody says so, paid row after row in file
@@ -76,7 +76,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
       state = payment.state;
       view.found(state);
       if (payment.end === 'unavailable') await condition(isChanged, pauseMs);
-      pauseMs = payment.end === 'unavailable' ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+      pauseMs = payment.end === 'unavailable' ? Math.min(pauseMs * 2, MAX_PAUSE_MS) : FIRST_PAUSE_MS;
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;

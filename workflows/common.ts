@@ -16,7 +16,7 @@ export const ATTEMPT = {
 } as const;
 
 /** No name and no reason is longer; what is, is not worth keeping in the history of an activity. */
-const LONGEST_TEXT = 300;
+const MAX_TEXT = 300;
 
 /** Said with every signal of the staff, where Temporal's UI lets people send it. */
 export const SIGNED_INPUT =
@@ -39,7 +39,7 @@ export class StaffMail {
 }
 
 function textOf(given: unknown): string | null {
-  return typeof given === 'string' && given.length <= LONGEST_TEXT ? given : null;
+  return typeof given === 'string' && given.length <= MAX_TEXT ? given : null;
 }
 
 export function clockTime(at: Date): string {

@@ -18,7 +18,7 @@ export const FIRST_ACCOUNT = SYSTEM_ACCOUNTS;
 export const UNIT_RAW = 100_000n;
 /** Enough to send a month's whole allowance. */
 const FUNDING_UNITS = 10_000_000;
-const MOST_UNITS = 9;
+const MAX_UNITS = 9;
 const DAYS = 180;
 const DAY_MS = 86_400_000;
 /** In a busy account's history, one operation of so many is a pay-in. */
@@ -105,7 +105,7 @@ export class History {
     for (let operation = accounts * FUNDINGS_OF_AN_ACCOUNT; operation < this.length; operation += 1) {
       const source = random.below(accounts);
       const destination = (source + 1 + random.below(accounts - 1)) % accounts;
-      const units = 1 + random.below(MOST_UNITS);
+      const units = 1 + random.below(MAX_UNITS);
       this.set(operation, FIRST_ACCOUNT + source, FIRST_ACCOUNT + destination, units, random.below(10) < 3);
     }
   }
@@ -115,7 +115,7 @@ export class History {
     const { accounts } = this.shape;
     for (let operation = accounts * FUNDINGS_OF_AN_ACCOUNT; operation < this.length; operation += 1) {
       const other = FIRST_ACCOUNT + 1 + random.below(accounts - 1);
-      const units = 1 + random.below(MOST_UNITS);
+      const units = 1 + random.below(MAX_UNITS);
       const isDollar = random.below(10) < 3;
       if (operation % PAY_IN_EVERY === 0) this.set(operation, PAY_IN, FIRST_ACCOUNT, units, isDollar);
       else if (random.below(2) === 0) this.set(operation, FIRST_ACCOUNT, other, units, isDollar);

@@ -34,7 +34,7 @@ export interface Ledger {
 
 const APP_PASSWORD = 'bench-only';
 /** A ledger that grew beyond this share of its size by earlier runs is made anew. */
-const MOST_GROWTH = 1.1;
+const MAX_GROWTH = 1.1;
 const DIST = new URL('../..', import.meta.url);
 
 /** The ledger of this shape: that of an earlier run where it is still right, else made now. */
@@ -91,8 +91,7 @@ async function isUsable(serverUrl: string, shape: LedgerShape): Promise<boolean>
     'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark',
   );
   return (
-    row?.mark === fingerprintOf(shape) &&
-    Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MOST_GROWTH
+    row?.mark === fingerprintOf(shape) && Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MAX_GROWTH
   );
 }
 

@@ -6,7 +6,7 @@ import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/
 import type { Table } from '../../src/db/table.js';
 
 const CHUNK_LETTERS = 1 << 16;
-const MOST_UNSENT_BYTES = 1 << 20;
+const MAX_UNSENT_BYTES = 1 << 20;
 
 /** An administrator's connection whose socket is known: the driver sends a file without asking whether the server follows. */
 export interface Loader {
@@ -55,7 +55,7 @@ async function binaryColumns(admin: Connection, table: string): Promise<Readonly
 async function* paced(socket: Socket, all: Iterable<Buffer>): AsyncGenerator<Buffer> {
   for (const chunk of all) {
     yield chunk;
-    if (socket.writableLength > MOST_UNSENT_BYTES) await once(socket, 'drain');
+    if (socket.writableLength > MAX_UNSENT_BYTES) await once(socket, 'drain');
     else await nextTurn();
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection } from 'mysql2/promise';
 
-const LONGEST_MS = 180_000;
+const MAX_MS = 180_000;
 const POLL_MS = 200;
 /** Of 16 KiB. Few enough that writing them is nothing beside what is measured. */
 const FEW_PAGES = 500;
@@ -17,7 +17,7 @@ export async function settle(adminUrl: string): Promise<number> {
   try {
     const usual = await variable(admin, "SHOW GLOBAL VARIABLES LIKE 'innodb_max_dirty_pages_pct'");
     await admin.query('SET GLOBAL innodb_max_dirty_pages_pct=0');
-    while (performance.now() - began < LONGEST_MS && !(await isAtRest(admin))) await sleep(POLL_MS);
+    while (performance.now() - began < MAX_MS && !(await isAtRest(admin))) await sleep(POLL_MS);
     await admin.query(`SET GLOBAL innodb_max_dirty_pages_pct=${usual}`);
   } finally {
     await admin.end();

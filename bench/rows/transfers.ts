@@ -12,7 +12,7 @@ import { sizesOf } from '../service/group-sizes.js';
 const CLIENTS = 64;
 const ACCOUNTS = 1_000;
 /** Enough for a steady figure; each of them is recorded and rolled back first. */
-const MOST_REPLAYED = 30_000;
+const MAX_REPLAYED = 30_000;
 
 /** Which accounts a workload sends from and to. */
 export interface Parties {
@@ -98,7 +98,7 @@ export function runTransfers(bench: Bench, ledger: Ledger, parties: Parties, con
 /** What the desk's groups of the run cost the database, by the bare driver and as many of them at a time. */
 export async function replaySame(bench: Bench, ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
   let commands = 0;
-  const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MOST_REPLAYED);
+  const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MAX_REPLAYED);
   const groups = await recordGroups(ledger, sizes, next);
   await settle(ledger.adminUrl);
   return replayGroups(ledger.url, groups, bench.groupsInFlight);

@@ -12,7 +12,7 @@ import { loadSecrets } from './secrets.mjs';
 import { findOrBuildTemporal, temporalPart } from './temporal.mjs';
 
 /** More runs at the same time in one checkout are a mistake. */
-const MOST_SLOTS = 8;
+const MAX_SLOTS = 8;
 
 /**
  * Private servers for one run of tests or benchmarks. They live in a numbered folder under `folder`: runs at the same time
@@ -25,11 +25,11 @@ export class BorrowedServers {
   #stopped;
 
   constructor(folder) {
-    for (let number = 1; number <= MOST_SLOTS && !this.#book; number++) {
+    for (let number = 1; number <= MAX_SLOTS && !this.#book; number++) {
       this.#slot = join(folder, String(number));
       this.#book = ProcessBook.claim(this.#slot).book;
     }
-    if (!this.#book) throw new Error(`All ${MOST_SLOTS} folders under ${folder} are in use.`);
+    if (!this.#book) throw new Error(`All ${MAX_SLOTS} folders under ${folder} are in use.`);
   }
 
   /** Starts what does not run yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's address. */

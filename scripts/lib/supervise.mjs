@@ -5,7 +5,7 @@ import { say } from './progress.mjs';
 
 /** A part that lived this long is started again at once; one that dies sooner, a little later each time. */
 const STEADY_MS = 10_000;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /** Keeps parts running until they are stopped. */
 export class Supervisor {
@@ -82,7 +82,7 @@ export class Supervisor {
     for (;;) {
       const reason = await ended;
       if (this.#stopping) return;
-      pauseMs = Date.now() - startedAt > STEADY_MS ? 0 : Math.min(LONGEST_PAUSE_MS, pauseMs * 2 || 250);
+      pauseMs = Date.now() - startedAt > STEADY_MS ? 0 : Math.min(MAX_PAUSE_MS, pauseMs * 2 || 250);
       say(`${part.name} has ended (${reason}) and is started again.`);
       await sleep(pauseMs);
       if (this.#stopping) return;

@@ -7,7 +7,7 @@ import { literal, literals } from '../db/statements.js';
 const EVERY_MS = 5 * 60_000;
 /** Uses wait so long to share a statement. */
 const GATHER_MS = 10_000;
-const MOST_NOTED = 20_000;
+const MAX_NOTED = 20_000;
 
 /**
  * When tokens were last used: coarsely, behind by minutes, and never on the way of a request. What a process that ends has not
@@ -27,7 +27,7 @@ export class TokenUses {
     const now = this.clock();
     const before = this.noted.get(keyId);
     if (before !== undefined && now - before < EVERY_MS) return;
-    if (this.noted.size >= MOST_NOTED) this.noted.clear();
+    if (this.noted.size >= MAX_NOTED) this.noted.clear();
     this.noted.set(keyId, now);
     this.waiting.add(keyId);
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();

@@ -30,8 +30,8 @@ export interface BudgetSize {
 }
 
 /** Known recipients that a process remembers: none is ever unknown again. */
-const MOST_REMEMBERED = 100_000;
-const MOST_REFUSALS = 10_000;
+const MAX_REMEMBERED = 100_000;
+const MAX_REFUSALS = 10_000;
 /** For so long a refusal needs no look at the budget; an operator may have raised it since. */
 const REFUSED_MS = 5_000;
 
@@ -149,7 +149,7 @@ export class RecipientBudget {
     const after = Math.max(fullAt, now) + Math.ceil((count * fullAfterMs) / size);
     const waitMs = after - now - fullAfterMs;
     if (waitMs > 0) {
-      if (this.refusals.size >= MOST_REFUSALS) this.refusals.clear();
+      if (this.refusals.size >= MAX_REFUSALS) this.refusals.clear();
       this.refusals.set(name, { count, until: now + waitMs, lookAgainAt: now + Math.min(waitMs, REFUSED_MS) });
       throw exhausted(waitMs);
     }
@@ -157,7 +157,7 @@ export class RecipientBudget {
   }
 
   private remember(tenantId: Uuid, found: readonly Recipient[]): void {
-    if (this.remembered.size + found.length > MOST_REMEMBERED) this.remembered.clear();
+    if (this.remembered.size + found.length > MAX_REMEMBERED) this.remembered.clear();
     for (const id of found) if (id !== null) this.remembered.add(`${tenantId} ${id}`);
   }
 }

@@ -21,7 +21,7 @@ export type Recipient = Uuid | null;
 export type Recipients = (name: RecipientName) => Recipient;
 
 /** The most names of one call: MariaDB makes a table of a list of a thousand. */
-export const MOST_NAMES = 900;
+export const MAX_NAMES = 900;
 
 /** The name as a person writes it in one field: a `$alias`, an account's id, else a phone. Null when it is malformed. */
 export function parseRecipient(text: string): RecipientName | null {
@@ -36,7 +36,7 @@ export function parseRecipient(text: string): RecipientName | null {
 }
 
 /**
- * Finds at most MOST_NAMES recipients of a tenant: aliases in the tenant, ids and phones there and in its network; of
+ * Finds at most MAX_NAMES recipients of a tenant: aliases in the tenant, ids and phones there and in its network; of
  * several phones the own one. Closed and system accounts are not there. (docs/contract.md, Networks)
  */
 export async function resolveRecipients(

@@ -16,9 +16,9 @@ import { type Policy, type PolicyState, policyState } from './policy-rules.js';
  * policy was before. What is pending keeps what it was created with. (docs/contract.md, Approval policies)
  */
 
-export const MOST_APPROVALS = 3;
-export const SHORTEST_EXPIRY_S = 60;
-export const LONGEST_EXPIRY_S = 2_592_000;
+export const MAX_APPROVALS = 3;
+export const MIN_EXPIRY_S = 60;
+export const MAX_EXPIRY_S = 2_592_000;
 export const DEFAULT_EXPIRY_S = 604_800;
 
 export interface PolicyChange extends Policy {
@@ -112,7 +112,6 @@ function asSet({ accountId, asset }: PolicyChange, after: PolicyState | null): A
 function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void {
   const within = (value: number, least: number, most: number): boolean => value >= least && value <= most;
   if (threshold < 0n || threshold > MAX_RAW) throw new ApiError(invalidField('threshold', 'out_of_range'));
-  if (!within(approvals, 1, MOST_APPROVALS)) throw new ApiError(invalidField('approvals', 'out_of_range'));
-  if (!within(expiresInS, SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S))
-    throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
+  if (!within(approvals, 1, MAX_APPROVALS)) throw new ApiError(invalidField('approvals', 'out_of_range'));
+  if (!within(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S)) throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
 }

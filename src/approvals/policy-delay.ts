@@ -9,7 +9,7 @@ import { transact } from '../db/transact.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { settleDue } from './policy-change.js';
 
-export const LONGEST_POLICY_DELAY_S = 2_592_000;
+export const MAX_POLICY_DELAY_S = 2_592_000;
 
 /**
  * How long what lowers an approval policy of the tenant waits; null: not at all. What waits already keeps its time. For operators.
@@ -22,7 +22,7 @@ export async function setPolicyDelay(
   seconds: number | null,
   actor: Actor,
 ): Promise<void> {
-  if (seconds !== null && !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= LONGEST_POLICY_DELAY_S))
+  if (seconds !== null && !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= MAX_POLICY_DELAY_S))
     throw new ApiError(invalidField('seconds', 'out_of_range'));
   await transact(database, async (transaction) => {
     const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });

@@ -1,13 +1,13 @@
 import { instantSchema, optional, rawField, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
-import { DEFAULT_EXPIRY_S, LONGEST_EXPIRY_S, MOST_APPROVALS, SHORTEST_EXPIRY_S } from './policies.js';
+import { DEFAULT_EXPIRY_S, MAX_EXPIRY_S, MAX_APPROVALS, MIN_EXPIRY_S } from './policies.js';
 
 export const PolicyBody = z
   .strictObject({
     threshold: rawField,
-    approvals: wholeNumber(1, MOST_APPROVALS),
-    expires_in_s: optional(wholeNumber(SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S)).openapi({
+    approvals: wholeNumber(1, MAX_APPROVALS),
+    expires_in_s: optional(wholeNumber(MIN_EXPIRY_S, MAX_EXPIRY_S)).openapi({
       description: `Seconds; ${DEFAULT_EXPIRY_S} (seven days) unless said.`,
     }),
   })

@@ -66,7 +66,7 @@ async function deleteFiles(
 const BATCHES_AT_A_TIME = 20;
 const ROWS_A_DELETE = 5_000;
 /** The largest batch has 100,000 rows, or half a million problems. */
-const LONGEST_REMOVAL_MS = 120_000;
+const MAX_REMOVAL_MS = 120_000;
 
 /** Batches that are over, by what their end has left: problems, or rows with what became of each. */
 export type Ended = 'rejected' | 'executed';
@@ -105,7 +105,7 @@ export async function removeOldRows(
       await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
       const removed = { problemRows: 0, rowsRemovedAt: clock(), csvBytes: null, xlsxBytes: null };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
-    }, Deadline.afterMs(LONGEST_REMOVAL_MS));
+    }, Deadline.afterMs(MAX_REMOVAL_MS));
   return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);
 }
 

@@ -6,12 +6,12 @@ import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonu
 
 /** What is true of batches and their rows. Pure. */
 
-export const MOST_ROWS = 100_000;
+export const MAX_ROWS = 100_000;
 
 /** How long an uploaded file is remembered for the review: a later one with the same bytes shows it. */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
 /** Of the rows that repeat a recipient, those that are named. */
-export const MOST_DUPLICATES_NAMED = 100;
+export const MAX_DUPLICATES_NAMED = 100;
 
 /** Why a row was not paid. */
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };

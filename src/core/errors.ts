@@ -193,7 +193,7 @@ export interface FieldProblem {
 }
 
 /** A body may have thousands; nobody corrects more at a time. */
-const MOST_PROBLEMS = 50;
+const MAX_PROBLEMS = 50;
 
 /** The refusal of a request with the given problems: the first one leads, the first 50 are listed. */
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
@@ -205,7 +205,7 @@ export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]
     details: {
       field: first.field,
       ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),
-      errors: problems.slice(0, MOST_PROBLEMS),
+      errors: problems.slice(0, MAX_PROBLEMS),
     },
   };
 }

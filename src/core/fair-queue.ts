@@ -4,7 +4,7 @@ interface Waiting {
 }
 
 /** Tenants whose last turn is remembered; who is forgotten counts as one that never had a turn. */
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 /**
  * Places that tenants take in turns: nobody has two at a time, and of those that wait the one is next whose last turn is
@@ -70,6 +70,6 @@ export class FairQueue {
     this.turns.delete(tenantId);
     this.turns.set(tenantId, (this.lastTurn += 1));
     const [oldest] = this.turns.keys();
-    if (this.turns.size > MOST_REMEMBERED && oldest !== undefined) this.turns.delete(oldest);
+    if (this.turns.size > MAX_REMEMBERED && oldest !== undefined) this.turns.delete(oldest);
   }
 }

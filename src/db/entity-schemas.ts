@@ -3,7 +3,7 @@ import { TABLES } from './entities/index.js';
 import type { Table } from './table.js';
 
 /** The tables as TypeORM knows them: for its tools beside the migrations. The service reads and writes by src/db/statements.ts. */
-export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map((table) => entitySchemaOf(table as Table<unknown>));
+export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map(entitySchemaOf);
 
 function entitySchemaOf({ name, columns, key }: Table<unknown>): EntitySchema {
   const options = columns.map(({ property, name: columnName, column }): [string, EntitySchemaColumnOptions] => [

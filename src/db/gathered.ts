@@ -1,5 +1,5 @@
 /** The most keys of one read: the list of a statement stays short. */
-const MOST_KEYS = 50;
+const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
 interface Asked<Key, Found> {
@@ -35,7 +35,7 @@ export class Gathered<Key, Found> {
   private begin(): void {
     while (this.underWay < READS_AT_A_TIME && this.waiting.length > 0) {
       this.underWay += 1;
-      void this.answer(this.waiting.splice(0, MOST_KEYS)).finally(() => {
+      void this.answer(this.waiting.splice(0, MAX_KEYS)).finally(() => {
         this.underWay -= 1;
         this.begin();
       });

@@ -6,7 +6,7 @@ import { behindSql, columnList } from './statements.js';
 import { parseRow } from './table.js';
 
 /** The most rows that one page looks at, whatever it shows. */
-const MOST_EXAMINED = 2_000;
+const MAX_EXAMINED = 2_000;
 
 export interface VisibleList<Row> extends OrderedRows<Row> {
   /** SQL over the row `l` that says which of them are shown: other filters, and what the member may see. */
@@ -40,9 +40,9 @@ export async function readVisible<Row extends TimePosition>(
   // Mostly all are shown, and then these are enough.
   const first = await read(limit + 1);
   if (first.next !== null) return first;
-  const page = await read(MOST_EXAMINED);
+  const page = await read(MAX_EXAMINED);
   if (page.next !== null) return page;
-  const [last] = await reader.query(newestSql(rows, 1, MOST_EXAMINED - 1));
+  const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
   if (last === undefined) return page;
   return { ...page, next: { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) } };
 }

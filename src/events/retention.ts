@@ -10,8 +10,8 @@ import { transact } from '../db/transact.js';
 
 /** How long the log keeps events: for ever, unless the operator says otherwise. (docs/contract.md, Events) */
 
-export const LEAST_DAYS = 30;
-const MOST_DAYS = 36_500;
+export const MIN_DAYS = 30;
+const MAX_DAYS = 36_500;
 const DAY_MS = 86_400_000;
 
 /** In days; null: for ever. */
@@ -21,7 +21,7 @@ export async function readRetention(reader: Reader): Promise<number | null> {
 
 /** Sets it for every tenant; it removes nothing by itself. Throws ApiError invalid_field (fewer than 30 days). */
 export async function setRetention(database: Database, clock: Clock, days: number | null, actor: Actor): Promise<void> {
-  if (days !== null && (!Number.isInteger(days) || days < LEAST_DAYS || days > MOST_DAYS))
+  if (days !== null && (!Number.isInteger(days) || days < MIN_DAYS || days > MAX_DAYS))
     throw new ApiError(invalidField('days', 'out_of_range'));
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(eventRetention, [{ name: 'events', days }], ['days']));

@@ -23,7 +23,7 @@ const ID_ENDS = ':'.charCodeAt(0);
 /** What a position begins with: longer than an id can be, so it marks a cursor that names no key and hides nothing. */
 const POSITION_BEGINS = '['.charCodeAt(0);
 /** As JSON: no shorter text is one. */
-const SHORTEST_POSITION = '[]'.length;
+const MIN_POSITION = '[]'.length;
 
 /**
  * The opaque page cursors: a position, encrypted, its signature over tenant, endpoint and filters, and the id of the key that
@@ -101,7 +101,7 @@ function readParts(bytes: Buffer): CursorParts | null {
   if (length === POSITION_BEGINS) return { mac, keyId: null, content: rest };
   const keyId = rest.toString('latin1', 1, 1 + length);
   const content = rest.subarray(2 + length);
-  const isWhole = KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= SHORTEST_POSITION;
+  const isWhole = KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= MIN_POSITION;
   return isWhole ? { mac, keyId, content } : null;
 }
 

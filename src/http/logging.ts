@@ -8,7 +8,7 @@ const FLUSH_MS = 500;
 const BUFFER_BYTES = 8 * 1024;
 
 /** Lines that wait beyond this are dropped: a reader that stands still must not fill our memory. */
-const MOST_WAITING_BYTES = 8 * 1024 * 1024;
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** What the last lines may wait for a reader when the process ends. */
 const LAST_FLUSH_MS = 1_000;
 
@@ -24,7 +24,7 @@ export function createLogging(level: string, service: string, destination?: Dest
   const timestamp = pino.stdTimeFunctions.isoTime;
   if (destination !== undefined)
     return { logger: pino({ level, base, timestamp }, destination), close: () => Promise.resolve() };
-  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, maxLength: MOST_WAITING_BYTES });
+  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, maxLength: MAX_WAITING_BYTES });
   // Whoever read our output is gone: there is nobody to tell, and the service goes on.
   stream.on('error', () => undefined);
   const timer = setInterval(() => stream.flush(), FLUSH_MS);

@@ -18,7 +18,7 @@ export interface RateState {
 }
 
 /** One token in one class is one entry; an entry whose bucket is full again says nothing and may go. */
-const MOST_BUCKETS = 100_000;
+const MAX_BUCKETS = 100_000;
 
 /**
  * Token buckets in memory, kept as the one number of GCRA: the time at which the bucket is full again.
@@ -55,7 +55,7 @@ export class TokenBuckets {
     rate: Rate,
     processes: number,
     private readonly elapsed: () => number = () => performance.now(),
-    private readonly most: number = MOST_BUCKETS,
+    private readonly most: number = MAX_BUCKETS,
   ) {
     this.refillMs = (1000 * processes) / rate.perSecond;
     this.burst = Math.max(1, Math.floor(rate.burst / processes));

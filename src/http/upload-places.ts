@@ -1,10 +1,10 @@
 import { ApiError } from '../core/errors.js';
 
 /** How many uploads a process holds in memory at once, and how many of these may be one tenant's. */
-const MOST_UPLOADS = 16;
-const MOST_UPLOADS_OF_A_TENANT = 4;
+const MAX_UPLOADS = 16;
+const MAX_UPLOADS_OF_A_TENANT = 4;
 /** Who sends less while others wait loses the place. A phone on a poor network sends as much. */
-const LEAST_BYTES_PER_S = 64 * 1024;
+const MIN_BYTES_PER_S = 64 * 1024;
 /** Before, nobody is called slow: a connection takes a while to come up to its speed. */
 const SLOW_AFTER_MS = 2_000;
 
@@ -31,8 +31,8 @@ export class UploadPlaces {
 
   /** Throws 429 `rate_limited`. */
   take(tenantId: string): UploadPlace {
-    if (this.held(tenantId) >= MOST_UPLOADS_OF_A_TENANT) throw tooMany('too many uploads at once');
-    if (this.places.size >= MOST_UPLOADS) this.takeAway(tenantId);
+    if (this.held(tenantId) >= MAX_UPLOADS_OF_A_TENANT) throw tooMany('too many uploads at once');
+    if (this.places.size >= MAX_UPLOADS) this.takeAway(tenantId);
     const place = new Place(tenantId, this.elapsed(), () => this.places.delete(place));
     this.places.add(place);
     return place;
@@ -49,7 +49,7 @@ export class UploadPlaces {
     const now = this.elapsed();
     let slowest: Place | undefined;
     for (const place of this.places) {
-      const isSlow = now - place.began > SLOW_AFTER_MS && place.bytesPerS(now) < LEAST_BYTES_PER_S;
+      const isSlow = now - place.began > SLOW_AFTER_MS && place.bytesPerS(now) < MIN_BYTES_PER_S;
       if (!place.isReceiving || !(isSlow || this.held(place.tenantId) > own + 1)) continue;
       if (slowest === undefined || place.bytesPerS(now) < slowest.bytesPerS(now)) slowest = place;
     }

@@ -77,13 +77,13 @@ export const cidrs = z
   .transform((given) => given.split(',').flatMap((range) => range.trim() || []));
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const LONGEST_MS = 90 * 86_400_000;
+const MAX_MS = 90 * 86_400_000;
 
 /** `15m`, `24h`, `7d`: milliseconds. */
 export const duration = z.string().transform((given, context) => {
   const [, count = '', unit = ''] = /^([0-9]{1,7})([smhd])$/.exec(given) ?? [];
   const ms = Number.parseInt(count, 10) * (UNIT_MS[unit] ?? Number.NaN);
-  if (ms <= LONGEST_MS) return ms;
+  if (ms <= MAX_MS) return ms;
   context.addIssue(`${given} is no length of time of up to 90 days: write it as 15m, 24h or 7d`);
   return z.NEVER;
 });

@@ -1,11 +1,11 @@
-const MOST_BYTES = 1_000;
+const MAX_BYTES = 1_000;
 
 /** A short secret that a program gives, without the spaces around it. */
 export async function readStandardInput(): Promise<string> {
   let read = '';
   for await (const piece of process.stdin.setEncoding('utf8')) {
     read += String(piece);
-    if (read.length > MOST_BYTES) break;
+    if (read.length > MAX_BYTES) break;
   }
   return read.trim();
 }

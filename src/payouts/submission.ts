@@ -19,7 +19,7 @@ export interface SubmissionParts {
 }
 
 /** An attempt that is older when its order is about to leave was held up: much may have happened since. */
-const LONGEST_HELD_UP_MS = 10_000;
+const MAX_HELD_UP_MS = 10_000;
 
 /**
  * How payouts get to their rail. The payout's row decides: it is in progress, durably, before the rail hears of it; each order
@@ -86,7 +86,7 @@ export class Submissions {
   private async give(payout: Payout, beganAt: number): Promise<Payout> {
     const { conversation, monotonic } = this.parts;
     const order = await this.orderOf(payout);
-    if (monotonic() - beganAt > LONGEST_HELD_UP_MS) return this.giveAgain(payout);
+    if (monotonic() - beganAt > MAX_HELD_UP_MS) return this.giveAgain(payout);
     const answer = await conversation.call(payout, 'submission', (rail) => rail.submit(order));
     return answer === 'silent' ? payout : conversation.report(payout, 'submission', answer);
   }

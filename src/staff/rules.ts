@@ -118,13 +118,13 @@ export const MAX_CODE_AGE_MS = 10 * 60_000;
 /** Wrong codes in a row that cost no pause. */
 const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 60 * 60_000;
+const MAX_PAUSE_MS = 60 * 60_000;
 
 /** Until when no code of somebody counts who gave so many wrong ones in a row; null: the next one does. */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   const over = failedCodes - FREE_FAILURES;
   if (over <= 0) return null;
-  return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), LONGEST_PAUSE_MS));
+  return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), MAX_PAUSE_MS));
 }
 
 /** What wrong codes have come to, as a row of the staff has it. */

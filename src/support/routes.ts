@@ -1,6 +1,6 @@
 import { noSuchPage } from './failures.js';
 import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
-import { MOST_PAGES, startPage, waitingPage } from './pages/waiting.js';
+import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { type DeskContext, type DeskRouter, ownForm, personOf, seeOther, sendPage, type Site } from './site.js';
 
@@ -66,6 +66,6 @@ export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site
 
 function pageOf({ query: { page = '1' } }: DeskContext): number {
   const number = typeof page === 'string' && /^[1-9]\d?$/.test(page) ? Number.parseInt(page, 10) : 0;
-  if (number < 1 || number > MOST_PAGES) throw noSuchPage();
+  if (number < 1 || number > MAX_PAGES) throw noSuchPage();
   return number;
 }

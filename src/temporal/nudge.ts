@@ -1,7 +1,7 @@
 import type { Entry, Relay } from './relay.js';
 
 /** More that wait at once are left for the sweeper: a burst must not fill the process that answers requests. */
-const MOST_WAITING = 500;
+const MAX_WAITING = 500;
 const AT_ONCE = 20;
 
 /** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
@@ -17,7 +17,7 @@ export class Nudge {
 
   /** Never throws and never waits. */
   tell(entry: Entry): void {
-    if (this.isStopped || this.waiting.length >= MOST_WAITING) return;
+    if (this.isStopped || this.waiting.length >= MAX_WAITING) return;
     this.waiting.push(entry);
     this.running ??= this.run().finally(() => (this.running = null));
   }

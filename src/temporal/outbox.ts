@@ -11,7 +11,7 @@ import { outboxEntry } from './outbox-entry.js';
 /** For how long a claimed entry is left alone: longer than relaying it can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
 
 export interface OutboxDepth {
@@ -57,7 +57,7 @@ export class Outbox {
   /** Gives an entry another time, later after each failure. `error` is a line for operators. */
   async postpone(row: OutboxRow, error: string): Promise<void> {
     const attempts = row.attempts + 1;
-    const pauseMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 10));
+    const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 10));
     const dueAt = instant(this.clock() + pauseMs);
     await this.write(
       `UPDATE outbox SET attempts=${attempts}, last_error=${literal(outbox, 'lastError', [...error].slice(0, MAX_ERROR).join(''))},

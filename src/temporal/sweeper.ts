@@ -15,7 +15,7 @@ export interface SweeperObserver {
   swept(name: string, seconds: number): void;
 }
 
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /**
  * The worker's loops: each finds in MySQL what was left undone, whatever the reason, and does it. They run whether Temporal
@@ -57,7 +57,7 @@ export class Sweeper {
         failures += 1;
         this.observer.failed(name, fault);
       }
-      if (!isMore) await pause(Math.min(LONGEST_PAUSE_MS, everyMs * (1 + failures)), signal);
+      if (!isMore) await pause(Math.min(MAX_PAUSE_MS, everyMs * (1 + failures)), signal);
     }
   }
 }

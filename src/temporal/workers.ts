@@ -31,7 +31,7 @@ export interface WorkersLog {
 }
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
@@ -104,14 +104,14 @@ export class TemporalWorkers {
   }
 
   private async run(): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; !this.isStopping; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    for (let pauseMs = FIRST_PAUSE_MS; !this.isStopping; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       const began = Date.now();
       try {
         await this.serve();
       } catch (failure) {
         this.log.warn({ reason: messageOf(failure) }, 'the Temporal workers ended, and are begun again');
       }
-      if (Date.now() - began > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (Date.now() - began > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       await this.pause(pauseMs);
     }
   }

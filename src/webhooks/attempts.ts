@@ -8,8 +8,8 @@ import type { Sending } from './sending.js';
 
 /** One attempt: signed, sent, and as it is recorded. */
 
-const LONGEST_MESSAGE = 255;
-const LONGEST_RESPONSE = 1024;
+const MAX_MESSAGE = 255;
+const MAX_RESPONSE = 1024;
 
 /** What is sent: an event, or a test. */
 export interface Message {
@@ -37,10 +37,10 @@ export function sendMessage(
 export function attemptRow(endpointId: Uuid, deliveryId: Uuid, at: Instant, result: AttemptResult): WebhookAttempt {
   const row = { endpointId, deliveryId, id: newId(), at, durationMs: Math.max(0, Math.round(result.durationMs)) };
   if (result.outcome === 'answered') {
-    const response = cut(result.responseHead, LONGEST_RESPONSE);
+    const response = cut(result.responseHead, MAX_RESPONSE);
     return { ...row, status: result.status, failure: null, message: null, response };
   }
-  const message = cut(result.message, LONGEST_MESSAGE);
+  const message = cut(result.message, MAX_MESSAGE);
   return { ...row, status: null, failure: result.reason, message, response: null };
 }
 

@@ -15,7 +15,7 @@ import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
 import { earliestDue } from './drain/open-deliveries.js';
 import { parseState, stateSql } from './drain/lease.js';
-import { describeEndpoint, MOST_COUNTED } from './words.js';
+import { describeEndpoint, MAX_COUNTED } from './words.js';
 
 /**
  * What the staff do with an endpoint: by the command line, by signals, at the support desk. Each is recorded with who it was and
@@ -180,7 +180,7 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant): 
 async function countOpen(reader: Reader, endpointId: Uuid, state: 'pending' | 'retrying'): Promise<number> {
   const [row] = await reader.query(
     `SELECT COUNT(*) AS found FROM (SELECT 1 FROM webhook_deliveries FORCE INDEX (due)
-     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' LIMIT ${MOST_COUNTED + 1}) few`,
+     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' LIMIT ${MAX_COUNTED + 1}) few`,
   );
   return column.integer.parse(row?.found);
 }

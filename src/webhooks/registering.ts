@@ -25,7 +25,7 @@ import type { Answer } from '../ledger/desk/types.js';
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
 import type { WebhookParts } from './parts.js';
-import { HEALTHY, MOST_ENDPOINTS } from './rules.js';
+import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 
 export interface WantedEndpoint {
@@ -48,8 +48,8 @@ export interface KeyOfRequest {
 
 const TOO_MANY: Refusal = {
   code: 'too_many_endpoints',
-  message: `the tenant has ${MOST_ENDPOINTS} webhook endpoints, which is the most`,
-  details: { maximum: MOST_ENDPOINTS },
+  message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
+  details: { maximum: MAX_ENDPOINTS },
 };
 const LOOK_AGAIN_MS = 100;
 const LOOK_FOR_MS = 4_000;
@@ -148,7 +148,7 @@ async function decide(
     `SELECT COUNT(*) AS own FROM webhook_endpoints
      WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)} AND status<>'deleted'`,
   );
-  if (integer.parse(counted?.own) >= MOST_ENDPOINTS) {
+  if (integer.parse(counted?.own) >= MAX_ENDPOINTS) {
     await transaction.execute(keySql(caller, key, { refusal: TOO_MANY }, createdAt));
     return { outcome: { done: false, refusal: TOO_MANY }, replayed: false };
   }

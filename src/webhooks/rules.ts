@@ -27,7 +27,7 @@ export const SCHEDULE_MS: readonly number[] = [
 /** So that what failed together does not come back together. */
 const JITTER = 0.1;
 /** The most that `Retry-After` can put off an attempt. */
-const MOST_RETRY_AFTER_MS = DAY_MS;
+const MAX_RETRY_AFTER_MS = DAY_MS;
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
@@ -43,7 +43,7 @@ export const RECOVER_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 /** How long the secret before a rotation signs beside the new one. */
 export const PREVIOUS_SECRET_MS = DAY_MS;
-export const MOST_ENDPOINTS = 16;
+export const MAX_ENDPOINTS = 16;
 
 /** Attempts of one endpoint at the same time; retries take at most half of them while new deliveries wait. */
 export const WINDOW = 8;
@@ -91,7 +91,7 @@ function over(state: DeliveryState, steps: number, now: Instant): DeliveryProgre
 
 function retryAfterMs(result: AttemptResult): number {
   if (result.outcome !== 'answered' || !RETRY_AFTER_STATUSES.includes(result.status)) return 0;
-  return Math.min(result.retryAfterMs ?? 0, MOST_RETRY_AFTER_MS);
+  return Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }
 
 /** How an endpoint has been doing. */

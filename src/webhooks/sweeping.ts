@@ -83,7 +83,7 @@ export async function advanceIdleCursors(database: Database, now: Instant): Prom
 const CLOCKS_APART_MS = 60_000;
 
 /** What one call of `removeOldAttempts` deletes of each kind at most. */
-const MOST_REMOVED = 1_000;
+const MAX_REMOVED = 1_000;
 
 /**
  * Removes attempts of more than 30 days ago, and deliveries that were over by then: of one endpoint, the one behind `after`.
@@ -109,14 +109,14 @@ export async function removeOldAttempts(
   const isOver = endpoint.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
   const removed = await transact(database, async (transaction) => [
     await transaction.execute(
-      `DELETE FROM webhook_attempts WHERE ${isOld('delivery_id', 'at', before)} LIMIT ${MOST_REMOVED}`,
+      `DELETE FROM webhook_attempts WHERE ${isOld('delivery_id', 'at', before)} LIMIT ${MAX_REMOVED}`,
     ),
     await transaction.execute(
       `DELETE FROM webhook_deliveries WHERE ${isOld('id', 'COALESCE(finished_at, created_at)', until)} AND ${isOver}
-       LIMIT ${MOST_REMOVED}`,
+       LIMIT ${MAX_REMOVED}`,
     ),
   ]);
-  return { endpointId: endpoint.id, isDone: removed.every((count) => count < MOST_REMOVED) };
+  return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
 /**

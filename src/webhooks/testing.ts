@@ -21,7 +21,7 @@ import type { AttemptResult } from './attempt/result.js';
 /** The `type` in the body of a test; no event has it. */
 const TEST_TYPE = 'webhook.test';
 /** Tests of one tenant that may be on their way at the same time: each can take as long as its receiver lets it. */
-const MOST_UNDER_WAY = 8;
+const MAX_UNDER_WAY = 8;
 
 /** What was sent. */
 export interface SentTest {
@@ -48,7 +48,7 @@ export class TestDeliveries {
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
     const endpoint = await findManaged(this.parts.database.reader, caller, endpointId);
     const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
-    if (own.length >= MOST_UNDER_WAY) throw tooMany();
+    if (own.length >= MAX_UNDER_WAY) throw tooMany();
     const test = { id: newId(), type: TEST_TYPE, createdAt: this.parts.clock() } as const;
     // Asked for its fault alone: a test that cannot be signed here is not promised.
     openSecrets(this.parts.encryptionKeys, endpoint, test.createdAt);
@@ -112,6 +112,6 @@ export function presentTest({ type, id, createdAt }: SentTest): Readonly<Record<
 }
 
 function tooMany(): ApiError {
-  const message = `${MOST_UNDER_WAY} tests of the tenant are on their way: wait for one to end`;
+  const message = `${MAX_UNDER_WAY} tests of the tenant are on their way: wait for one to end`;
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '10' });
 }

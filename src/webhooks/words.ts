@@ -57,12 +57,12 @@ function waitingWords({ endpoint, pending, retrying, nextAttemptAt, behind, now 
 }
 
 function deliveries(count: number): string {
-  const shown = count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count);
+  const shown = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(count);
   return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 /** Counting goes on to one more than this. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 /** `14:05 UTC`, with the day where it is another one. */
 function when(at: Instant, now: Instant): string {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { removePolicy, setPolicy } from '../../src/approvals/policies.js';
 import { settleDue } from '../../src/approvals/policy-change.js';
-import { LONGEST_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policy-delay.js';
+import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policy-delay.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
@@ -135,7 +135,7 @@ describe('the delay of what lowers an approval policy', () => {
     await put(STRICT);
     const effectiveAt = at(DELAY_S);
     await put(LAX);
-    for (const seconds of [1, LONGEST_POLICY_DELAY_S, null]) {
+    for (const seconds of [1, MAX_POLICY_DELAY_S, null]) {
       await delay(seconds);
       assert.equal(object((await get()).pending).effective_at, effectiveAt);
     }
@@ -147,7 +147,7 @@ describe('the delay of what lowers an approval policy', () => {
     const fresh = await openGuarded(api);
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
-    for (const seconds of [0, -1, 1.5, LONGEST_POLICY_DELAY_S + 1, Number.NaN])
+    for (const seconds of [0, -1, 1.5, MAX_POLICY_DELAY_S + 1, Number.NaN])
       await assert.rejects(setPolicyDelay(db.database, systemClock, tenantId, seconds, TEST_ACTOR), ApiError);
     await assert.rejects(setPolicyDelay(db.database, systemClock, newId(), 60, TEST_ACTOR), ApiError);
     await setPolicyDelay(db.database, systemClock, tenantId, 60, operatorActor('maria'));

@@ -43,7 +43,7 @@ interface Victim {
 
 const END_MS = 300_000;
 /** A batch may end before anything is killed. So many of 20,000 rows are within the month of a business. */
-const MOST_BATCHES = 200n;
+const MAX_BATCHES = 200n;
 
 /**
  * Worker, API, MySQL and Temporal, all of them of this campaign's own, are killed in turn while batches are paid, one batch
@@ -91,7 +91,7 @@ async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wante
   const { db } = stage;
   const { rows, kills, betweenMs } = wanted;
   const tool = await startTestApi(db);
-  const payroll = await openPayrollBank(tool, MOST_BATCHES * BigInt(rows) * LEAST);
+  const payroll = await openPayrollBank(tool, MAX_BATCHES * BigInt(rows) * LEAST);
   await tool.stop();
   const funds = (await balanceOf(db.database, payroll.source.id)).available;
   let [done, batches] = [0, 0];

@@ -13,7 +13,7 @@ export interface KillCampaign {
 /** How long the clients work between two kills. */
 const BETWEEN_MS = 300;
 /** Within this a request is answered 503 when MySQL does not answer. */
-const MOST_ANSWER_MS = 5_000;
+const MAX_ANSWER_MS = 5_000;
 
 /** The API is killed again and again under load. */
 export async function killApiCampaign(db: TestDatabase, { kills, clients: count }: KillCampaign): Promise<string> {
@@ -106,7 +106,7 @@ export async function frozenMysqlCampaign({ awayMs, clients: count }: AwayCampai
       if (!api.isRunning) throw new Error('the API ended');
       const summary = await clients.finish();
       const slowestMs = Math.round(clients.slowestAnswerMs);
-      if (slowestMs > MOST_ANSWER_MS) throw new Error(`a request was answered after ${slowestMs} ms`);
+      if (slowestMs > MAX_ANSWER_MS) throw new Error(`a request was answered after ${slowestMs} ms`);
       return `MySQL away for ${awayMs} ms, every request answered within ${slowestMs} ms, normal ${normalMs} ms after its return: ${summary}`;
     } finally {
       await api.kill();

@@ -18,7 +18,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 
-const MOST_INSERTS = 12;
+const MAX_INSERTS = 12;
 
 describe('a transfer', () => {
   let db: TestDatabase;
@@ -51,7 +51,7 @@ describe('a transfer', () => {
     return found;
   }
 
-  it(`writes into at most ${MOST_INSERTS} B-trees, the primary keys included`, async () => {
+  it(`writes into at most ${MAX_INSERTS} B-trees, the primary keys included`, async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     // The first of a month makes rows that the others change.
     await bank.sent({ from, to, raw: LEAST });
@@ -70,7 +70,7 @@ describe('a transfer', () => {
       'ledger_transactions',
       'transfers',
     ]);
-    assert(sum <= MOST_INSERTS, `${sum}: ${JSON.stringify(inserted)}`);
+    assert(sum <= MAX_INSERTS, `${sum}: ${JSON.stringify(inserted)}`);
   });
 });
 
@@ -81,7 +81,7 @@ const RARE = 60;
 const PAGE = 100;
 const BEGAN = Date.parse('2031-01-01T00:00:00.000Z');
 /** A page, its places in a few ordered ranges, temporary tables and halvings. */
-const MOST_READ = 3_000;
+const MAX_READ = 3_000;
 
 describe('over forty thousand rows, what is read looks at a bounded number of them:', function () {
   this.timeout(60_000);
@@ -193,7 +193,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
     for (const [bounded, bounds] of BOUNDS)
       it(`${name}${bounded}, at any depth`, async () => {
         for (const before of [null, BigInt(ROWS / 2), 30n]) {
-          const page = await within(MOST_READ, () =>
+          const page = await within(MAX_READ, () =>
             readMovements(reader, accountId, { ...filter, ...bounds }, before, PAGE),
           );
           const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
@@ -215,9 +215,9 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
   for (const [name, filter, keep] of LISTS)
     for (const [bounded, bounds] of BOUNDS)
       it(`${name}${bounded}, at any depth`, async () => {
-        const positions: readonly (TimePosition | null)[] = [null, { createdAt: at(ROWS / 2), id: LEAST_ID }];
+        const positions: readonly (TimePosition | null)[] = [null, { createdAt: at(ROWS / 2), id: MIN_ID }];
         for (const before of positions) {
-          const page = await within(MOST_READ, () =>
+          const page = await within(MAX_READ, () =>
             listOperations(transferList, reader, caller, { ...filter, ...bounds }, before, PAGE),
           );
           const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
@@ -229,7 +229,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
 
   it('what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
-      await within(MOST_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
+      await within(MAX_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
   });
 
   it('a list of which the caller may see nothing ends a page after two thousand rows, and goes on', async () => {
@@ -248,7 +248,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
     for (const [bounded, bounds] of BOUNDS)
       it(`${name}${bounded}, in both orders`, async () => {
         for (const order of ['asc', 'desc'] as readonly EventOrder[]) {
-          const page = await within(MOST_READ, () =>
+          const page = await within(MAX_READ, () =>
             readEvents(reader, caller.tenantId, { ...filter, ...bounds }, order, null, PAGE),
           );
           const first = bounds.from === undefined ? 1 : bounds.from - BEGAN;
@@ -267,4 +267,4 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
   });
 });
 
-const LEAST_ID = '00000000-0000-0000-0000-000000000000' as Uuid;
+const MIN_ID = '00000000-0000-0000-0000-000000000000' as Uuid;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { TEMPLATE_COLUMNS } from '../../src/batches/files/writing/template.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
-import { MOST_ROWS } from '../../src/batches/rules.js';
+import { MAX_ROWS } from '../../src/batches/rules.js';
 import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
 import { API_VERSIONS } from '../../src/core/versions.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
@@ -32,7 +32,7 @@ describe('the guides for tenants', () => {
       rowsBelow(BATCHES, 'Column'),
       TEMPLATE_COLUMNS.map(({ name, note }) => [name, isRequired(name) ? 'yes' : 'no', note]),
     );
-    assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MOST_ROWS.toLocaleString('en-US')} rows`));
+    assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));
   });
 
   it('list every code of an errors file', () => {

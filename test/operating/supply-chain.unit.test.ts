@@ -30,7 +30,7 @@ const LEAST: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The same of what only tests and tools have, where they have it. */
-const LEAST_OF_TOOLS: Readonly<Record<string, readonly string[]>> = {
+const MIN_OF_TOOLS: Readonly<Record<string, readonly string[]>> = {
   multer: ['2.3.0'],
   'brace-expansion': ['1.1.12', '2.0.2', '5.0.0'],
   'cross-spawn': ['7.0.5'],
@@ -78,7 +78,7 @@ describe('the packages', () => {
     );
   });
 
-  for (const [name, least] of Object.entries({ ...LEAST, ...LEAST_OF_TOOLS }))
+  for (const [name, least] of Object.entries({ ...LEAST, ...MIN_OF_TOOLS }))
     it(`have ${name} in no version against which something was published: ${least.join(', ')} or later`, () => {
       const versions = versionsOf(name);
       if (name in LEAST) assert.ok(versionsOf(name, true).length > 0, `${name} is not among them`);

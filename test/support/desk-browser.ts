@@ -12,7 +12,7 @@ export interface Seen {
   readonly text: string;
 }
 
-const MOST_REDIRECTS = 10;
+const MAX_REDIRECTS = 10;
 
 export class DeskBrowser {
   /** By host and name: ports share them, as in browsers. */
@@ -54,7 +54,7 @@ export class DeskBrowser {
   /** Through every redirect; once another site was met the chain is its own, and no strict cookie goes along. */
   private async follow(to: URL, isSameSite: boolean): Promise<Seen> {
     let [url, isOwn] = [to, isSameSite];
-    for (let count = 0; count < MOST_REDIRECTS; count += 1) {
+    for (let count = 0; count < MAX_REDIRECTS; count += 1) {
       const seen = await this.ask(url, isOwn);
       const location = seen.headers.get('location');
       if (seen.status < 300 || seen.status > 399 || location === null) return seen;

@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
 import { type EffortLimits, WHOLE_FILE } from './effort.js';
-import { MOST_DATA_ROWS, type SheetRow, tooManyRows, unreadable } from './sheet.js';
+import { MAX_DATA_ROWS, type SheetRow, tooManyRows, unreadable } from './sheet.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
 
@@ -50,7 +50,7 @@ export async function* openSheet(source: ByteSource, limits: EffortLimits = WHOL
   let count = 0;
   for await (const row of kind === 'xlsx' ? xlsxRows(source, limits) : csvRows(source)) {
     count += 1;
-    if (count > MOST_DATA_ROWS + 1) throw tooManyRows();
+    if (count > MAX_DATA_ROWS + 1) throw tooManyRows();
     yield row;
   }
 }

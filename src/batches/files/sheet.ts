@@ -1,14 +1,14 @@
 /** A spreadsheet as the rest of batches sees it: rows of cells, whatever the file was. (docs/contract.md, Upload) */
 
 /** The most columns that a row may have. */
-export const MOST_COLUMNS = 100;
+export const MAX_COLUMNS = 100;
 /** The most data rows; the header is one more. */
-export const MOST_DATA_ROWS = 100_000;
+export const MAX_DATA_ROWS = 100_000;
 /** The last row and column of every spreadsheet program, empty ones included. */
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
 /** Longer texts are cut here (UTF-16 units): longer than any column takes, so that what was cut is refused for its length. */
-export const MOST_CELL_LENGTH = 2_048;
+export const MAX_CELL_LENGTH = 2_048;
 
 /**
  * `number` has the digits exactly as the file has them (`1E5`, `100.0`): they are never made a float. A `formula` has its last
@@ -50,19 +50,19 @@ export function unreadable(message: string): SheetProblem {
 }
 
 export function tooManyRows(): SheetProblem {
-  return new SheetProblem('too_many_rows', `the file has more than ${MOST_DATA_ROWS} rows: split it`);
+  return new SheetProblem('too_many_rows', `the file has more than ${MAX_DATA_ROWS} rows: split it`);
 }
 
 /** `where` is the row that has them. */
 export function tooManyColumns(where: string): SheetProblem {
-  return new SheetProblem('too_many_columns', `${where} has more than ${MOST_COLUMNS} columns`);
+  return new SheetProblem('too_many_columns', `${where} has more than ${MAX_COLUMNS} columns`);
 }
 
 /** The cells without the empty ones at the end. */
 export function trimmedRow(number: number, cells: Cell[]): SheetRow {
   let length = cells.length;
   while (length > 0 && (cells[length - 1] ?? null) === null) length -= 1;
-  if (length > MOST_COLUMNS) throw tooManyColumns(`row ${number}`);
+  if (length > MAX_COLUMNS) throw tooManyColumns(`row ${number}`);
   cells.length = length;
   return { number, cells };
 }

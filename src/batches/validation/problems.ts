@@ -11,16 +11,16 @@ export interface Problem {
   readonly value: string;
 }
 
-const LONGEST_VALUE = 100;
-const LONGEST_MESSAGE = 300;
+const MAX_VALUE = 100;
+const MAX_MESSAGE = 300;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
 export function cellProblem(field: string, code: ProblemCode, message: string, cell: FilledCell | null): Problem {
   return {
     field,
     code,
-    message: shortened(message, LONGEST_MESSAGE),
-    value: shortened(cell?.text ?? '', LONGEST_VALUE),
+    message: shortened(message, MAX_MESSAGE),
+    value: shortened(cell?.text ?? '', MAX_VALUE),
   };
 }
 

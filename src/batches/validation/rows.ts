@@ -5,7 +5,7 @@ import type { Limits } from '../../accounts/limits.js';
 import type { Recipients } from '../../accounts/recipients.js';
 import { operationLimitRefusal } from '../../accounts/rules.js';
 import { MAX_DESCRIPTION, MAX_REFERENCE } from '../../bonuses/rules.js';
-import { MOST_DUPLICATES_NAMED } from '../rules.js';
+import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import type { FilledCell, SheetRow } from '../files/sheet.js';
 import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';
 import type { ColumnName, Columns } from './header.js';
@@ -130,7 +130,7 @@ export class RowChecker {
     this.feesRaw += feeRaw;
     if (this.recipients.has(recipientAccountId)) {
       this.duplicateCount += 1;
-      if (this.duplicateRows.length < MOST_DUPLICATES_NAMED) this.duplicateRows.push(number);
+      if (this.duplicateRows.length < MAX_DUPLICATES_NAMED) this.duplicateRows.push(number);
     }
     this.recipients.add(recipientAccountId);
   }

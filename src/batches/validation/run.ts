@@ -2,9 +2,9 @@ import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
-import { foundByName, MOST_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
+import { foundByName, MAX_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
 import { ApiError } from '../../core/errors.js';
-import { MOST_ROWS } from '../rules.js';
+import { MAX_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
 import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
@@ -124,10 +124,10 @@ class FileReading {
       await this.turns.pause();
       const read = readRow(row, columns);
       if (read === null) continue;
-      if (this.rowCount === MOST_ROWS) return { number: row.number, problem: TOO_MANY_ROWS };
+      if (this.rowCount === MAX_ROWS) return { number: row.number, problem: TOO_MANY_ROWS };
       this.rowCount += 1;
       this.gathered.push(read);
-      if (this.gathered.length === MOST_NAMES) await this.flush();
+      if (this.gathered.length === MAX_NAMES) await this.flush();
     }
     return null;
   }
@@ -181,7 +181,7 @@ function asFinalProblem(failure: unknown): FinalProblem {
   throw failure;
 }
 
-const TOO_MANY_ROWS = fileProblem('too_many_rows', `a batch has at most ${MOST_ROWS} rows: split the file`);
+const TOO_MANY_ROWS = fileProblem('too_many_rows', `a batch has at most ${MAX_ROWS} rows: split the file`);
 const DISORDER: FinalProblem = {
   number: 0,
   problem: fileProblem('unreadable_file', 'the rows of the sheet are not in order: save the file anew'),

@@ -6,7 +6,7 @@ import type { AuditOptions, AuditReport, Finding } from './types.js';
 /** A slice reads at most some thousand rows; only one account with millions of operations takes longer. */
 const SLICE_TIMEOUT_MS = 600_000;
 /** A ledger that is damaged all over must not fill the memory with what is wrong with it. */
-const MOST_FINDINGS_OF_A_CHECK = 1_000;
+const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
 /** One run of the auditor: where checks get their snapshots and leave what they find. */
 export class AuditRun {
@@ -42,12 +42,12 @@ export class AuditRun {
   report(check: string, subject: string, message: string): void {
     const found = (this.found.get(check) ?? 0) + 1;
     this.found.set(check, found);
-    if (found <= MOST_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
+    if (found <= MAX_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
   }
 
   /** True when nothing more of it would be reported. */
   hasEnoughOf(check: string): boolean {
-    return (this.found.get(check) ?? 0) > MOST_FINDINGS_OF_A_CHECK;
+    return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
   }
 
   /** Tells that so many rows of a kind were looked at. */
@@ -59,11 +59,11 @@ export class AuditRun {
 
   finish(): AuditReport {
     for (const [check, found] of this.found)
-      if (found > MOST_FINDINGS_OF_A_CHECK)
+      if (found > MAX_FINDINGS_OF_A_CHECK)
         this.findings.push({
           check,
           subject: '',
-          message: `and ${found - MOST_FINDINGS_OF_A_CHECK} more of this kind`,
+          message: `and ${found - MAX_FINDINGS_OF_A_CHECK} more of this kind`,
         });
     this.onProgress?.(this.total, this.total);
     return { findings: this.findings, checked: this.checked };

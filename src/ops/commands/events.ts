@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { LEAST_DAYS, readRetention, setRetention } from '../../events/retention.js';
+import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 
 export function addEventCommands(program: Command): void {
@@ -16,7 +16,7 @@ export function addEventCommands(program: Command): void {
   });
   addCommand(retention, {
     usage: 'set <days>',
-    summary: `keep events for so many days, at least ${LEAST_DAYS}, or forever; the oldest are removed little by little`,
+    summary: `keep events for so many days, at least ${MIN_DAYS}, or forever; the oldest are removed little by little`,
     options: [],
     examples: ['events retention set 400', 'events retention set forever'],
     input: z.object({ days }),

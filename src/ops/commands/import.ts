@@ -12,7 +12,7 @@ import { optionalText, text } from '../inputs.js';
 import type { Output } from '../output.js';
 
 /** How many bad lines are shown; the report file has all. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 const EXPLANATION = `
 The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order:
@@ -52,7 +52,7 @@ export function addImport(own: Command): void {
       const shown: LineProblem[] = [];
       const job = new ImportJob({ database, clock, actor: actor(), dryRun }, tenantId, {
         onBadLine: async (problems) => {
-          shown.push(...problems.slice(0, MOST_SHOWN - shown.length));
+          shown.push(...problems.slice(0, MAX_SHOWN - shown.length));
           await report?.write(problems);
         },
         onProgress: (done) => output.progress(dryRun ? 'Checking' : 'Importing', done, total),
@@ -90,7 +90,7 @@ function tell(
   if (counts.bad === 0) return;
   for (const { line, column, code, value, message } of shown)
     output.say(`line ${line}${column === '' ? '' : `, ${column} ${JSON.stringify(value)}`}: ${message} (${code})`);
-  if (reportPath === undefined && counts.bad > MOST_SHOWN)
+  if (reportPath === undefined && counts.bad > MAX_SHOWN)
     output.say('More: --report bad-lines.csv writes all of them.');
   const where = reportPath === undefined ? '' : `; they are in ${reportPath}`;
   throw new OpsError(`${counts.bad} of ${counts.lines} lines ${dryRun ? 'would be' : 'were'} refused${where}`);

@@ -4,11 +4,11 @@ import {
   type AccountPolicy,
   DEFAULT_EXPIRY_S,
   listPolicies,
-  LONGEST_EXPIRY_S,
-  MOST_APPROVALS,
+  MAX_EXPIRY_S,
+  MAX_APPROVALS,
   removePolicy,
   setPolicy,
-  SHORTEST_EXPIRY_S,
+  MIN_EXPIRY_S,
 } from '../../approvals/policies.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
@@ -30,7 +30,7 @@ export function addPolicyCommands(program: Command): void {
       WITHIN,
       ASSET_OPTION,
       ['--threshold <raw>', "in the asset's smallest unit; an amount that reaches it needs approval"],
-      ['--approvals <count>', `how many, by different people: 1 to ${MOST_APPROVALS} (default: 1)`],
+      ['--approvals <count>', `how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`],
       ['--expires-in <time>', 'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)'],
     ],
     examples: [
@@ -42,8 +42,8 @@ export function addPolicyCommands(program: Command): void {
       tenant: optionalText,
       asset,
       threshold: raw,
-      approvals: wholeNumber(1, MOST_APPROVALS).prefault('1'),
-      expiresIn: seconds(SHORTEST_EXPIRY_S, LONGEST_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+      approvals: wholeNumber(1, MAX_APPROVALS).prefault('1'),
+      expiresIn: seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
     }),
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { expiresIn: expiresInS, ...input }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
-import { LONGEST_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-delay.js';
+import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-delay.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -134,7 +134,7 @@ function addPolicyDelay(own: Command): void {
     ],
     input: z.object({
       tenant: text,
-      seconds: seconds(1, LONGEST_POLICY_DELAY_S).optional(),
+      seconds: seconds(1, MAX_POLICY_DELAY_S).optional(),
       none: z.boolean().default(false),
     }),
     needs: { among: ['manage'], of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null) },

@@ -18,7 +18,7 @@ export interface OutboxState {
   readonly lastErrors: readonly { readonly message: string; readonly entries: number }[];
 }
 
-const MOST_ERRORS = 5;
+const MAX_ERRORS = 5;
 
 export async function readOutboxState(reader: Reader): Promise<OutboxState> {
   const [types, errors] = await Promise.all([
@@ -28,7 +28,7 @@ export async function readOutboxState(reader: Reader): Promise<OutboxState> {
     ),
     reader.query(
       `SELECT last_error, COUNT(*) AS entries FROM outbox WHERE last_error IS NOT NULL
-       GROUP BY last_error ORDER BY entries DESC, last_error LIMIT ${MOST_ERRORS}`,
+       GROUP BY last_error ORDER BY entries DESC, last_error LIMIT ${MAX_ERRORS}`,
     ),
   ]);
   const counts = types.map((row) => integer.parse(row.entries));

@@ -24,7 +24,7 @@ export function payoutFields(payout: Payout): Fields {
   };
 }
 
-const MOST_CONTRADICTIONS = 5;
+const MAX_CONTRADICTIONS = 5;
 
 /** A stuck payout with why, since when, and the last that was heard. */
 export async function stuckFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
@@ -39,7 +39,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
     last_said: last === undefined ? null : eventLine(last),
     contradicting: said
       .filter(({ effect }) => effect === 'conflict')
-      .slice(-MOST_CONTRADICTIONS)
+      .slice(-MAX_CONTRADICTIONS)
       .map(eventLine),
     proposed: (await listResolutions(reader, payout.id))
       .filter(({ status }) => status === 'proposed')
@@ -48,7 +48,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
 }
 
 /** More would hide what matters: the newest say most. */
-const MOST_EVENTS = 20;
+const MAX_EVENTS = 20;
 
 export async function payoutDetailFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
   const { id, tenantId, sourceAccountId, createdBy, asset } = payout;
@@ -75,7 +75,7 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
     rejection:
       payout.rejectionCode === null ? null : `${payout.rejectionCode}: ${payout.rejectionReason ?? 'no reason'}`,
     failure: payout.failureCode === null ? null : `${payout.failureCode}: ${payout.failureMessage ?? ''}`,
-    rail_said: said.slice(-MOST_EVENTS).map(eventLine),
+    rail_said: said.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
     last_attempt_at: payout.attemptedAt === null ? null : toRfc3339(payout.attemptedAt),
     asked_next_at: payout.askAt === null ? null : toRfc3339(payout.askAt),

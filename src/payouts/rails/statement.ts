@@ -9,7 +9,7 @@ import { scenarioNamed } from './scenarios.js';
 const DAY_MS = 86_400_000;
 const SLICE = 1_000;
 /** No outcome comes later after a payment than this. */
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** What the simulated rail did on a day (UTC) up to now, as CSV, piece by piece. */
 export async function* simulatedStatement(
@@ -25,7 +25,7 @@ export async function* simulatedStatement(
     const rows = await reader.query(
       `SELECT ${columnList(simulatedRailPayments)} FROM simulated_rail_payments FORCE INDEX (PRIMARY)
        WHERE rail=${literal(simulatedRailPayments, 'rail', rail)}
-         AND acted_at>=${time.literal(instant(from - LONGEST_MS))} AND acted_at<${time.literal(to)}${after}
+         AND acted_at>=${time.literal(instant(from - MAX_MS))} AND acted_at<${time.literal(to)}${after}
        ORDER BY payment_key LIMIT ${SLICE}`,
     );
     const payments = rows.map((row) => parseRow(simulatedRailPayments, row));

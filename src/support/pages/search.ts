@@ -22,7 +22,7 @@ export interface Wanted {
   readonly from: string;
 }
 
-const MOST_TEXT = 255;
+const MAX_TEXT = 255;
 const DAY_MS = 86_400_000;
 
 export async function searchPage(reader: Reader, wanted: Wanted): Promise<Page> {
@@ -42,13 +42,7 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
       >Id, alias, phone, idempotency key, reference<span class="hint"
         >A request's id (Svc-Request-Id) shows when it came and what was made then</span
       >
-      <input
-        name="text"
-        type="search"
-        value="${text}"
-        maxlength="${MOST_TEXT}"
-        autocapitalize="none"
-        spellcheck="false"
+      <input name="text" type="search" value="${text}" maxlength="${MAX_TEXT}" autocapitalize="none" spellcheck="false"
     /></label>
     <label
       >Day<span class="hint">In UTC, such as 2026-11-22</span
@@ -68,7 +62,7 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
 }
 
 async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
-  if (wanted.text.length > MOST_TEXT) return notice('bad', `Nothing has a name of more than ${MOST_TEXT} characters.`);
+  if (wanted.text.length > MAX_TEXT) return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
   if (wanted.text !== '') return byText(reader, wanted.text);
   const day = dayOf(wanted);
   if (day === null) return notice('bad', 'An amount is looked for on a day: name one, as 2026-11-22.');

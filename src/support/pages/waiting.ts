@@ -9,7 +9,7 @@ import { listResolutions } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
 import { resolutionLine, STUCK_WORDS } from '../reading/payouts.js';
-import { countWaiting, MOST_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
+import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
 import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
 
 /** The first page: what waits for somebody. And a page for each kind, with all that wait. */
@@ -84,10 +84,10 @@ export async function waitingPage(reader: Reader, kind: WaitingKind, number: num
   return { title: WAITING_TITLES[kind], content };
 }
 
-export const MOST_PAGES = Math.ceil(MOST_LISTED / OF_A_PAGE);
+export const MAX_PAGES = Math.ceil(MAX_LISTED / OF_A_PAGE);
 
 function countText(count: number): string {
-  return count > MOST_LISTED ? `more than ${MOST_LISTED}` : String(count);
+  return count > MAX_LISTED ? `more than ${MAX_LISTED}` : String(count);
 }
 
 async function readCards(

@@ -22,9 +22,9 @@ import { eventsOf } from '../../events/log.js';
  */
 
 /** Of a resource with a long story the newest instants are looked at. */
-const MOST_INSTANTS = 24;
+const MAX_INSTANTS = 24;
 /** A group of commands has one instant: so many rows at most share it in one account, or one log. */
-const MOST_AT_ONE_INSTANT = 2_000;
+const MAX_AT_ONE_INSTANT = 2_000;
 /** An event is dated when its tenant's counter is locked, a little after what it tells. */
 const EVENT_LATER_MS = 5_000;
 
@@ -36,7 +36,7 @@ export interface Place {
 }
 
 function distinct(instants: readonly Instant[]): readonly Instant[] {
-  return [...new Set(instants)].sort((one, other) => one - other).slice(-MOST_INSTANTS);
+  return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
 /** Its ledger entries in these accounts, in their order. */
@@ -59,7 +59,7 @@ async function entriesAt(reader: Reader, accountId: Uuid, at: Instant, relatedId
         reader.query(
           `SELECT ${columnList(entries, 'e')} FROM (SELECT * FROM entries FORCE INDEX (PRIMARY)
              WHERE account_id=${literal(entries, 'accountId', accountId)} AND seq>=${first}${last === null ? '' : ` AND seq<=${last}`}
-             ORDER BY seq LIMIT ${MOST_AT_ONE_INSTANT}) e
+             ORDER BY seq LIMIT ${MAX_AT_ONE_INSTANT}) e
            JOIN ledger_transactions x ON x.id=e.transaction_id
            WHERE x.related_id=${literal(ledgerTransactions, 'relatedId', relatedId)}`,
         ),
@@ -80,7 +80,7 @@ export async function eventsAbout(
       if (first > last) return [];
       return reader.query(
         `SELECT ${columnList(events, 'e')} FROM (SELECT * FROM events FORCE INDEX (PRIMARY)
-           WHERE ${rows.owner} AND sequence>=${first} AND sequence<=${last} ORDER BY sequence LIMIT ${MOST_AT_ONE_INSTANT}) e
+           WHERE ${rows.owner} AND sequence>=${first} AND sequence<=${last} ORDER BY sequence LIMIT ${MAX_AT_ONE_INSTANT}) e
          WHERE e.resource_id=${literal(events, 'resourceId', id)}`,
       );
     }),

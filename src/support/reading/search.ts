@@ -33,9 +33,9 @@ export const NOTHING_FOUND: Found = {
   accounts: [],
 };
 
-const MOST_FOUND = 25;
+const MAX_FOUND = 25;
 /** Rows of a table that one search looks at. */
-const MOST_LOOKED_AT = 200_000;
+const MAX_LOOKED_AT = 200_000;
 
 /** Everything that has this id, or is what it is about: an event, a posting, a bonus, a pay-in. */
 export async function findById(reader: Reader, id: Uuid): Promise<Found> {
@@ -99,8 +99,8 @@ export async function findAccounts(reader: Reader, text: string): Promise<Found>
   const rows = await reader.query(
     alias !== null
       ? `SELECT ${columnList(accounts, 'a')} FROM tenants t STRAIGHT_JOIN accounts a ON a.tenant_id=t.id
-         AND a.alias=${literal(accounts, 'alias', alias)} LIMIT ${MOST_FOUND}`
-      : `SELECT ${columnList(accounts, 'a')} FROM accounts a WHERE a.phone=${literal(accounts, 'phone', phone)} LIMIT ${MOST_FOUND}`,
+         AND a.alias=${literal(accounts, 'alias', alias)} LIMIT ${MAX_FOUND}`
+      : `SELECT ${columnList(accounts, 'a')} FROM accounts a WHERE a.phone=${literal(accounts, 'phone', phone)} LIMIT ${MAX_FOUND}`,
   );
   return { ...NOTHING_FOUND, accounts: rows.map((row) => parseRow(accounts, row)) };
 }
@@ -110,7 +110,7 @@ export async function findByKey(reader: Reader, key: string): Promise<Found> {
   const keys = [key, `ops/${key}`].map((one) => string.literal(one));
   const rows = await reader.query(
     `SELECT k.resource_id FROM tenants t STRAIGHT_JOIN idempotency_keys k FORCE INDEX (PRIMARY) ON k.tenant_id=t.id
-     AND k.${idempotencyKeys.column('idempotencyKey').name} IN (${keys.join(',')}) WHERE k.resource_id IS NOT NULL LIMIT ${MOST_FOUND}`,
+     AND k.${idempotencyKeys.column('idempotencyKey').name} IN (${keys.join(',')}) WHERE k.resource_id IS NOT NULL LIMIT ${MAX_FOUND}`,
   );
   const ids = rows.map((row) => uuid.parse(row.resource_id));
   if (ids.length === 0) return NOTHING_FOUND;
@@ -134,16 +134,16 @@ export async function findMadeWithin(
     const first = uuid.literal(firstIdAt(from));
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE id>=${first} AND id<${uuid.literal(firstIdAt(to))}
-       ORDER BY id LIMIT 1 OFFSET ${MOST_LOOKED_AT}`,
+       ORDER BY id LIMIT 1 OFFSET ${MAX_LOOKED_AT}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const wanted = amount === null ? '' : ` AND asset=${string.literal(amount.asset)} AND ${sum}=${amount.raw}`;
     const rows = await reader.query(
       `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)
-       WHERE id>=${first} AND id<${uuid.literal(stop ?? firstIdAt(to))}${wanted} ORDER BY id LIMIT ${MOST_FOUND + 1}`,
+       WHERE id>=${first} AND id<${uuid.literal(stop ?? firstIdAt(to))}${wanted} ORDER BY id LIMIT ${MAX_FOUND + 1}`,
     );
-    const items = rows.slice(0, MOST_FOUND).map((row) => parseRow(table, row));
-    const next = rows[MOST_FOUND];
+    const items = rows.slice(0, MAX_FOUND).map((row) => parseRow(table, row));
+    const next = rows[MAX_FOUND];
     const end = next === undefined ? stop : parseRow(table, next).id;
     return { items, stoppedAt: end === null ? null : timeOfId(end) };
   };

@@ -29,12 +29,12 @@ export interface Subject {
   readonly lines: readonly StoryLine[];
 }
 
-const MOST_ACTS = 200;
+const MAX_ACTS = 200;
 
 export async function readStory(reader: Reader, subject: Subject): Promise<readonly StoryLine[]> {
   const { id, tenantId, accountIds, lines } = subject;
   const [acts, given] = await Promise.all([
-    listActs(reader, { subjectId: id }, MOST_ACTS),
+    listActs(reader, { subjectId: id }, MAX_ACTS),
     reader.select(approvals, { resourceId: id }),
   ]);
   const known = [...subject.instants, ...acts.map(({ at }) => at), ...given.map(({ createdAt }) => createdAt)];
@@ -65,7 +65,7 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
 
 /** The lines of its own alone, for what posts nothing and tells nobody. */
 export async function readActs(reader: Reader, id: Uuid): Promise<readonly StoryLine[]> {
-  const acts = await listActs(reader, { subjectId: id }, MOST_ACTS);
+  const acts = await listActs(reader, { subjectId: id }, MAX_ACTS);
   const people = await readPeople(reader, acts);
   return acts.reverse().map((act) => actLine(act, people));
 }
@@ -119,7 +119,7 @@ function entryLine({ raw, asset, kind, seq, createdAt, totalAfter }: Entry, acco
 }
 
 /** No receiver's answer may fill the page. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 export function attemptLines({ url, delivery, attempts }: ToldDelivery): readonly StoryLine[] {
   return attempts.map(({ at, status, failure, message, response, durationMs }, index) => ({
@@ -130,7 +130,7 @@ export function attemptLines({ url, delivery, attempts }: ToldDelivery): readonl
       url,
       `${durationMs} ms, now ${delivery.state}`,
       message ?? '',
-      (response ?? '').slice(0, MOST_SHOWN),
+      (response ?? '').slice(0, MAX_SHOWN),
     ].filter((detail) => detail !== ''),
   }));
 }

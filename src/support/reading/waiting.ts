@@ -82,7 +82,7 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 
 /** Nobody reads further down, and counting stops there too. */
-export const MOST_LISTED = 1_000;
+export const MAX_LISTED = 1_000;
 
 export interface WaitingPage<Row> {
   readonly items: readonly Row[];
@@ -99,13 +99,13 @@ export async function readWaiting<K extends WaitingKind>(
     `SELECT ${columnList(table, 't')} FROM ${from} ORDER BY ${order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
   );
   const items = rows.slice(0, limit).map((row) => parseRow(table, row));
-  return { items, hasMore: rows.length > limit && skip + limit < MOST_LISTED };
+  return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
 }
 
-/** How many there are; MOST_LISTED + 1 stands for more. */
+/** How many there are; MAX_LISTED + 1 stands for more. */
 export async function countWaiting(reader: Reader, kind: WaitingKind): Promise<number> {
   const [row] = await reader.query(
-    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${LISTS[kind].from} LIMIT ${MOST_LISTED + 1}) few`,
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${LISTS[kind].from} LIMIT ${MAX_LISTED + 1}) few`,
   );
   return integer.parse(row?.found);
 }

@@ -22,7 +22,7 @@ import { earliestDue, readDue } from './open-deliveries.js';
 import { hasMore, step } from './stepping.js';
 import { type Outcome, storeOutcomes } from './storing.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
-import { MOST_CLAIMED, MOST_RETRIES, type Taken, Window } from './window.js';
+import { MAX_CLAIMED, MAX_RETRIES, type Taken, Window } from './window.js';
 
 /** How often it looks for what others have made due: while it sends, while its receiver hangs, and with nothing in its hands. */
 const LOOK_MS = 250;
@@ -35,9 +35,9 @@ const RENEW_MS = LEASE_MS / 3;
 /** What those on their way may take after a stop. */
 const STOP_MS = 10_000;
 /** A new step is taken when so few are left in line. */
-const FEW = MOST_CLAIMED / 2;
+const FEW = MAX_CLAIMED / 2;
 /** Outcomes that may wait to be stored; beyond, nothing new is sent. */
-const MOST_UNSTORED = 64;
+const MAX_UNSTORED = 64;
 
 type Ended = DrainResult['ended'];
 
@@ -184,8 +184,8 @@ export class DrainRun {
       return due.length < most;
     };
     // What did not fit is read as soon as there is room again.
-    if (isTold && pendingRoom >= FEW && (await read('pending', MOST_CLAIMED))) this.toldDueAt = endpoint.nextDueAt;
-    if (isTime && retryRoom >= FEW / 2 && (await read('retrying', MOST_RETRIES))) this.retriesReadAt = this.lookedAt;
+    if (isTold && pendingRoom >= FEW && (await read('pending', MAX_CLAIMED))) this.toldDueAt = endpoint.nextDueAt;
+    if (isTime && retryRoom >= FEW / 2 && (await read('retrying', MAX_RETRIES))) this.retriesReadAt = this.lookedAt;
   }
 
   /** Takes over what is stored, and what it knows beyond that. */
@@ -235,7 +235,7 @@ export class DrainRun {
 
   /** Begins every send that may begin now. */
   private pump(): void {
-    while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MOST_UNSTORED) {
+    while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;
       const taken = this.window.take(this.health, this.parts.clock());
       if (taken === null) return;

@@ -18,7 +18,7 @@ import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { bodyOf, type OpenDelivery } from './open-deliveries.js';
 
 /** The most events of the log that one step goes over. */
-const MOST_EVENTS = 1_000n;
+const MAX_EVENTS = 1_000n;
 
 export interface Step {
   /** As the step has left it. */
@@ -147,7 +147,7 @@ async function readWanted(
   until: bigint,
   most: number,
 ): Promise<{ readonly events: readonly WantedEvent[]; readonly through: bigint }> {
-  const bound = after + MOST_EVENTS < until ? after + MOST_EVENTS : until;
+  const bound = after + MAX_EVENTS < until ? after + MAX_EVENTS : until;
   if (types.size === 0 || bound <= after) return { events: [], through: bound > after ? bound : after };
   const rows = await transaction.query(
     `SELECT id, type, sequence, body FROM events FORCE INDEX (PRIMARY)

@@ -4,9 +4,9 @@ import { type Health, type Load, nextLane } from '../rules.js';
 import type { OpenDelivery } from './open-deliveries.js';
 
 /** The most untried deliveries that a drain has claimed ahead of their sending. */
-export const MOST_CLAIMED = 100;
+export const MAX_CLAIMED = 100;
 /** The most retries that it has read ahead. */
-export const MOST_RETRIES = 50;
+export const MAX_RETRIES = 50;
 
 export interface Taken {
   readonly open: OpenDelivery;
@@ -32,11 +32,11 @@ export class Window {
   }
 
   get pendingRoom(): number {
-    return Math.max(0, MOST_CLAIMED - this.pending.length);
+    return Math.max(0, MAX_CLAIMED - this.pending.length);
   }
 
   get retryRoom(): number {
-    return Math.max(0, MOST_RETRIES - this.retries.length);
+    return Math.max(0, MAX_RETRIES - this.retries.length);
   }
 
   /** Puts those in line that it does not have yet. Answers how many. */

@@ -18,7 +18,7 @@ const ALONE_MS = 8_000;
 /** The honest tenant's p99 at most doubles or stays under this; its batch is ready within; no process exceeds. */
 const P99_MS = 100;
 const BATCH_MS = 5_000;
-const MOST_MB = 512;
+const MAX_MB = 512;
 
 interface Result {
   readonly name: string;
@@ -69,8 +69,8 @@ async function fought(field: Battlefield, attack: Attack): Promise<Result> {
   const figures = `p99 ${alone.p99} → ${p99} ms, slowest of ${batches} batches ${alone.slowestBatch} → ${slowestBatch} ms, API ${apiMb} MB, worker ${workerMb} MB`;
   if (p99 > Math.max(P99_MS, 2 * alone.p99)) faults.push(`the honest tenant's p99 is ${p99} ms`);
   if (slowestBatch > BATCH_MS) faults.push(`its batch is ready after ${slowestBatch} ms`);
-  if (apiMb > MOST_MB) faults.push(`the API has ${apiMb} MB`);
-  if (workerMb > MOST_MB) faults.push(`the worker has ${workerMb} MB`);
+  if (apiMb > MAX_MB) faults.push(`the API has ${apiMb} MB`);
+  if (workerMb > MAX_MB) faults.push(`the worker has ${workerMb} MB`);
   if (!field.api.isRunning || !field.worker.isRunning) faults.push('a process has died');
   return { name, outcome, figures, faults };
 }

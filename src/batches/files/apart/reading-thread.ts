@@ -4,7 +4,7 @@ import { MORE, type ReadFile, type ReadingEnd, type Told, unpackRows } from './m
 
 const THREAD = new URL('./thread.js', import.meta.url);
 /** No file takes a tenth of this (effort.ts); what does has found a way around our bounds. */
-const LONGEST_SILENCE_MS = 60_000;
+const MAX_SILENCE_MS = 60_000;
 
 /** The thread of a file was ended before the file's end: by its own memory limit, or by us. */
 class ThreadEnded extends Error {
@@ -68,7 +68,7 @@ export class ReadingThread {
   }
 
   private async next(): Promise<Told> {
-    const late = setTimeout(() => this.failed(unreadable(TOO_LONG)), LONGEST_SILENCE_MS);
+    const late = setTimeout(() => this.failed(unreadable(TOO_LONG)), MAX_SILENCE_MS);
     try {
       for (;;) {
         const told = this.told.shift();

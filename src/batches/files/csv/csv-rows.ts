@@ -5,7 +5,7 @@ import {
   type Cell,
   LAST_COLUMN,
   LAST_ROW,
-  MOST_CELL_LENGTH,
+  MAX_CELL_LENGTH,
   SheetProblem,
   type SheetRow,
   tooManyColumns,
@@ -16,7 +16,7 @@ import {
 import { Turns } from '../turns.js';
 
 /** No row that is meant to be one is longer: a quotation mark is open. */
-const LONGEST_ROW = 128 * 1024;
+const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /**
@@ -33,7 +33,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     delimiter: delimiterOf(head),
     record_delimiter: '\n',
     relax_column_count: true,
-    max_record_size: LONGEST_ROW,
+    max_record_size: MAX_ROW,
     on_record: (record) => numbered.keep(record),
   });
   const feeding = feed(parser, head, text, turns);
@@ -137,7 +137,7 @@ async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<st
 /** At least the first line that has something in it, and what came with it. */
 async function firstLine(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
-  while (headerOf(head).end === head.length && head.length < LONGEST_ROW) {
+  while (headerOf(head).end === head.length && head.length < MAX_ROW) {
     const next = await text.next();
     if (next.done === true) break;
     head += next.value;
@@ -169,7 +169,7 @@ function notUtf8(): SheetProblem {
 /** A spreadsheet program would compute what begins with `=` (`="0012"` too): nobody can say which value was meant. */
 function cellOf(text: string): Cell {
   if (text === '') return null;
-  return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MOST_CELL_LENGTH) };
+  return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
 /** The parser is ahead of the rows that were taken, so it says itself how many there were. */

@@ -12,10 +12,10 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
 ];
 
 /** More than any spreadsheet program can make. */
-const MOST_STYLES = 100_000;
+const MAX_STYLES = 100_000;
 
 /** Programs take no longer ones. */
-const LONGEST_FORMAT = 1_000;
+const MAX_FORMAT = 1_000;
 
 /** Which cell styles show a number as a date or a time, by the style's index. Throws SheetProblem unreadable_file. */
 export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<ReadonlySet<number>> {
@@ -29,7 +29,7 @@ export async function readDateStyles(bytes: AsyncIterable<Buffer>, effort: Effor
       if (depth !== 3) return;
       // Tags, not formats: one id may be told again and again.
       tags += 1;
-      if (tags > MOST_STYLES) throw unreadable('the workbook has too many cell styles');
+      if (tags > MAX_STYLES) throw unreadable('the workbook has too many cell styles');
       if (section === 'numFmts' && name === 'numFmt')
         own.set(attributes['numFmtId'] ?? '', isDateFormat(attributes['formatCode'] ?? ''));
       if (section === 'cellXfs' && name === 'xf') formats.push(attributes['numFmtId'] ?? '0');
@@ -48,7 +48,7 @@ function isBuiltInDate(format: string): boolean {
  * an elapsed time (`[h]`) inside brackets. What is opened and not closed goes on to the end.
  */
 export function isDateFormat(formatCode: string): boolean {
-  const code = formatCode.slice(0, LONGEST_FORMAT);
+  const code = formatCode.slice(0, MAX_FORMAT);
   let at = 0;
   while (at < code.length) {
     const character = code[at] ?? '';

@@ -1,10 +1,10 @@
-import { MOST_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
+import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 
 const PIECE_BYTES = 1024 * 1024;
 /** A file of 10 MiB whose texts are worth reading has a fraction of this. */
-const MOST_BYTES = 64 * PIECE_BYTES;
+const MAX_BYTES = 64 * PIECE_BYTES;
 /** As many as there may be filled cells (effort.ts). */
-const MOST_TEXTS = 2_000_000;
+const MAX_TEXTS = 2_000_000;
 
 /**
  * The shared strings of a workbook as UTF-8 in large pieces: as strings of their own they would take several times as much,
@@ -23,11 +23,11 @@ export class Texts {
   add(text: string): void {
     const length = Buffer.byteLength(text);
     if (this.used + length > PIECE_BYTES) {
-      if (this.pieces.length * PIECE_BYTES >= MOST_BYTES) throw tooLarge();
+      if (this.pieces.length * PIECE_BYTES >= MAX_BYTES) throw tooLarge();
       this.pieces.push(Buffer.allocUnsafe(PIECE_BYTES));
       this.used = 0;
     }
-    if (this.count >= MOST_TEXTS) throw tooLarge();
+    if (this.count >= MAX_TEXTS) throw tooLarge();
     if (this.count === this.starts.length) this.grow();
     const last = this.pieces.length - 1;
     this.pieces[last]?.write(text, this.used);
@@ -65,7 +65,7 @@ export class TextBuffer {
   private text = '';
 
   add(piece: string): void {
-    if (this.text.length < MOST_CELL_LENGTH) this.text += piece.slice(0, MOST_CELL_LENGTH - this.text.length);
+    if (this.text.length < MAX_CELL_LENGTH) this.text += piece.slice(0, MAX_CELL_LENGTH - this.text.length);
   }
 
   /** What was gathered; the buffer is empty after. */

@@ -10,7 +10,7 @@ export interface Workbook {
   readonly styles: string | null;
 }
 
-const MOST_PARTS = 2_000;
+const MAX_PARTS = 2_000;
 
 /** Relationship types end alike in usual and in strict files. */
 const RELATIONSHIP_TYPE =
@@ -54,7 +54,7 @@ async function sheetsOf(archive: Archive, part: string, effort: Effort): Promise
       if (depth === 1 && name !== 'workbook') throw unreadable('the file is no workbook');
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
-      if (sheets.length > MOST_PARTS) throw unreadable('the workbook has too many sheets');
+      if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
       // The prefix of the relationships' namespace is anything; the attribute's own name is id.
       const relationship = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
@@ -69,7 +69,7 @@ async function relationshipsOf(archive: Archive, part: string, effort: Effort): 
   await readWholePart(archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort), effort, {
     open(name, attributes, depth) {
       if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External') return;
-      if (found.length > MOST_PARTS) throw unreadable('the workbook has too many parts');
+      if (found.length > MAX_PARTS) throw unreadable('the workbook has too many parts');
       const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
       if (type === undefined) return;
       found.push({ id: attributes['Id'] ?? '', type, target: partName(folder, attributes['Target'] ?? '') });

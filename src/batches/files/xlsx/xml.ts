@@ -21,7 +21,7 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 
 const DEEPEST = 64;
 /** One text, tag or comment is no longer, or somebody wants to fill our memory. */
-const LONGEST_TOKEN = 1024 * 1024;
+const MAX_TOKEN = 1024 * 1024;
 /**
  * Parsed at once; between two pieces others get their turn. The bytes are cut, not the text: V8 reads a slice of a text
  * several times slower than a text of its own.
@@ -86,7 +86,7 @@ class Document {
     this.effort.mark(occurrences(text, '&'));
     this.untold += text.length;
     this.parsing(() => this.parser.write(text));
-    if (this.untold > LONGEST_TOKEN) throw unreadable('a text in the workbook has more than a million characters');
+    if (this.untold > MAX_TOKEN) throw unreadable('a text in the workbook has more than a million characters');
   }
 
   end(): void {

@@ -6,7 +6,7 @@ import type { Effort } from '../effort.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
 /** A workbook has a few dozen; one with many pictures has hundreds. */
-const MOST_ENTRIES = 2_000;
+const MAX_ENTRIES = 2_000;
 const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
@@ -30,7 +30,7 @@ export class Archive {
     try {
       // The reader is not closed: it holds nothing open.
       const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { autoClose: false });
-      if (zip.entryCount > MOST_ENTRIES) throw unreadable(`the file has more than ${MOST_ENTRIES} parts`);
+      if (zip.entryCount > MAX_ENTRIES) throw unreadable(`the file has more than ${MAX_ENTRIES} parts`);
       const entries = new Map<string, Entry>();
       for await (const entry of zip.eachEntry()) {
         const name = partKey(entry.fileName);
