@@ -100,7 +100,10 @@ module.exports = {
       name: 'configuration-comes-in-as-arguments',
       comment: 'Only programs and app.ts read config.ts; every other part is given what it needs.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/((server|app|worker|app-worker|support|app-support|migrate)\\.ts$|ops/)' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
+      },
       to: { path: '^src/config\\.ts$' },
     },
     {

@@ -1,15 +1,16 @@
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, openApiServers } from './app.js';
-import { type Config, ConfigError, readConfig } from './config.js';
+import { readConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
-import { endOnUncaught } from './last-words.js';
+import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
 import { Webhooks } from './webhooks/service.js';
 
 /** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
 
-const config = readConfigOrExit();
+const config = readOrExit(readConfig);
+const refuseToStart = refusalToStart('the service');
 const logging = createLogging(config.LOG_LEVEL, 'api');
-const { logger, close: closeLog } = logging;
+const { logger } = logging;
 endOnUncaught(logging);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
@@ -22,37 +23,10 @@ const webhooks = new Webhooks(webhookParts, (fault) =>
 const servers = await openApiServers(config, core, bridge, webhooks, logger).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
-let isStopping = false;
-process.on('SIGTERM', () => void stop('SIGTERM'));
-process.on('SIGINT', () => void stop('SIGINT'));
-// Nothing is expected to end here; the process goes on, since other requests are in its hands.
-process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
-
-async function stop(signal: string): Promise<void> {
-  if (isStopping) return;
-  isStopping = true;
-  logger.info({ signal }, 'stopping');
+endOnSignals(logging, async () => {
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
   core.guard.stop();
   await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
-  await closeLog();
-  process.exit(0);
-}
-
-/** A port in use, an address that is not ours, a database user who may do too much. */
-function refuseToStart(failure: unknown): never {
-  process.stderr.write(`the service cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
-  process.exit(1);
-}
-
-function readConfigOrExit(): Config {
-  try {
-    return readConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  }
-}
+});

@@ -1,5 +1,5 @@
 import { type Actor, recordAct } from '../access/audit-log.js';
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
@@ -22,8 +22,6 @@ export interface Decided {
   /** 1 to 140 characters. */
   readonly reason: string | null;
 }
-
-const MAX_REASON = 140;
 
 /** The reason as it is recorded. Throws ApiError invalid_field. */
 export function checkedReason(reason: string | null): string | null {

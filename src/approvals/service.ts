@@ -1,4 +1,4 @@
-import { cleanText } from '../core/checked-text.js';
+import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
@@ -17,8 +17,6 @@ import type { Nudge } from '../temporal/nudge.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
 import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
-
-export const MAX_REASON = 140;
 
 /** Who acts on what, and under which key a repetition is known. */
 interface WantedAct {

@@ -7,7 +7,8 @@ import { transact } from '../db/transact.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
-import { cancelBatch, MAX_REASON, pauseBatch, resumeBatch, type SteeringParts } from './steering.js';
+import { MAX_REASON } from '../core/checked-text.js';
+import { cancelBatch, pauseBatch, resumeBatch, type SteeringParts } from './steering.js';
 
 /** What the staff ask of a batch, by a signal or a command. */
 export interface StaffRequest {

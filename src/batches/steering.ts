@@ -1,5 +1,5 @@
 import { type Actor, recordAct } from '../access/audit-log.js';
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -25,8 +25,6 @@ export interface SteeringParts {
   readonly desk: PostingDesk;
   readonly clock: Clock;
 }
-
-export const MAX_REASON = 140;
 
 /** Pays nothing more until it is resumed; the group under way ends. A paused one stays as it is. */
 export function pauseBatch(parts: SteeringParts, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {

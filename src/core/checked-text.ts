@@ -1,6 +1,9 @@
 import { ApiError, invalidField } from './errors.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
+/** Of what anybody says why they do something, in code points. */
+export const MAX_REASON = 140;
+
 /** A name as it is stored: NFC, one space between words, 1 to `max` code points, no control characters. */
 export function cleanText(text: string, max: number): { readonly clean: string } | { readonly fault: TextFault } {
   const normal = normaliseText(text);

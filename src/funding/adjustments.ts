@@ -1,5 +1,5 @@
 import type { Amount } from '../core/amount.js';
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
@@ -28,8 +28,6 @@ export interface WantedAdjustment {
   readonly reason: string;
   readonly by: StaffIdentity;
 }
-
-const MAX_REASON = 140;
 
 const proposalKind: CommandKind<ProposeAdjustment, Adjustment> = {
   name: 'propose adjustment',

@@ -1,4 +1,4 @@
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -12,7 +12,6 @@ import {
   payouts,
 } from '../db/entities/payouts.js';
 import { fundsRefusal } from '../accounts/rules.js';
-import { MAX_REASON } from '../approvals/service.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import {

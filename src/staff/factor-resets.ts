@@ -1,5 +1,5 @@
 import { recordAct } from '../access/audit-log.js';
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Transaction } from '../db/database.js';
@@ -15,8 +15,6 @@ import type { StaffParts } from './verification.js';
  * A new authenticator for somebody who lost theirs: one of the staff proposes it, another makes it, and neither for themselves.
  * (docs/contract.md, Staff)
  */
-
-const MAX_REASON = 140;
 
 /** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is proposed already). */
 export async function proposeFactorReset(

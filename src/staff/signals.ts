@@ -1,4 +1,4 @@
-import { cleanText } from '../core/checked-text.js';
+import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { SignedAct } from '../temporal/contracts.js';
@@ -18,8 +18,6 @@ export interface Signed {
   readonly by: StaffIdentity;
   readonly reason: string;
 }
-
-const MAX_REASON = 140;
 
 /**
  * Whose a signal is: for transfers, payouts, batches and endpoints alike. The code is judged for the moment at which Temporal had the

@@ -85,11 +85,12 @@ describe('a token', () => {
   });
 
   it('tells nothing of why it is refused: revoked, expired, elsewhere and unknown are the same answer', async () => {
+    now = systemClock();
     const revoked = await issue();
     await revoke(revoked.token.keyId);
-    const expired = await issue({ expiresAt: instant(systemClock() + 1) });
+    const expired = await issue({ expiresAt: instant(now + 1) });
     const elsewhere = await issue({ cidrs: ['203.0.113.0/24'] });
-    now = instant(systemClock() + HOUR_MS);
+    now = instant(now + HOUR_MS);
     const unknown = `${revoked.text.slice(0, -4)}aaaa`;
     const texts = [];
     for (const text of [revoked.text, expired.text, elsewhere.text, unknown])

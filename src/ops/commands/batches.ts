@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { checkedText } from '../../core/checked-text.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
@@ -10,7 +10,6 @@ import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytesAs } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
-import { MAX_REASON } from '../../batches/steering.js';
 import type { BatchAct } from '../../temporal/contracts.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Act, auditRow, listActs, recordRows } from '../../access/audit-log.js';
-import { MAX_REASON } from '../../approvals/service.js';
-import { cleanText } from '../../core/checked-text.js';
+import { cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';

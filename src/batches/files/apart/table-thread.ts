@@ -1,14 +1,12 @@
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TableRow } from '../writing/columns.js';
 import { TableFiles } from '../writing/table.js';
+import { giveWay } from './priority.js';
 import type { Told, WantedTable } from './table-writing.js';
 
 /** The thread that writes one table (table-writing.ts). What it rejects with ends it, and is heard there. */
 
 const PIECES_AHEAD = 2;
-/** Seconds of work: whoever is answered in milliseconds has the processor first. */
-const LONG_WORK_PRIORITY = 10;
 
 const asker = parentPort;
 if (asker === null) throw new Error('it runs as a thread alone');
@@ -16,8 +14,7 @@ const { columns, paths } = workerData as WantedTable;
 const files = new TableFiles(columns, paths);
 const tell = (told: Told): void => asker.postMessage(told);
 
-// Elsewhere than on Linux it would be the priority of the whole process.
-if (process.platform === 'linux') setPriority(LONG_WORK_PRIORITY);
+giveWay();
 
 let before = Promise.resolve();
 asker.on('message', (piece: string | null) => {

@@ -1,10 +1,10 @@
-import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { bytesOf } from '../byte-source.js';
 import type { EffortLimits } from '../effort.js';
 import { openSheet } from '../open-sheet.js';
 import { SheetProblem, type SheetRow } from '../sheet.js';
 import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
+import { giveWay } from './priority.js';
 
 /**
  * The thread that reads files, one after the other: rows go out in pieces, so many ahead of those that were asked for.
@@ -15,8 +15,6 @@ const ROWS_A_PIECE = 250;
 /** UTF-16 units of a piece's texts. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
-/** Seconds of work: whoever is answered in milliseconds has the processor first. */
-const LONG_WORK_PRIORITY = 10;
 
 /** A short file: what an honest one of a few hundred rows has by far, and under a fifth of a second for any. */
 const SHORT: EffortLimits = { inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
@@ -42,8 +40,7 @@ function tell(rows: readonly SheetRow[], end: ReadingEnd | null): void {
 }
 
 async function readWhole(bytes: Uint8Array): Promise<void> {
-  // Elsewhere than on Linux it would be the priority of the whole process.
-  if (process.platform === 'linux') setPriority(LONG_WORK_PRIORITY);
+  giveWay();
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;

@@ -1,0 +1,56 @@
+import { ConfigError } from './config.js';
+import { describeFault, type Logging } from './http/logging.js';
+
+/** How a program that goes on running begins and ends: the API, the worker and the support desk alike. */
+
+/** How long the last line may take. */
+const LAST_LINE_MS = 1_500;
+
+/** The configuration, or the end, with what is wrong in it. */
+export function readOrExit<Config>(read: () => Config): Config {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/** Ends the program: a port in use, an address that is not ours, a database user who may do too much. */
+export function refusalToStart(what: string): (failure: unknown) => never {
+  return (failure) => {
+    process.stderr.write(`${what} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`);
+    process.exit(1);
+  };
+}
+
+/**
+ * What nobody caught ends the process, as it must, but not with all that it carries: an error of the database quotes the
+ * statement, and with it names and descriptions.
+ */
+export function endOnUncaught({ logger, close }: Logging): void {
+  process.on('uncaughtException', (fault: unknown) => {
+    logger.fatal({ fault: describeFault(fault) }, 'uncaught exception');
+    const end = (): never => process.exit(1);
+    setTimeout(end, LAST_LINE_MS);
+    void close().then(end, end);
+  });
+}
+
+/** On the first signal it stops, writes the last line and leaves. */
+export function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
+  let isStopping = false;
+  const end = async (signal: string): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    logger.info({ signal }, 'stopping');
+    await stop();
+    await close();
+    process.exit(0);
+  };
+  process.on('SIGTERM', () => void end('SIGTERM'));
+  process.on('SIGINT', () => void end('SIGINT'));
+  // Nothing is expected to end here; the process goes on, since others' work is in its hands.
+  process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
+}
