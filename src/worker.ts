@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from './app.js';
 import { openWorker } from './app-worker.js';
 import { readWorkerConfig } from './config.js';
+import { giveWay } from './core/priority.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging } from './http/logging.js';
 import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
@@ -9,6 +10,7 @@ import { installRuntime } from './temporal/workers.js';
 
 /** The worker process: configuration → parts → work → on a signal begin nothing more, end what runs, then leave. */
 
+giveWay('worker');
 // In MB, of each thread made after: the SDK's own take three times this for objects that are mostly gone at once.
 setFlagsFromString('--max-semi-space-size=4');
 const config = readOrExit(readWorkerConfig);

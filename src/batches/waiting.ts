@@ -31,7 +31,7 @@ export const batchWaiting: WaitingSource = {
 };
 
 function wanted({ id, tenantId, sourceAccountId, status, fileBytes }: BonusBatch): WantedWorkflow {
-  const input: BatchWorkflowInput = { batchId: id };
+  const input: BatchWorkflowInput = { batchId: id, status };
   return {
     resourceId: id,
     tenantId,

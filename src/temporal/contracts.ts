@@ -155,6 +155,8 @@ export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
+  /** Where it stood when the workflow was asked for. Runs of an earlier release, and those that continue another, have none. */
+  readonly status?: string;
 }
 
 /** As StaffAct, of a batch. */

@@ -10,11 +10,14 @@ import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text } from
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, until } from './temporal.js';
 
-/** A tenant that pays bonuses from files, as its own program sees it; what waits is the workflows' business. */
-export interface PayrollBank {
-  readonly bank: Bank;
-  readonly source: Account;
-  readonly people: readonly Account[];
+/** Who pays bonuses from files, and to whom: all that its program must know. */
+export interface PayrollAccounts {
+  readonly source: Pick<Account, 'id'>;
+  readonly people: readonly Pick<Account, 'id'>[];
+}
+
+/** What such a program does; what waits is the workflows' business. */
+export interface Payroll {
   /** Rows of LEAST each, to the people in turn. */
   file(rows: number): Buffer;
   upload(file: Buffer): Promise<Uuid>;
@@ -26,28 +29,36 @@ export interface PayrollBank {
   until(id: Uuid, status: string): Promise<Json>;
 }
 
+/** With a tenant of its own. */
+export interface PayrollBank extends Payroll {
+  readonly bank: Bank;
+  readonly source: Account;
+  readonly people: readonly Account[];
+}
+
 const PEOPLE = 3;
 
 export async function openPayrollBank(api: TestApi, funds = 100_000n * LEAST): Promise<PayrollBank> {
   const bank = await openBank(api);
   const source = await bank.account({ funds: { COPM: funds }, type: 'business' });
   const people = await Promise.all(Array.from({ length: PEOPLE }, () => bank.account({ isVerified: false })));
-  const read = async (id: Uuid): Promise<Json> => answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
-  const payroll: PayrollBank = {
-    bank,
-    source,
-    people,
+  return { bank, source, people, ...payrollOf(bank.request.bind(bank), { source, people }) };
+}
+
+export function payrollOf(request: Bank['request'], { source, people }: PayrollAccounts): Payroll {
+  const read = async (id: Uuid): Promise<Json> => answered(await request('GET', `/v1/bonus_batches/${id}`), 200).json;
+  const payroll: Payroll = {
     read,
     file: (rows) =>
       csvOf(
         Array.from({ length: rows }, (_, index) => [
-          people[index % PEOPLE]!.id,
+          people[index % people.length]!.id,
           ...[LEAST.toString(), 'COPM', null, `r${index}`],
         ]),
       ),
     upload: async (file) => {
       const form = formOf(file, { source_account: source.id });
-      return text(answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
+      return text(answered(await request('POST', '/v1/bonus_batches', { form }), 201).json.id) as Uuid;
     },
     ready: async (rows) => {
       const id = await payroll.upload(payroll.file(rows));
@@ -55,7 +66,7 @@ export async function openPayrollBank(api: TestApi, funds = 100_000n * LEAST): P
       return id;
     },
     execute: async (id) =>
-      answered(await bank.request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202).json,
+      answered(await request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202).json,
     until: (id, status) =>
       until(`batch ${id} is ${status}`, async () => {
         const batch = await read(id);

@@ -10,13 +10,14 @@ import type { ServiceProcess } from '../../support/service-process.js';
 import { temporalEnvironment } from '../../support/temporal.js';
 import { WorkerProcess } from '../../support/worker-process.js';
 import { TEST_ACTOR } from '../../support/world.js';
+import { HonestProgram } from './honest.js';
 
 const LOOK_EVERY_MS = 50;
 
 /** The service as it runs in production, an honest tenant, and as many attackers as an attack wants. */
 export class Battlefield {
   private constructor(
-    readonly honest: PayrollBank,
+    readonly honest: HonestProgram,
     readonly api: ApiProcess,
     readonly worker: WorkerProcess,
     /** Requests go to the process; what a test does without a request goes by itself. */
@@ -40,10 +41,13 @@ export class Battlefield {
     await setQuotas(db.database, systemClock, honest.bank.tenant.tenant.id, { openBatches: 1_000_000n }, TEST_ACTOR);
     // The first one finds everything cold.
     await honest.ready(1);
-    return new Battlefield(honest, api, worker, front, temporal);
+    const { bank, source, people } = honest;
+    const program = new HonestProgram({ baseUrl: api.baseUrl, token: bank.token, source, people });
+    return new Battlefield(program, api, worker, front, temporal);
   }
 
   async close(): Promise<void> {
+    await this.honest.end();
     await Promise.all([this.api.stop(), this.worker.stop(), this.front.stop()]);
     await this.temporal.remove();
   }

@@ -4,7 +4,6 @@ import type { TestDatabase } from '../../support/database.js';
 import { assertLedgerSound } from '../../support/world.js';
 import { ATTACKS } from './attacks/index.js';
 import { Battlefield } from './battlefield.js';
-import { type Experience, liveOn } from './honest.js';
 
 /** One way to hurt others, done by tenants of its own while an honest one goes about its business. */
 export interface Attack {
@@ -14,7 +13,7 @@ export interface Attack {
 }
 
 /** Before and after each attack: a shared machine is busier at one time than at another. */
-const ALONE_MS = 8_000;
+const ALONE_MS = 10_000;
 /** The honest tenant's p99 at most doubles or stays under this; its batch is ready within; no process exceeds. */
 const P99_MS = 100;
 const BATCH_MS = 5_000;
@@ -53,14 +52,14 @@ function lineOf({ name, outcome, figures, faults }: Result): string {
 
 async function fought(field: Battlefield, attack: Attack): Promise<Result> {
   const { name, run } = attack;
-  const before = await during(field, sleep(ALONE_MS));
+  const before = await field.honest.during(sleep(ALONE_MS));
   const attacking = run(field).then(
     (outcome) => ({ outcome, faults: [] as string[] }),
     (failure: unknown) => ({ outcome: '', faults: [failure instanceof Error ? failure.message : String(failure)] }),
   );
-  const { result, apiMb, workerMb } = await field.watched(during(field, attacking));
+  const { result, apiMb, workerMb } = await field.watched(field.honest.during(attacking));
   const { outcome, faults } = await attacking;
-  const after = await during(field, sleep(ALONE_MS));
+  const after = await field.honest.during(sleep(ALONE_MS));
   const alone = {
     p99: Math.max(before.p99, after.p99),
     slowestBatch: Math.max(before.slowestBatch, after.slowestBatch),
@@ -73,11 +72,4 @@ async function fought(field: Battlefield, attack: Attack): Promise<Result> {
   if (workerMb > MAX_MB) faults.push(`the worker has ${workerMb} MB`);
   if (!field.api.isRunning || !field.worker.isRunning) faults.push('a process has died');
   return { name, outcome, figures, faults };
-}
-
-async function during(field: Battlefield, work: Promise<unknown>): Promise<Experience> {
-  const state = { isOver: false };
-  const ending = work.finally(() => (state.isOver = true));
-  const [experience] = await Promise.all([liveOn(field.honest, () => state.isOver), ending]);
-  return experience;
 }

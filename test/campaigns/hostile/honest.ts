@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { LEAST } from '../../support/bank.js';
-import type { PayrollBank } from '../../support/batch-workflows.js';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { PayrollAccounts } from '../../support/batch-workflows.js';
 
 /** What the honest tenant has of the service, in milliseconds. */
 export interface Experience {
@@ -11,41 +11,29 @@ export interface Experience {
   readonly batches: number;
 }
 
-const ROWS = 100;
-const TRANSFER_EVERY_MS = 50;
-const BATCH_EVERY_MS = 2_000;
-
-/** Sends transfers and uploads batches until it is over, at least one batch. Throws where anything is refused. */
-export async function liveOn(payroll: PayrollBank, isOver: () => boolean): Promise<Experience> {
-  const [transfers, batches]: [number[], number[]] = [[], []];
-  await Promise.all([
-    again(TRANSFER_EVERY_MS, isOver, async () => {
-      const [to] = payroll.people;
-      const began = performance.now();
-      await payroll.bank.sent({ from: payroll.source, to: to!, raw: LEAST });
-      transfers.push(performance.now() - began);
-    }),
-    again(BATCH_EVERY_MS, isOver, async () => {
-      const began = performance.now();
-      await payroll.ready(ROWS);
-      batches.push(performance.now() - began);
-    }),
-  ]);
-  return {
-    p99: percentile99(transfers),
-    slowestBatch: Math.round(Math.max(...batches)),
-    batches: batches.length,
-  };
+/** Whose program it is that goes about its business. */
+export interface HonestTenant extends PayrollAccounts {
+  readonly baseUrl: string;
+  readonly token: string;
 }
 
-async function again(everyMs: number, isOver: () => boolean, act: () => Promise<void>): Promise<void> {
-  do {
-    await act();
-    await sleep(everyMs);
-  } while (!isOver());
-}
+/** The honest tenant's program: in a thread of its own, so that what the attackers' own program computes delays none of its requests. */
+export class HonestProgram {
+  private readonly thread: Worker;
 
-function percentile99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
+  constructor(tenant: HonestTenant) {
+    this.thread = new Worker(new URL('./honest-thread.js', import.meta.url), { workerData: tenant });
+  }
+
+  /** What it has of the service until the work ends: at least one batch. Throws where anything is refused to it. */
+  async during(work: Promise<unknown>): Promise<Experience> {
+    this.thread.postMessage('live');
+    const lived = once(this.thread, 'message') as Promise<[Experience]>;
+    const [[experience]] = await Promise.all([lived, work.finally(() => this.thread.postMessage('rest'))]);
+    return experience;
+  }
+
+  async end(): Promise<void> {
+    await this.thread.terminate();
+  }
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TableRow } from '../writing/columns.js';
 import { TableFiles } from '../writing/table.js';
-import { giveWay } from './priority.js';
+import { giveWay } from '../../../core/priority.js';
 import type { Told, WantedTable } from './table-writing.js';
 
 /** The thread that writes one table (table-writing.ts). What it rejects with ends it, and is heard there. */
@@ -14,7 +14,7 @@ const { columns, paths } = workerData as WantedTable;
 const files = new TableFiles(columns, paths);
 const tell = (told: Told): void => asker.postMessage(told);
 
-giveWay();
+giveWay('file');
 
 let before = Promise.resolve();
 asker.on('message', (piece: string | null) => {

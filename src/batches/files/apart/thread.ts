@@ -4,7 +4,7 @@ import type { EffortLimits } from '../effort.js';
 import { openSheet } from '../open-sheet.js';
 import { SheetProblem, type SheetRow } from '../sheet.js';
 import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
-import { giveWay } from './priority.js';
+import { giveWay } from '../../../core/priority.js';
 
 /**
  * The thread that reads files, one after the other: rows go out in pieces, so many ahead of those that were asked for.
@@ -40,7 +40,7 @@ function tell(rows: readonly SheetRow[], end: ReadingEnd | null): void {
 }
 
 async function readWhole(bytes: Uint8Array): Promise<void> {
-  giveWay();
+  giveWay('file');
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;
