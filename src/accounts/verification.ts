@@ -1,11 +1,12 @@
 import { type Actor, memberActor, recordAct } from '../access/audit-log.js';
+import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import { seal } from '../core/secret-box.js';
+import { reseal, seal } from '../core/secret-box.js';
 import type { Database, Transaction } from '../db/database.js';
 import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
@@ -123,3 +124,15 @@ function presentVerification({ id, status, verifiedAt }: Account, documentLast4:
 export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
 }
+
+export const DOCUMENT_NUMBERS = new SealedSecrets({
+  what: 'document numbers',
+  counted: 'documents',
+  table: verifications,
+  id: 'accountId',
+  keyIds: ['documentKeyId'],
+  reseal: (keys, { accountId, documentKeyId: keyId, documentNumber: bytes }) => {
+    const sealed = reseal(keys, { keyId, bytes }, sealContext(accountId));
+    return { documentNumber: sealed.bytes, documentKeyId: sealed.keyId };
+  },
+});

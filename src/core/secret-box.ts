@@ -22,6 +22,11 @@ export function seal(keys: Keyring, text: string, context: string): Sealed {
   return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
 }
 
+/** The same text under the keyring's first key. Throws as `unseal`. */
+export function reseal(keys: Keyring, sealed: Sealed, context: string): Sealed {
+  return seal(keys, unseal(keys, sealed, context), context);
+}
+
 /** Throws UnknownKey; any other error when bytes or context are not those that were sealed. */
 export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
   const key = keys.find((one) => one.id === keyId);

@@ -1,7 +1,8 @@
+import { SealedSecrets } from '../access/sealed-secrets.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { seal, unseal } from '../core/secret-box.js';
-import type { PayoutSecrets } from '../db/entities/payouts.js';
+import { type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 
 /** What of a payout nobody reads in clear but the rail. (docs/contract.md, Secrets and personal data) */
 export interface ClearSecrets {
@@ -23,6 +24,15 @@ export function openSecrets(keys: Keyring, { id, keyId, accountNumber, holderDoc
     holderDocument: unseal(keys, { keyId, bytes: holderDocument }, contextOf(id, 'holder_document')),
   };
 }
+
+export const BANK_ACCOUNTS = new SealedSecrets({
+  what: 'bank accounts of payouts',
+  counted: 'payouts',
+  table: payoutSecrets,
+  id: 'id',
+  keyIds: ['keyId'],
+  reseal: (keys, row) => sealSecrets(keys, row.id, openSecrets(keys, row)),
+});
 
 function contextOf(id: Uuid, what: 'account_number' | 'holder_document'): string {
   return `payouts/${id}/${what}`;

@@ -1,8 +1,10 @@
 import { Secret, TOTP } from 'otpauth';
+import { SealedSecrets } from '../access/sealed-secrets.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { type Sealed, seal, unseal } from '../core/secret-box.js';
+import { reseal, type Sealed, seal, unseal } from '../core/secret-box.js';
+import { staff } from '../db/entities/staff.js';
 
 /** Codes of an authenticator app: RFC 6238, six digits, 30 seconds, SHA-1, as every app reads them. */
 
@@ -41,10 +43,19 @@ export function codeAt(secret: string, at: Instant): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at });
 }
 
-/** The same secret under the first key. Throws UnknownKey. */
-export function resealedFactor(keys: Keyring, id: Uuid, factor: Sealed): Sealed {
-  return seal(keys, unseal(keys, factor, context(id)), context(id));
-}
+export const AUTHENTICATORS = new SealedSecrets({
+  what: 'authenticators of the staff',
+  counted: 'authenticators',
+  table: staff,
+  id: 'id',
+  keyIds: ['factorKeyId'],
+  reseal: (keys, { id, factorKeyId: keyId, factorSecret: bytes }) => {
+    // Taken away since it was found.
+    if (keyId === null || bytes === null) return { factorKeyId: keyId };
+    const sealed = reseal(keys, { keyId, bytes }, context(id));
+    return { factorSecret: sealed.bytes, factorKeyId: sealed.keyId };
+  },
+});
 
 /** Of the place where a person's secret rests. */
 function context(id: Uuid): string {

@@ -1,15 +1,16 @@
+import { SealedSecrets } from '../access/sealed-secrets.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { seal, unseal } from '../core/secret-box.js';
-import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import { reseal, seal, unseal } from '../core/secret-box.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 
 /** Signing secrets as they rest. (docs/contract.md, Secrets and personal data) */
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 
 /** A sealed secret opens only beside its own endpoint, as the present one and as the one before. */
-export function sealContext(endpointId: Uuid): string {
+function sealContext(endpointId: Uuid): string {
   return `webhook_endpoints/${endpointId}`;
 }
 
@@ -36,4 +37,23 @@ export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Insta
         ? unseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context)
         : null,
   };
+}
+
+export const WEBHOOK_SECRETS = new SealedSecrets({
+  what: 'webhook secrets',
+  counted: 'webhook_endpoints',
+  table: webhookEndpoints,
+  id: 'id',
+  keyIds: ['secretKeyId', 'previousSecretKeyId'],
+  reseal: resealed,
+});
+
+function resealed(keys: Keyring, endpoint: WebhookEndpoint): Partial<WebhookEndpoint> {
+  const context = sealContext(endpoint.id);
+  const present = reseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context);
+  const set = { secret: present.bytes, secretKeyId: present.keyId };
+  const { previousSecret, previousSecretKeyId } = endpoint;
+  if (previousSecret === null || previousSecretKeyId === null) return set;
+  const previous = reseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context);
+  return { ...set, previousSecret: previous.bytes, previousSecretKeyId: previous.keyId };
 }

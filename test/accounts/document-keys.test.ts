@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { countByDocumentKey, rotateDocumentKeys } from '../../src/accounts/document-keys.js';
-import { declareVerificationFor, sealContext } from '../../src/accounts/verification.js';
+import { declareVerificationFor, DOCUMENT_NUMBERS, sealContext } from '../../src/accounts/verification.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -63,7 +62,7 @@ describe('document numbers', () => {
   }
 
   const rotate = (keys: Keyring, onProgress: (done: number, total: number) => void = () => undefined) =>
-    rotateDocumentKeys({ database: db.database, clock: systemClock, encryptionKeys: keys, onProgress }, ACTOR);
+    DOCUMENT_NUMBERS.rotate({ database: db.database, clock: systemClock, encryptionKeys: keys, onProgress }, ACTOR);
 
   it('are in clear in no table, log, error, metric or event', async () => {
     const { id } = await bank.account({ type: 'person', isVerified: false });
@@ -127,12 +126,12 @@ describe('document numbers', () => {
 
   it('are sealed anew under the first key, and stay what they are; told as it goes on, and in the audit log', async () => {
     const known = [await declared([older]), await declared([old]), await declared([current])];
-    const before = await countByDocumentKey(db.database.reader);
+    const before = await DOCUMENT_NUMBERS.countByKey(db.database.reader);
     const due = (before.get('older') ?? 0) + (before.get('old') ?? 0);
     const steps: [number, number][] = [];
     assert.equal(await rotate([current, old, older], (done, total) => steps.push([done, total])), due);
     assert.deepEqual(steps.at(-1), [due, due]);
-    assert.deepEqual([...(await countByDocumentKey(db.database.reader)).keys()], ['current']);
+    assert.deepEqual([...(await DOCUMENT_NUMBERS.countByKey(db.database.reader)).keys()], ['current']);
     for (const { id, number } of known) assert.equal(await opened([current], id), number);
     const acts = await db.sql("SELECT actor_claimed, subject_id, details FROM audit_log WHERE action='keys.rotate'");
     assert.deepEqual(acts, [

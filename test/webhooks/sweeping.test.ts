@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { countByDocumentKey } from '../../src/accounts/document-keys.js';
+import { DOCUMENT_NUMBERS } from '../../src/accounts/verification.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { SecretKey } from '../../src/core/fingerprint.js';
 import { newId } from '../../src/core/ids.js';
@@ -9,7 +9,7 @@ import { webhookDeliveries } from '../../src/db/entities/webhooks.js';
 import { insertSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { audit } from '../../src/ledger/auditor/audit.js';
-import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../src/webhooks/secret-keys.js';
+import { WEBHOOK_SECRETS } from '../../src/webhooks/secrets.js';
 import { advanceIdleCursors, dueEndpoints, removeOldAttempts } from '../../src/webhooks/sweeping.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, list, openBank, text, withQuery } from '../support/bank.js';
@@ -190,18 +190,18 @@ describe('webhooks', function () {
     const next: SecretKey = { id: 'next', secret: randomBytes(32) };
     const parts = { database: api.core.database, clock: clock.now, onProgress: () => undefined };
     await assert.rejects(
-      assertSecretKeys(api.core.database.reader, [next]),
+      WEBHOOK_SECRETS.assertKeys(api.core.database.reader, [next]),
       (failure) => failure instanceof ApiError && /lacks: test$/.test(failure.refusal.message),
     );
-    const sealed = (await countBySecretKey(api.core.database.reader)).get('test');
-    assert((await rotateSecretKeys({ ...parts, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
-    assert.deepEqual([...(await countBySecretKey(api.core.database.reader))], [['next', sealed]]);
+    const sealed = (await WEBHOOK_SECRETS.countByKey(api.core.database.reader)).get('test');
+    assert((await WEBHOOK_SECRETS.rotate({ ...parts, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
+    assert.deepEqual([...(await WEBHOOK_SECRETS.countByKey(api.core.database.reader))], [['next', sealed]]);
     await emit(api, own, 1);
     await drained(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
     const { headers, body } = receiver.at(own.url)[0]!;
     assert(isSigned(own, { 'Svc-Signature': headers['Svc-Signature-Previous']! }, body));
-    await rotateSecretKeys({ ...parts, encryptionKeys: [old, next] }, TEST_ACTOR);
-    assert.deepEqual([...(await countByDocumentKey(api.core.database.reader))], []);
+    await WEBHOOK_SECRETS.rotate({ ...parts, encryptionKeys: [old, next] }, TEST_ACTOR);
+    assert.deepEqual([...(await DOCUMENT_NUMBERS.countByKey(api.core.database.reader))], []);
   });
 
   describe('retention', () => {

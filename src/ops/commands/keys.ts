@@ -1,14 +1,23 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { countByDocumentKey, rotateDocumentKeys } from '../../accounts/document-keys.js';
+import type { AnySecrets } from '../../access/sealed-secrets.js';
+import { DOCUMENT_NUMBERS } from '../../accounts/verification.js';
 import { KEYRINGS, type KeyringName } from '../../core/fingerprint.js';
 import type { Reader } from '../../db/database.js';
 import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
-import { assertSecretKeys, countBySecretKey, rotateSecretKeys } from '../../webhooks/secret-keys.js';
-import { countByPayoutKey, rotatePayoutKeys } from '../../payouts/secret-keys.js';
-import { countByStaffKey, rotateStaffKeys } from '../../staff/secret-keys.js';
+import { BANK_ACCOUNTS } from '../../payouts/secrets.js';
+import { AUTHENTICATORS } from '../../staff/authenticator.js';
+import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
 import { addCommand, addQuery, group } from '../command.js';
 import type { Output } from '../output.js';
+
+/** All that rests under ENCRYPTION_KEYS, by the column of `keys list`. */
+const SEALED: Readonly<Record<string, AnySecrets>> = {
+  documents: DOCUMENT_NUMBERS,
+  webhook_secrets: WEBHOOK_SECRETS,
+  payouts: BANK_ACCOUNTS,
+  authenticators: AUTHENTICATORS,
+};
 
 export function addKeyCommands(program: Command): void {
   const own = group(
@@ -24,14 +33,11 @@ export function addKeyCommands(program: Command): void {
     examples: ['keys list'],
     input: z.object({}),
     run: async ({ database, output }) => {
-      const used = await countUses(database.reader, output);
-      const rows = idsOf(Object.values(used)).map((keyId) => ({
+      const { fingerprints, sealed } = await countUses(database.reader, output);
+      const uses = new Map([['fingerprints', fingerprints], ...sealed]);
+      const rows = idsOf([...uses.values()]).map((keyId) => ({
         key_id: keyId,
-        fingerprints: used.fingerprints.get(keyId) ?? 0,
-        documents: used.documents.get(keyId) ?? 0,
-        webhook_secrets: used.secrets.get(keyId) ?? 0,
-        payouts: used.payouts.get(keyId) ?? 0,
-        authenticators: used.authenticators.get(keyId) ?? 0,
+        ...Object.fromEntries(Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0])),
       }));
       output.list(rows, 'No key is used yet.');
     },
@@ -44,13 +50,12 @@ export function addKeyCommands(program: Command): void {
     examples: ['keys roll k2'],
     input: z.object({ keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -') }),
     run: async ({ database, output }, { keyId }) => {
-      const used = await countUses(database.reader, output);
-      const sealed = [used.documents, used.secrets, used.payouts, used.authenticators];
+      const { fingerprints, sealed } = await countUses(database.reader, output);
       const counts: Record<KeyringName, readonly Counts[] | null> = {
-        FINGERPRINT_KEYS: [used.fingerprints],
+        FINGERPRINT_KEYS: [fingerprints],
         // Cursors are with those who were given them.
         CURSOR_KEYS: null,
-        ENCRYPTION_KEYS: sealed,
+        ENCRYPTION_KEYS: [...sealed.values()],
       };
       const rows = KEYRINGS.map((keyring) => {
         const own = counts[keyring];
@@ -82,13 +87,12 @@ function addRotation(own: Command): void {
       const encryptionKeys = ops.encryptionKeys();
       const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
       const parts = { database, clock, encryptionKeys, onProgress };
-      await assertSecretKeys(database.reader, encryptionKeys);
-      const documents = await rotateDocumentKeys(parts, ops.actor());
-      const endpoints = await rotateSecretKeys(parts, ops.actor());
-      const payouts = await rotatePayoutKeys(parts, ops.actor());
-      const authenticators = await rotateStaffKeys(parts, ops.actor());
-      const { id } = encryptionKeys[0];
-      output.one({ key_id: id, documents, webhook_endpoints: endpoints, payouts, authenticators });
+      const all = Object.values(SEALED);
+      // Before the first is sealed anew: all, or none.
+      for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
+      const done: [string, number][] = [];
+      for (const secrets of all) done.push([secrets.counted, await secrets.rotate(parts, ops.actor())]);
+      output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
       output.say('Before an old key is taken out, every process must run with the new first key.');
     },
   });
@@ -103,13 +107,18 @@ a wrong order, but clients wait. Fingerprints and cursors have no second copy, s
 
 type Counts = ReadonlyMap<string, number>;
 
-async function countUses(reader: Reader, output: Output) {
+interface Uses {
+  readonly fingerprints: Counts;
+  /** By the column of `keys list`. */
+  readonly sealed: ReadonlyMap<string, Counts>;
+}
+
+async function countUses(reader: Reader, output: Output): Promise<Uses> {
+  const sealed = new Map<string, Counts>();
+  for (const [name, secrets] of Object.entries(SEALED)) sealed.set(name, await secrets.countByKey(reader));
   return {
     fingerprints: await countByFingerprintKey(reader, (done, total) => output.progress('Counting', done, total)),
-    documents: await countByDocumentKey(reader),
-    secrets: await countBySecretKey(reader),
-    payouts: await countByPayoutKey(reader),
-    authenticators: await countByStaffKey(reader),
+    sealed,
   };
 }
 

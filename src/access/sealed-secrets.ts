@@ -1,0 +1,110 @@
+import { ApiError } from '../core/errors.js';
+import type { Keyring } from '../core/fingerprint.js';
+import type { Clock } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { updateSql, type Where } from '../db/statements.js';
+import type { Table } from '../db/table.js';
+import { transact } from '../db/transact.js';
+import { type Actor, recordAct } from './audit-log.js';
+
+/** Where secrets of one kind rest sealed, and how those of a row are sealed anew. */
+export interface SealedColumns<Row> {
+  /** The kind as people read it, in the plural. */
+  readonly what: string;
+  /** What one row is, as commands and the audit log count them. */
+  readonly counted: string;
+  readonly table: Table<Row>;
+  readonly id: keyof Row & string;
+  /** The columns that name the key of a secret; null where there is none. */
+  readonly keyIds: readonly (keyof Row & string)[];
+  /** The columns that change. Others may belong to whoever waits for the row. */
+  readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
+}
+
+export interface RotationParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly encryptionKeys: Keyring;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Whatever rests. */
+export type AnySecrets = Pick<SealedSecrets<unknown>, 'counted' | 'countByKey' | 'assertKeys' | 'rotate'>;
+
+const CHUNK = 100;
+
+/** Secrets of one kind, and how an old key of theirs is retired. (docs/contract.md, Secrets and personal data) */
+export class SealedSecrets<Row> {
+  readonly counted: string;
+
+  constructor(private readonly sealed: SealedColumns<Row>) {
+    this.counted = sealed.counted;
+  }
+
+  /** How many secrets each key seals. */
+  async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
+    const { table, keyIds } = this.sealed;
+    const named = keyIds.map((property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`);
+    const rows = await reader.query(
+      `SELECT key_id, COUNT(*) AS sealed FROM (${named.join(' UNION ALL ')}) k WHERE key_id IS NOT NULL GROUP BY key_id`,
+    );
+    return new Map(rows.map((row) => [column.string.parse(row.key_id), column.integer.parse(row.sealed)]));
+  }
+
+  /** Throws ApiError invalid_state when a key that is needed is not in the ring. */
+  async assertKeys(reader: Reader, keys: Keyring): Promise<void> {
+    const inUse = await this.countByKey(reader);
+    const missing = [...inUse.keys()].filter((id) => !keys.some((key) => key.id === id));
+    if (missing.length === 0) return;
+    throw new ApiError({
+      code: 'invalid_state',
+      message: `${this.sealed.what} are sealed under keys that ENCRYPTION_KEYS lacks: ${missing.join(', ')}`,
+      details: { current: 'key_missing', allowed: ['all_keys'] },
+    });
+  }
+
+  /**
+   * Seals anew, under the first key, what another key sealed; answers of how many rows. None is left when it ends, so once every
+   * process has the new first key an old one may be taken out of the configuration. May be cut off and run again. Throws ApiError
+   * invalid_state (a key that is needed is not in the ring).
+   */
+  async rotate(parts: RotationParts, actor: Actor): Promise<number> {
+    const { database, encryptionKeys, onProgress } = parts;
+    const { table, id, keyIds } = this.sealed;
+    await this.assertKeys(database.reader, encryptionKeys);
+    const older = keyIds
+      .map((property) => `${table.column(property).name}<>${column.string.literal(encryptionKeys[0].id)}`)
+      .join(' OR ');
+    const [counted] = await database.reader.query(`SELECT COUNT(*) AS older FROM ${table.name} WHERE ${older}`);
+    const total = column.integer.parse(counted?.older);
+    for (let done = 0; ; onProgress(done, Math.max(done, total))) {
+      const name = table.column(id).name;
+      const rows = await database.reader.query(`SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`);
+      if (rows.length === 0) return done;
+      const ids = rows.map((row) => table.column(id).column.parse(row[name]) as Row[keyof Row & string]);
+      await transact(database, (transaction) => this.reseal(transaction, parts, ids, actor));
+      done += ids.length;
+    }
+  }
+
+  private async reseal(
+    transaction: Transaction,
+    { encryptionKeys, clock }: RotationParts,
+    ids: readonly Row[keyof Row & string][],
+    actor: Actor,
+  ): Promise<void> {
+    const { table, id, reseal, counted } = this.sealed;
+    const locked = await transaction.select(table, { [id]: ids } as Where<Row>, { orderBy: [id], forUpdate: true });
+    await transaction.all(
+      locked.map((row) => updateSql(table, reseal(encryptionKeys, row), { [id]: row[id] } as Where<Row>)),
+    );
+    await recordAct(transaction, actor, clock(), {
+      tenantId: null,
+      action: 'keys.rotate',
+      subjectType: 'encryption_key',
+      subjectId: encryptionKeys[0].id,
+      details: { [counted]: locked.length },
+    });
+  }
+}
