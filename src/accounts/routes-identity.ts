@@ -1,6 +1,6 @@
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Api } from '../http/api.js';
-import { answers, body, limitedAs, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, body, limitedAs, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import { readAlias } from './alias.js';
 import { parsePhone } from './identifiers.js';
 import { AliasBody, AliasSchema, LookupQuery, LookupSchema, VerificationBody, VerificationSchema } from './schemas.js';
@@ -16,6 +16,7 @@ export function identityRoutes(api: Api, accounts: Accounts): void {
 function lookup(api: Api, accounts: Accounts): void {
   api.get(
     '/v1/accounts/lookup',
+    named('lookUpAccount'),
     permits('lookUp'),
     limitedAs('lookup'),
     query(LookupQuery),
@@ -38,6 +39,7 @@ function lookup(api: Api, accounts: Accounts): void {
 function alias(api: Api, accounts: Accounts): void {
   api.put(
     '/v1/accounts/{account_id}/alias',
+    named('setAlias'),
     permits('manageAccount'),
     body(AliasBody),
     answers({ 200: AliasSchema }),
@@ -59,6 +61,7 @@ function alias(api: Api, accounts: Accounts): void {
 
   api.delete(
     '/v1/accounts/{account_id}/alias',
+    named('deleteAlias'),
     permits('manageAccount'),
     answers({ 204: null }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
@@ -73,6 +76,7 @@ function alias(api: Api, accounts: Accounts): void {
 function verification(api: Api, accounts: Accounts): void {
   api.put(
     '/v1/accounts/{account_id}/verification',
+    named('declareVerification'),
     permits('manageAccount'),
     body(VerificationBody),
     answers({ 200: VerificationSchema }),

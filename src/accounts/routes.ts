@@ -1,6 +1,6 @@
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
-import { answers, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import {
   AccountPageSchema,
   AccountQuery,
@@ -22,6 +22,7 @@ export function accountRoutes(api: Api, accounts: Accounts, cursors: Cursors): v
 function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
   api.get(
     '/v1/accounts',
+    named('listAccounts'),
     permits('readAccount'),
     query(AccountQuery),
     answers({ 200: AccountPageSchema }),
@@ -38,6 +39,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
 
   api.get(
     '/v1/accounts/{account_id}',
+    named('getAccount'),
     permits('readAccount'),
     answers({ 200: AccountSchema }),
     refuses('not_found', 'authority_insufficient'),
@@ -50,6 +52,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
 
   api.get(
     '/v1/accounts/{account_id}/limits',
+    named('getLimits'),
     permits('readLimits'),
     answers({ 200: LimitsSchema }),
     refuses('not_found', 'authority_insufficient'),
@@ -64,6 +67,7 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
 function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void {
   api.get(
     '/v1/accounts/{account_id}/balances',
+    named('getBalances'),
     permits('readAccount'),
     answers({ 200: BalancesSchema }),
     refuses('not_found', 'authority_insufficient'),
@@ -76,6 +80,7 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
 
   api.get(
     '/v1/accounts/{account_id}/movements',
+    named('listMovements'),
     permits('readAccount'),
     query(MovementQuery),
     answers({ 200: MovementPageSchema }),

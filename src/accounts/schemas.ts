@@ -2,6 +2,7 @@ import { isCountry } from '../core/countries.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
 import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { ACCOUNT_STATUSES } from '../db/entities/parties.js';
+import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import {
   AmountSchema,
   assetField,
@@ -11,13 +12,12 @@ import {
   optional,
   PAGE_QUERY,
   pageSchema,
+  rawSchema,
   textField,
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
-
-const raw = z.string().openapi({ pattern: '^-?(0|[1-9][0-9]{0,18})$' });
 
 export const BalancesSchema = z
   .object({
@@ -25,14 +25,22 @@ export const BalancesSchema = z
     balances: z.array(
       z.object({
         asset: assetField,
-        available: raw.openapi({ description: 'What can be spent.' }),
-        held: raw.openapi({ description: 'Set aside for what is pending.' }),
-        total: raw.openapi({ description: 'available + held' }),
+        available: rawSchema.openapi({ description: 'What can be spent.' }),
+        held: rawSchema.openapi({ description: 'Set aside for what is pending.' }),
+        total: rawSchema.openapi({ description: 'available + held' }),
       }),
     ),
     as_of: instantSchema,
   })
   .openapi('Balances');
+exampled(BalancesSchema, {
+  account_id: EXAMPLE.source,
+  balances: [
+    { asset: 'COPM', available: '49850000', held: '150000', total: '50000000' },
+    { asset: 'DUSD', available: '0', held: '0', total: '0' },
+  ],
+  as_of: EXAMPLE.later,
+});
 
 export const MovementSchema = z
   .object({
@@ -51,6 +59,21 @@ export const MovementSchema = z
     created_at: instantSchema,
   })
   .openapi('Movement');
+exampled(MovementSchema, {
+  id: '0198f2c4-6a50-7f19-a3c8-6e0b2d94f755',
+  kind: 'transfer_out',
+  amount: EXAMPLE.amount,
+  counterparty: {
+    account_id: EXAMPLE.destination,
+    tenant: EXAMPLE.tenant,
+    alias: '$ana',
+    display_name: 'Ana M. P.',
+    type: 'person',
+  },
+  description: 'Lunch',
+  related: { type: 'transfer', id: EXAMPLE.id },
+  created_at: EXAMPLE.at,
+});
 
 export const MovementPageSchema = pageSchema('MovementPage', MovementSchema);
 
@@ -75,6 +98,18 @@ export const AccountSchema = z
     created_at: instantSchema,
   })
   .openapi('Account');
+exampled(AccountSchema, {
+  id: EXAMPLE.source,
+  type: 'business',
+  status: 'active',
+  name: 'Panadería La Espiga SAS',
+  display_name: 'Panadería La Espiga',
+  alias: '$laespiga',
+  phone: '+576013456789',
+  can_send: true,
+  verified_at: '2026-11-02T09:30:00.000Z',
+  created_at: '2026-11-01T16:20:45.310Z',
+});
 
 export const AccountPageSchema = pageSchema('AccountPage', AccountSchema);
 
@@ -90,17 +125,28 @@ export const LimitsSchema = z
     limits: z.array(
       z.object({
         asset: assetField,
-        minimum: raw.openapi({ description: 'Of one operation.' }),
-        maximum: raw.openapi({ description: 'Of one operation.' }),
+        minimum: rawSchema.openapi({ description: 'Of one operation.' }),
+        maximum: rawSchema.openapi({ description: 'Of one operation.' }),
         month: z.object({
-          used: raw.openapi({ description: 'What has left the account or is pending, fees not counted.' }),
-          limit: raw,
+          used: rawSchema.openapi({ description: 'What has left the account or is pending, fees not counted.' }),
+          limit: rawSchema,
           resets_at: instantSchema.openapi({ description: "The start of the next month in the tenant's time zone." }),
         }),
       }),
     ),
   })
   .openapi('Limits');
+exampled(LimitsSchema, {
+  account_id: EXAMPLE.source,
+  limits: [
+    {
+      asset: 'COPM',
+      minimum: '100000',
+      maximum: '1200000000',
+      month: { used: '150000', limit: '5000000000', resets_at: '2026-12-01T05:00:00.000Z' },
+    },
+  ],
+});
 
 /** Exactly one of the two is the handler's to check: it has a code of its own. */
 export const LookupQuery = z.strictObject({
@@ -116,10 +162,18 @@ export const LookupSchema = z
     type: z.enum(['person', 'business']),
   })
   .openapi('AccountLookup');
+exampled(LookupSchema, {
+  account_id: EXAMPLE.destination,
+  alias: '$ana',
+  display_name: 'Ana M. P.',
+  type: 'person',
+});
 
 export const AliasBody = z.strictObject({ alias: z.string() }).openapi('SetAlias');
+exampled(AliasBody, { alias: '$laespiga' });
 
 export const AliasSchema = z.object({ account_id: uuidSchema, alias: z.string() }).openapi('Alias');
+exampled(AliasSchema, { account_id: EXAMPLE.source, alias: '$laespiga' });
 
 export const VerificationBody = z
   .strictObject({
@@ -131,6 +185,13 @@ export const VerificationBody = z
     declared_at: optional(instantField()),
   })
   .openapi('DeclareVerification');
+exampledAs(VerificationBody, {
+  type: 'business',
+  legal_name: 'Panadería La Espiga SAS',
+  document_type: 'NIT',
+  document_number: '901234567',
+  country: 'CO',
+});
 
 export const VerificationSchema = z
   .object({
@@ -141,3 +202,10 @@ export const VerificationSchema = z
     document_last4: z.string(),
   })
   .openapi('Verification');
+exampled(VerificationSchema, {
+  account_id: EXAMPLE.source,
+  status: 'verified',
+  can_send: true,
+  verified_at: '2026-11-02T09:30:00.000Z',
+  document_last4: '4567',
+});

@@ -1,7 +1,7 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { notFound } from '../core/errors.js';
 import type { Api } from '../http/api.js';
-import { answers, body, pathId, permits, refuses, summary } from '../http/route.js';
+import { answers, body, named, pathId, permits, refuses, summary } from '../http/route.js';
 import { type ApprovalPolicies, DEFAULT_EXPIRY_S } from './policies.js';
 import { presentPolicy } from './presenter.js';
 import { PolicyBody, PolicySchema } from './schemas.js';
@@ -12,6 +12,7 @@ const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void {
   api.get(
     PATH,
+    named('getApprovalPolicy'),
     permits('readLimits'),
     answers({ 200: PolicySchema }),
     refuses('not_found', 'authority_insufficient'),
@@ -24,6 +25,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
 
   api.put(
     PATH,
+    named('setApprovalPolicy'),
     permits('manageAccount'),
     body(PolicyBody),
     answers({ 200: PolicySchema }),
@@ -42,6 +44,7 @@ export function approvalPolicyRoutes(api: Api, policies: ApprovalPolicies): void
 
   api.delete(
     PATH,
+    named('deleteApprovalPolicy'),
     permits('manageAccount'),
     answers({ 204: null }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),

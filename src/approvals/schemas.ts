@@ -1,4 +1,5 @@
-import { instantSchema, optional, rawField, uuidSchema } from '../http/schemas.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
+import { instantSchema, optional, rawField, rawSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { ASSETS } from '../core/amount.js';
 import { DEFAULT_EXPIRY_S, MAX_EXPIRY_S, MAX_APPROVALS, MIN_EXPIRY_S } from './policies.js';
@@ -12,9 +13,10 @@ export const PolicyBody = z
     }),
   })
   .openapi('SetApprovalPolicy');
+exampled(PolicyBody, { threshold: '1000000', approvals: 1, expires_in_s: 86_400 });
 
 const settings = {
-  threshold: z.string().openapi({ description: 'Raw: an amount that reaches it needs approval.' }),
+  threshold: rawSchema.openapi({ description: 'An amount that reaches it needs approval.' }),
   approvals: z.int(),
   expires_in_s: z.int(),
 };
@@ -33,6 +35,14 @@ export const PolicySchema = z
       .openapi({ description: 'What comes instead. Null: nothing.' }),
   })
   .openapi('ApprovalPolicy');
+exampled(PolicySchema, {
+  account_id: EXAMPLE.source,
+  asset: 'COPM',
+  threshold: '1000000',
+  approvals: 1,
+  expires_in_s: 86_400,
+  pending: null,
+});
 
 /** Reasons: not_an_integer, out_of_range. */
 function wholeNumber(least: number, most: number) {

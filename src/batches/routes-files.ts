@@ -2,7 +2,19 @@ import { pipeline } from 'node:stream/promises';
 import { ApiError, invalidField } from '../core/errors.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { answers, answersFile, idempotent, pathId, permits, query, refuses, summary, upload } from '../http/route.js';
+import {
+  answers,
+  answersFile,
+  idempotent,
+  named,
+  pathId,
+  permits,
+  query,
+  refuses,
+  shows,
+  summary,
+  upload,
+} from '../http/route.js';
 import type { UploadedFile } from '../http/upload.js';
 import { bytesOf } from './files/byte-source.js';
 import { type FileKind, recogniseFile } from './files/open-sheet.js';
@@ -10,7 +22,7 @@ import { SheetProblem } from './files/sheet.js';
 import { templateCsv, templateXlsx } from './files/writing/template.js';
 import { presentBatchNow } from './presenter.js';
 import type { BatchFile } from './rules.js';
-import { BonusBatchSchema, FileQuery, UploadForm } from './schemas.js';
+import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, FileQuery, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
 /** The files of batches: in, out, and the empty one. (docs/contract.md, Batch files) */
@@ -24,17 +36,25 @@ const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
   uploadBatch(api, batches, baseUrl);
   template(api);
-  report(api, batches, 'errors', 'Every problem of a rejected file, a line each: row, column, code, message, value.');
-  report(api, batches, 'result', 'What became of each row of an executed batch.');
+  report(
+    api,
+    batches,
+    'errors',
+    'downloadBonusBatchErrors',
+    'Every problem of a rejected file, a line each: row, column, code, message, value.',
+  );
+  report(api, batches, 'result', 'downloadBonusBatchResult', 'What became of each row of an executed batch.');
 }
 
 function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
   api.post(
     '/v1/bonus_batches',
+    named('uploadBonusBatch'),
     permits('createBonus'),
     idempotent,
     upload(UploadForm, (caller, key) => batches.admitUpload(caller, key)),
     answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
+    shows({ 201: BATCH_EXAMPLES.validating }),
     refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
     summary(
       'Upload a batch of bonuses',
@@ -64,9 +84,11 @@ async function assertReadable({ pieces }: UploadedFile): Promise<void> {
 function template(api: Api): void {
   api.get(
     '/v1/bonus_batches/template',
+    named('downloadBonusBatchTemplate'),
     permits('readTemplate'),
     query(FileQuery),
     answersFile(...FILE_TYPES),
+    shows({ 200: FILE_EXAMPLES.template }),
     summary('Download an empty file to fill in', 'With an example row. `format`: xlsx, or csv unless said.'),
     ({ query: { format: kind } }) =>
       Promise.resolve({
@@ -81,12 +103,14 @@ function template(api: Api): void {
 }
 
 /** As it is stored; 404 before there is one. */
-function report(api: Api, batches: Batches, name: BatchFile, what: string): void {
+function report(api: Api, batches: Batches, name: BatchFile, operationId: string, what: string): void {
   api.get(
     `/v1/bonus_batches/{batch_id}/files/${name}`,
+    named(operationId),
     permits('readBatches'),
     query(FileQuery),
     answersFile(...FILE_TYPES),
+    shows({ 200: FILE_EXAMPLES[name] }),
     refuses('not_found', 'authority_insufficient'),
     summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
     async (request) => {

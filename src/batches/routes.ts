@@ -1,9 +1,10 @@
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
-import { answers, idempotentPerMember, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, idempotentPerMember, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
 import { presentBatchNow, presentBatchRow } from './presenter.js';
 import {
+  BATCH_EXAMPLES,
   BonusBatchPageSchema,
   BonusBatchQuery,
   BonusBatchRowPageSchema,
@@ -23,6 +24,7 @@ export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUr
 function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
   api.get(
     '/v1/bonus_batches',
+    named('listBonusBatches'),
     permits('readBatches'),
     query(BonusBatchQuery),
     answers({ 200: BonusBatchPageSchema }),
@@ -49,6 +51,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
 
   api.get(
     '/v1/bonus_batches/{batch_id}',
+    named('getBonusBatch'),
     permits('readBatches'),
     answers({ 200: BonusBatchSchema }),
     refuses('not_found', 'authority_insufficient'),
@@ -63,6 +66,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
 function rows(api: Api, batches: Batches, cursors: Cursors): void {
   api.get(
     '/v1/bonus_batches/{batch_id}/rows',
+    named('listBonusBatchRows'),
     permits('readBatches'),
     query(BonusBatchRowQuery),
     answers({ 200: BonusBatchRowPageSchema }),
@@ -84,9 +88,11 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
 function execute(api: Api, batches: Batches, baseUrl: string): void {
   api.post(
     '/v1/bonus_batches/{batch_id}/execute',
+    named('executeBonusBatch'),
     permits('executeBatch'),
     idempotentPerMember,
     answers({ 202: BonusBatchSchema }),
+    shows({ 202: BATCH_EXAMPLES.executing }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Execute a batch',
@@ -102,8 +108,10 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
 function withdraw(api: Api, batches: Batches, baseUrl: string): void {
   api.post(
     '/v1/bonus_batches/{batch_id}/cancel',
+    named('cancelBonusBatch'),
     permits('withdrawBatch'),
     answers({ 200: BonusBatchSchema }),
+    shows({ 200: BATCH_EXAMPLES.withdrawn }),
     refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
     summary(
       'Withdraw a batch',

@@ -1,4 +1,5 @@
 import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
 import {
   AmountSchema,
   CREATED_AT_QUERY,
@@ -7,6 +8,7 @@ import {
   PAGE_QUERY,
   pageSchema,
   optional,
+  rawSchema,
   textField,
   uuidField,
   uuidSchema,
@@ -14,7 +16,6 @@ import {
 import { z } from '../http/zod.js';
 
 const count = z.number().int().nonnegative();
-const raw = z.string().openapi({ pattern: '^(0|[1-9][0-9]{0,18})$' });
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
 export const BonusBatchSchema = z
@@ -56,7 +57,7 @@ export const BonusBatchSchema = z
     executed_at: instantSchema.nullable(),
     finished_at: instantSchema.nullable(),
     funding: z
-      .object({ available: raw, sufficient: z.boolean(), shortfall: raw })
+      .object({ available: rawSchema, sufficient: z.boolean(), shortfall: rawSchema })
       .nullable()
       .openapi({ description: 'While ready: whether the source account covers the debit now.' }),
     can_send: z.boolean().nullable().openapi({ description: 'While ready: whether the source account may send now.' }),
@@ -65,6 +66,82 @@ export const BonusBatchSchema = z
     }),
   })
   .openapi('BonusBatch');
+
+/** What its events carry: the batch without what is true only at the moment of an answer. */
+export const BatchOfEventSchema = BonusBatchSchema.omit({ funding: true, can_send: true, progress: true }).openapi(
+  'BonusBatchOfEvent',
+);
+
+const copm = (raw: string): z.input<typeof AmountSchema> => ({ raw, asset: 'COPM' });
+
+const READY: z.input<typeof BatchOfEventSchema> = {
+  id: EXAMPLE.id,
+  status: 'ready',
+  source_account: EXAMPLE.source,
+  description: 'November',
+  rows: 2,
+  rows_rejected: 0,
+  total: copm('300000'),
+  fees: copm('300'),
+  total_debit: copm('300300'),
+  duplicates: { count: 0, rows: [], same_file_batch_id: null },
+  files: { errors_url: null, result_url: null },
+  rejection: null,
+  created_at: EXAMPLE.at,
+  executed_at: null,
+  finished_at: null,
+};
+const REVIEWED: z.input<typeof BonusBatchSchema> = {
+  ...READY,
+  funding: { available: '49850000', sufficient: true, shortfall: '0' },
+  can_send: true,
+  progress: null,
+};
+exampled(BatchOfEventSchema, READY);
+exampled(BonusBatchSchema, REVIEWED);
+
+const NOT_NOW = { funding: null, can_send: null };
+/** At the other moments of its life, as answers show it. */
+export const BATCH_EXAMPLES = {
+  validating: {
+    ...{ ...REVIEWED, ...NOT_NOW, status: 'validating', rows: 0 },
+    ...{ total: null, fees: null, total_debit: null, duplicates: null },
+  },
+  executing: {
+    ...{ ...REVIEWED, ...NOT_NOW, status: 'executing', executed_at: EXAMPLE.later },
+    progress: { paid: 0, failed: 0, pending: 2 },
+  },
+  withdrawn: {
+    ...{ ...REVIEWED, ...NOT_NOW, status: 'rejected', finished_at: EXAMPLE.later },
+    rejection: { code: 'withdrawn' },
+  },
+} satisfies Record<string, z.input<typeof BonusBatchSchema>>;
+
+const files = `https://api.example.com/v1/bonus_batches/${EXAMPLE.id}/files`;
+const EXECUTED = {
+  ...{ ...READY, executed_at: EXAMPLE.at, finished_at: EXAMPLE.later },
+  files: { errors_url: null, result_url: `${files}/result` },
+};
+/** And as its events carry it. */
+export const BATCH_EVENT_EXAMPLES = {
+  ready: READY,
+  rejected: {
+    ...{ ...READY, status: 'rejected', rows_rejected: 1, total: copm('150000'), finished_at: EXAMPLE.later },
+    ...{ fees: null, total_debit: null, duplicates: null },
+    files: { errors_url: `${files}/errors`, result_url: null },
+  },
+  completed: { ...EXECUTED, status: 'completed' },
+  partiallyFailed: { ...EXECUTED, status: 'partially_failed' },
+} satisfies Record<string, z.input<typeof BatchOfEventSchema>>;
+
+const RESULT_COLUMNS = 'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
+/** The files as text. */
+export const FILE_EXAMPLES = {
+  template:
+    'recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,COPM,Bonus for November,NOV-0001\r\n',
+  errors: 'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
+  result: `${RESULT_COLUMNS}\r\n2,NOV-0001,$ana,150000,COPM,paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
+};
 
 export const BonusBatchPageSchema = pageSchema('BonusBatchPage', BonusBatchSchema);
 
@@ -83,6 +160,19 @@ export const BonusBatchRowSchema = z
     paid_at: instantSchema.nullable(),
   })
   .openapi('BonusBatchRow');
+exampled(BonusBatchRowSchema, {
+  row: 2,
+  status: 'paid',
+  recipient: '$ana',
+  account_id: EXAMPLE.destination,
+  amount: EXAMPLE.amount,
+  fee: EXAMPLE.fee,
+  description: 'Bonus for November',
+  reference: 'NOV-0001',
+  bonus_id: EXAMPLE.id,
+  failure: null,
+  paid_at: EXAMPLE.later,
+});
 
 export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatchRowSchema);
 
@@ -105,5 +195,6 @@ const DESCRIPTION_LENGTH = 140;
 export const UploadForm = z
   .strictObject({ source_account: uuidField, description: optional(textField({ max: DESCRIPTION_LENGTH })) })
   .openapi('UploadBonusBatch');
+exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });
 
 export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });

@@ -1,7 +1,7 @@
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
-import { answers, body, idempotent, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, body, idempotent, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import { presentBonus } from './presenter.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
 import type { Bonuses } from './service.js';
@@ -14,6 +14,7 @@ export function bonusRoutes(api: Api, bonuses: Bonuses, cursors: Cursors): void 
 function create(api: Api, bonuses: Bonuses): void {
   api.post(
     '/v1/bonuses',
+    named('createBonus'),
     permits('createBonus'),
     idempotent,
     body(CreateBonusBody),
@@ -48,6 +49,7 @@ function create(api: Api, bonuses: Bonuses): void {
 function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
   api.get(
     '/v1/bonuses',
+    named('listBonuses'),
     permits('readBonuses'),
     query(BonusQuery),
     answers({ 200: BonusPageSchema }),
@@ -73,6 +75,7 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
 
   api.get(
     '/v1/bonuses/{id}',
+    named('getBonus'),
     permits('readBonuses'),
     answers({ 200: BonusSchema }),
     refuses('not_found', 'authority_insufficient'),

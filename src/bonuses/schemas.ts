@@ -1,5 +1,6 @@
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
+import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import {
   amountField,
   AmountSchema,
@@ -44,7 +45,7 @@ const RecipientField = z
     context.addIssue('exactly_one_of: account_id, alias, phone');
     return z.NEVER;
   })
-  .openapi('BonusRecipient', { description: 'Exactly one of the three.' });
+  .openapi('RecipientName', { description: 'Exactly one of the three.' });
 
 export const CreateBonusBody = z
   .strictObject({
@@ -55,6 +56,13 @@ export const CreateBonusBody = z
     reference: optional(textField({ min: 1, max: MAX_REFERENCE })),
   })
   .openapi('CreateBonus');
+exampledAs(CreateBonusBody, {
+  source_account: EXAMPLE.source,
+  recipient: { alias: '$ana' },
+  amount: EXAMPLE.amount,
+  description: 'Bonus for November',
+  reference: 'NOV-0001',
+});
 
 export const BonusSchema = z
   .object({
@@ -70,6 +78,18 @@ export const BonusSchema = z
     created_at: instantSchema,
   })
   .openapi('Bonus');
+exampled(BonusSchema, {
+  id: EXAMPLE.id,
+  status: 'completed',
+  source_account: EXAMPLE.source,
+  recipient: { account_id: EXAMPLE.destination },
+  amount: EXAMPLE.amount,
+  fee: EXAMPLE.fee,
+  total_debited: { raw: '150150', asset: 'COPM' },
+  description: 'Bonus for November',
+  reference: 'NOV-0001',
+  created_at: EXAMPLE.at,
+});
 
 export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 

@@ -1,12 +1,14 @@
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding } from '../http/cursor.js';
-import { answers, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { EventPageSchema, EventQuery, EventSchema } from './schemas.js';
+import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 import type { EventLog } from './service.js';
 
 export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void {
+  for (const event of DESCRIBED_EVENTS) api.tells(event);
   api.get(
     '/v1/events',
+    named('listEvents'),
     permits('readEvents'),
     query(EventQuery),
     answers({ 200: EventPageSchema }),
@@ -36,6 +38,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
 
   api.get(
     '/v1/events/{id}',
+    named('getEvent'),
     permits('readEvents'),
     answers({ 200: EventSchema }),
     refuses('not_found'),

@@ -1,6 +1,8 @@
 import type { ApiAnswer, Handler, Method, RequestOf, Route, RouteParts, Step } from './route.js';
+import type { z } from './zod.js';
 
 const NOTHING: RouteParts = {
+  operationId: '',
   operation: null,
   rateClass: 'requests',
   idempotent: null,
@@ -9,6 +11,7 @@ const NOTHING: RouteParts = {
   admit: null,
   query: null,
   answers: {},
+  examples: {},
   fileTypes: [],
   refusals: [],
   summary: '',
@@ -20,9 +23,23 @@ type Sentence<Path extends string, Steps extends readonly Step[]> = readonly [
   Handler<RequestOf<Path, Steps>>,
 ];
 
+/** A kind of event, as the document has it among the webhooks. */
+export interface ApiEvent {
+  readonly type: string;
+  readonly schema: z.ZodType;
+  /** An Event of it, as JSON. */
+  readonly example: unknown;
+  /** When it happens. */
+  readonly summary: string;
+  /** Where it can be had. */
+  readonly description: string;
+  readonly isSubscribable: boolean;
+}
+
 /** The routes of the API, collected from the features' routes.ts. How a route is written: http/route.ts. */
 export class Api {
   readonly routes: Route[] = [];
+  readonly events: ApiEvent[] = [];
 
   get<Path extends string, Steps extends readonly Step[]>(path: Path, ...sentence: Sentence<Path, Steps>): void {
     this.add('GET', path, sentence);
@@ -44,6 +61,11 @@ export class Api {
     this.add('DELETE', path, sentence);
   }
 
+  /** What the API tells of by itself. For the document only. */
+  tells(event: ApiEvent): void {
+    this.events.push(event);
+  }
+
   /** Throws for a route that could not be served or documented: the process does not start with one. */
   private add(method: Method, path: string, sentence: readonly unknown[]): void {
     // The types of get, post, … have matched the handler to its steps; here every route is alike.
@@ -51,6 +73,10 @@ export class Api {
     const handler = sentence.at(-1) as (request: unknown) => Promise<ApiAnswer>;
     const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
     const name = `${method} ${path}`;
+    if (parts.operationId === '') throw new Error(`${name} is not named`);
+    const namesake = this.routes.find(({ operationId }) => operationId === parts.operationId);
+    if (namesake !== undefined)
+      throw new Error(`${parts.operationId} names both ${name} and ${namesake.method} ${namesake.path}`);
     if (parts.operation === null) throw new Error(`${name} does not say whom it permits`);
     if (parts.summary === '') throw new Error(`${name} has no summary`);
     if (Object.keys(parts.answers).length === 0) throw new Error(`${name} does not say what it answers`);

@@ -6,16 +6,28 @@ import {
   type ZodContentObject,
 } from '@asteasolutions/zod-to-openapi';
 import { ASSETS } from '../core/amount.js';
-import { ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
+import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
+import type { ApiEvent } from './api.js';
+import { ERROR_EXAMPLES } from './error-examples.js';
+import { ErrorWriter } from './errors.js';
+import { exampleOf } from './examples.js';
+import { TAGS, tagOf } from './openapi-tags.js';
+import { SIGNATURE_HEADERS, webhookOf } from './openapi-webhooks.js';
 import type { Route } from './route.js';
-import { ErrorSchema } from './schemas.js';
+import { ErrorSchema, errorSchema } from './schemas.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
 
+/** What the document is made from. */
+export interface Described {
+  readonly routes: readonly Route[];
+  readonly events: readonly ApiEvent[];
+}
+
 /** The OpenAPI 3.1 document, made from the very steps and schemas that check the requests. */
-export function openApiDocument(routes: readonly Route[], baseUrl: string, docsUrl: string): object {
+export function openApiDocument({ routes, events }: Described, baseUrl: string, docsUrl: string): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
@@ -24,9 +36,13 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string, docsU
       'A live token of the tenant. The scopes that an operation lists are alternatives: one of them is enough.',
   });
   for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
-  for (const [name, parameter] of Object.entries(PARAMETERS)) registry.registerComponent('parameters', name, parameter);
+  for (const [name, parameter] of Object.entries({ ...PARAMETERS, ...SIGNATURE_HEADERS }))
+    registry.registerComponent('parameters', name, parameter);
   registry.register('Error', ErrorSchema);
+  const errors = new ErrorWriter(docsUrl);
+  for (const code of ERROR_CODES) registry.registerComponent('examples', code, errorExample(code, errors));
   for (const route of routes) registry.registerPath(pathOf(route));
+  for (const event of events) registry.registerWebhook(webhookOf(event));
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -36,6 +52,7 @@ export function openApiDocument(routes: readonly Route[], baseUrl: string, docsU
         'Move money between accounts. Amounts are integers in the smallest unit of their asset, written as text.',
     },
     servers: [{ url: baseUrl }],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     externalDocs: { url: docsUrl },
   });
 }
@@ -102,11 +119,12 @@ function pathOf(route: Route): RouteConfig {
   return {
     method: route.method.toLowerCase() as Lowercase<Route['method']>,
     path: route.path,
-    operationId: operationId(route),
-    tags: [route.path.split('/')[2] ?? ''],
+    operationId: route.operationId,
+    tags: [tagOf(route.path)],
     summary: route.summary,
     description: [route.description, permissionText(route)].filter((text) => text !== '').join('\n\n'),
     security: PERMISSIONS[route.operation].scopes.map((scope) => ({ token: [scope] })),
+    'x-permission': permissionOf(route),
     parameters: [
       ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
         name,
@@ -123,21 +141,26 @@ function pathOf(route: Route): RouteConfig {
 }
 
 function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
-  if (!hasFile || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body } };
+  const example = exampleOf(body);
+  if (!hasFile || !(body instanceof z.ZodObject)) return { 'application/json': { schema: body, ...shown(example) } };
   const file = z.string().openapi({
     format: 'binary',
     description: `The file, of at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there is exactly one.`,
   });
   // One object with all parts: to extend a closed one would be two that shut each other out.
-  return { 'multipart/form-data': { schema: z.strictObject({ ...body.shape, [FILE_FIELD]: file }) } };
+  const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
+  const filled = example === undefined ? undefined : { ...Object(example), [FILE_FIELD]: 'the bytes of the file' };
+  return { 'multipart/form-data': { schema: parts, ...shown(filled) } };
 }
 
-function operationId({ method, path }: Route): string {
-  const words = path.split('/').slice(2);
-  const name = words.map((word) =>
-    word.replace(/[{}]/g, '').replace(/(^|_)(\w)/g, (_, _gap, letter: string) => letter.toUpperCase()),
-  );
-  return `${method.toLowerCase()}${name.join('')}`;
+function shown(example: unknown): { example?: unknown } {
+  return example === undefined ? {} : { example };
+}
+
+/** Who may do it, for machines: `operation` is its line in the table of the contract. (docs/contract.md, Roles and scopes) */
+function permissionOf({ operation }: Pick<Route, 'operation'>): object {
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
+  return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
 }
 
 /** Scopes and roles in words. */
@@ -174,15 +197,25 @@ function successes(route: Route): Record<string, ResponseConfig> {
             ...(isFile ? (['Content-Disposition'] as const) : []),
           ),
           ...(isFile ? { content: fileContent(route) } : {}),
-          ...(schema === null ? {} : { content: { 'application/json': { schema } } }),
+          ...(schema === null
+            ? {}
+            : { content: { 'application/json': { schema, ...shown(exampleFor(route, status, schema)) } } }),
         },
       ];
     }),
   );
 }
 
-function fileContent({ fileTypes }: Route): ZodContentObject {
-  return Object.fromEntries(fileTypes.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
+function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unknown {
+  return examples[Number(status)] ?? exampleOf(schema);
+}
+
+/** Of a text the example is shown; other files are bytes. */
+function fileContent({ fileTypes, examples }: Route): ZodContentObject {
+  const schema = { type: 'string' as const, format: 'binary' };
+  return Object.fromEntries(
+    fileTypes.map((type) => [type, { schema, ...(type.startsWith('text/') ? shown(examples[200]) : {}) }]),
+  );
 }
 
 /** Every code that the route can answer: those that follow from its steps, and those that its handler names. */
@@ -217,20 +250,31 @@ function failures(route: Route): Record<string, ResponseConfig> {
 function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
   const meanings = codes.map((code) => `- \`${code}\`: ${(ERRORS[code] as ErrorEntry).meaning}`);
   const rated = status === 429 ? (['Retry-After'] as const) : [];
-  const schema = {
-    allOf: [
-      { $ref: '#/components/schemas/Error' },
-      {
-        type: 'object' as const,
-        properties: {
-          error: { type: 'object' as const, properties: { code: { type: 'string' as const, enum: [...codes] } } },
-        },
-      },
-    ],
-  };
   return {
     description: meanings.join('\n'),
     headers: headerRefs('Svc-Request-Id', ...RATE, ...rated),
-    content: { 'application/json': { schema } },
+    content: {
+      'application/json': {
+        schema: errorOf(codes),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
   };
+}
+
+const errorSchemas = new Map<string, z.ZodType>();
+
+/** One component for each set of codes: few operations have one of their own. */
+function errorOf(codes: readonly ErrorCode[]): z.ZodType {
+  const words = codes.map((code) => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()));
+  const name = `${words.join('Or')}Error`;
+  const known = errorSchemas.get(name) ?? errorSchema(name, codes);
+  errorSchemas.set(name, known);
+  return known;
+}
+
+/** As it is answered. */
+function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
+  const text = errors.text({ code, ...ERROR_EXAMPLES[code] });
+  return { summary: ERRORS[code].meaning, value: JSON.parse(text) as unknown };
 }

@@ -4,6 +4,7 @@
  *     export function transferRoutes(api: Api, transfers: Transfers): void {
  *       api.post(
  *         '/v1/transfers',
+ *         named('createTransfer'),
  *         permits('createTransfer'),
  *         idempotent,
  *         body(CreateTransfer),
@@ -15,7 +16,8 @@
  *           return answerOf(answer, (transfer, replayed) => ({ status: replayed ? 200 : 201, body: present(transfer) }));
  *         },
  *       );
- *       api.get('/v1/transfers/{id}', permits('readTransfers'), answers({ 200: TransferSchema }), summary('Read a transfer'),
+ *       api.get('/v1/transfers/{id}', named('getTransfer'), permits('readTransfers'), answers({ 200: TransferSchema }),
+ *         summary('Read a transfer'),
  *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
  *     }
  *
@@ -115,6 +117,8 @@ export type Admission = (caller: Caller, key: Uuid) => Promise<void>;
 
 /** What a route is made of. A step gives some of it. */
 export interface RouteParts {
+  /** The operation's name in the document and in clients made from it: `createTransfer`. */
+  readonly operationId: string;
   readonly operation: Operation | null;
   readonly rateClass: RateClass;
   /** Whether an Idempotency-Key is required, and whether it is bound to the member too. */
@@ -126,6 +130,8 @@ export interface RouteParts {
   readonly admit: Admission | null;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  /** What the document shows of an answer by its status, in place of the schema's own example. */
+  readonly examples: Readonly<Record<number, unknown>>;
   /** The content types of the file that 200 answers; none: it answers JSON. */
   readonly fileTypes: readonly string[];
   readonly refusals: readonly ErrorCode[];
@@ -161,6 +167,14 @@ export type RequestOf<Path extends string, Steps extends readonly Step[]> = Base
 
 export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
 
+/**
+ * What clients call it: a verb and what it acts on. `list` a collection, `get` one, `create`, `set` by PUT, `update` by PATCH,
+ * `delete`; `download` a file; else the verb at the end of the path.
+ */
+export function named(operationId: string): Step {
+  return { parts: { operationId } };
+}
+
 /** The token needs one of the operation's scopes; the role is checked by the feature, which knows the account. */
 export function permits(operation: Operation): Step {
   return { parts: { operation } };
@@ -194,6 +208,11 @@ export function query<S extends z.ZodType>(schema: S): Step<WithQuery<S>> {
 /** The bodies of the successful answers by status; null for one without a body. For the document only. */
 export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): Step {
   return { parts: { answers: schemas } };
+}
+
+/** What the document shows as the answer with this status where the example of its schema would mislead, or for a file of text. */
+export function shows(examples: Readonly<Record<number, unknown>>): Step {
+  return { parts: { examples } };
 }
 
 /** 200 answers a file (ApiAnswer.file) of one of these content types. */

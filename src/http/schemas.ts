@@ -3,6 +3,7 @@ import { ERROR_CODES } from '../core/errors.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
 import { normaliseText, textFault } from '../core/text.js';
+import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
 
 /** The fields that the API's bodies, queries and answers are made of. Each says in its reason what was wrong, in a stable word. */
@@ -37,6 +38,7 @@ export const rawField = z
     return z.NEVER;
   })
   .openapi({
+    format: 'int64',
     pattern: '^(0|[1-9][0-9]{0,18})$',
     description: 'Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.',
     example: '150000',
@@ -113,13 +115,13 @@ export const CREATED_AT_QUERY = {
   'created_at[lte]': instantField('down').optional(),
 };
 
+/** A figure of money in an answer: decimal text. By its format clients know what they may read as a 64-bit integer. */
+export const rawSchema = z
+  .string()
+  .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
+
 /** An Amount in an answer. */
-export const AmountSchema = z
-  .object({
-    raw: z.string().openapi({ pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' }),
-    asset: assetField,
-  })
-  .openapi('Amount');
+export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
 
 /** The same where there may be none. A component that is merely made nullable is described as never null. */
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
@@ -134,25 +136,31 @@ export function pageSchema<S extends z.ZodType>(
   name: string,
   item: S,
 ): z.ZodObject<{ items: z.ZodArray<S>; next_cursor: z.ZodNullable<z.ZodString> }> {
-  return z
+  const page = z
     .object({
       items: z.array(item),
       next_cursor: z.string().nullable().openapi({ description: 'null on the last page' }),
     })
     .openapi(name);
+  const example = exampleOf(item);
+  return example === undefined ? page : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
-/** What every error answers. (docs/contract.md, Error object) */
-export const ErrorSchema = z
-  .object({
-    error: z.object({
-      code: z.enum(ERROR_CODES as [string, ...string[]]).openapi({ description: 'Stable, for machines.' }),
-      message: z.string().openapi({ description: 'For people.' }),
-      doc_url: z.string().openapi({ format: 'uri' }),
-      details: z
-        .record(z.string(), z.unknown())
-        .optional()
-        .openapi({ description: 'The data of the rule, where there is any.' }),
-    }),
-  })
-  .openapi('Error');
+/** What an error answers that has one of these codes. (docs/contract.md, Error object) */
+export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
+  return z
+    .object({
+      error: z.object({
+        code: z.enum(codes as [string, ...string[]]).openapi({ description: 'Stable, for machines.' }),
+        message: z.string().openapi({ description: 'For people.' }),
+        doc_url: z.string().openapi({ format: 'uri' }),
+        details: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .openapi({ description: 'The data of the rule, where there is any.' }),
+      }),
+    })
+    .openapi(name);
+}
+
+export const ErrorSchema = errorSchema('Error', ERROR_CODES);

@@ -53,7 +53,7 @@ const CLIENT_GONE = 499;
 /** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
 export function createService(options: ServiceOptions): Koa {
   const { api, baseUrl, docsUrl } = options;
-  const openApi = openApiDocument(api.routes, baseUrl, docsUrl);
+  const openApi = openApiDocument(api, baseUrl, docsUrl);
   const parts: ServiceParts = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,

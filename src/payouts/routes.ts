@@ -6,15 +6,24 @@ import {
   body,
   idempotent,
   idempotentPerMember,
+  named,
   pathId,
   permits,
   query,
   refuses,
+  shows,
   summary,
 } from '../http/route.js';
 import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
-import { CreatePayoutBody, PayoutPageSchema, PayoutQuery, PayoutSchema, RejectPayoutBody } from './schemas.js';
+import {
+  CreatePayoutBody,
+  PAYOUT_EXAMPLES,
+  PayoutPageSchema,
+  PayoutQuery,
+  PayoutSchema,
+  RejectPayoutBody,
+} from './schemas.js';
 import type { Payouts } from './service.js';
 
 export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void {
@@ -25,10 +34,12 @@ export function payoutRoutes(api: Api, payouts: Payouts, cursors: Cursors): void
 function create(api: Api, payouts: Payouts): void {
   api.post(
     '/v1/payouts',
+    named('createPayout'),
     permits('createPayout'),
     idempotent,
     body(CreatePayoutBody),
     answers({ 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema }),
+    shows({ 202: PAYOUT_EXAMPLES.pending }),
     refuses(
       'not_found',
       'authority_insufficient',
@@ -69,6 +80,7 @@ function create(api: Api, payouts: Payouts): void {
 function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
   api.get(
     '/v1/payouts',
+    named('listPayouts'),
     permits('readPayouts'),
     query(PayoutQuery),
     answers({ 200: PayoutPageSchema }),
@@ -95,8 +107,10 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
 
   api.get(
     '/v1/payouts/{id}',
+    named('getPayout'),
     permits('readPayouts'),
     answers({ 200: PayoutSchema }),
+    shows({ 200: PAYOUT_EXAMPLES.completed }),
     refuses('not_found', 'authority_insufficient'),
     summary(
       'Read a payout',
@@ -114,9 +128,11 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
   const ends = 'Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.';
   api.post(
     '/v1/payouts/{id}/approve',
+    named('approvePayout'),
     permits('approvePayout'),
     idempotentPerMember,
     answers({ 200: PayoutSchema }),
+    shows({ 200: PAYOUT_EXAMPLES.approved }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Approve a payout',
@@ -130,9 +146,11 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
 
   api.post(
     '/v1/payouts/{id}/reject',
+    named('rejectPayout'),
     permits('approvePayout'),
     body(RejectPayoutBody),
     answers({ 200: PayoutSchema }),
+    shows({ 200: PAYOUT_EXAMPLES.rejected }),
     refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
     summary('Reject a payout', `Never by whoever created it, who cancels it instead. ${ends}`),
     async (request) => {
@@ -143,8 +161,10 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
 
   api.post(
     '/v1/payouts/{id}/cancel',
+    named('cancelPayout'),
     permits('cancelPayout'),
     answers({ 200: PayoutSchema }),
+    shows({ 200: PAYOUT_EXAMPLES.canceled }),
     refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
     summary(
       'Cancel a payout',

@@ -1,5 +1,6 @@
 import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
 import {
   amountField,
   AmountSchema,
@@ -48,6 +49,20 @@ export const CreatePayoutBody = z
     description: optional(textField({ max: DESCRIPTION_LENGTH })),
   })
   .openapi('CreatePayout');
+exampled(CreatePayoutBody, {
+  source_account: EXAMPLE.source,
+  destination: {
+    type: 'bank_account',
+    country: 'CO',
+    bank_code: '0007',
+    account_type: 'savings',
+    account_number: '12345676789',
+    holder_name: 'Ana María Pérez',
+    holder_document: '1020304050',
+  },
+  amount: EXAMPLE.amount,
+  description: 'Invoice 2041',
+});
 
 export const PayoutSchema = z
   .object({
@@ -86,9 +101,61 @@ export const PayoutSchema = z
   })
   .openapi('Payout');
 
+const APPROVED: z.input<typeof PayoutSchema> = {
+  id: EXAMPLE.id,
+  scope: 'external',
+  status: 'approved',
+  source_account: EXAMPLE.source,
+  destination: {
+    type: 'bank_account',
+    country: 'CO',
+    bank_code: '0007',
+    account_type: 'savings',
+    account_number: '****6789',
+    holder_name: 'Ana María Pérez',
+  },
+  amount: EXAMPLE.amount,
+  fee: EXAMPLE.fee,
+  description: 'Invoice 2041',
+  created_at: EXAMPLE.at,
+  approval: null,
+  rejection: null,
+  failure: null,
+  rail_reference: null,
+  status_transitions: [{ status: 'approved', at: EXAMPLE.at }],
+};
+exampled(PayoutSchema, APPROVED);
+
+type PayoutStatus = z.input<typeof PayoutSchema>['status'];
+/** Every status that it went through, the present one last. */
+function through(
+  ...statuses: readonly [PayoutStatus, ...PayoutStatus[]]
+): Pick<z.input<typeof PayoutSchema>, 'status' | 'status_transitions'> {
+  const transitions = statuses.map((status, index) => ({ status, at: index === 0 ? EXAMPLE.at : EXAMPLE.later }));
+  return { status: transitions.at(-1)?.status ?? statuses[0], status_transitions: transitions };
+}
+const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
+const FAILURE = { code: 'account_closed', message: 'the account is closed' };
+const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
+
+/** At the other moments of its life. */
+export const PAYOUT_EXAMPLES = {
+  pending: { ...APPROVED, ...through('pending_approval'), approval: APPROVAL },
+  approved: { ...APPROVED, ...through('pending_approval', 'approved'), approval: { ...APPROVAL, received: 1 } },
+  rejected: {
+    ...{ ...APPROVED, ...through('pending_approval', 'rejected'), approval: APPROVAL },
+    rejection: { code: 'rejected', reason: 'The invoice was paid already' },
+  },
+  canceled: { ...APPROVED, ...through('approved', 'canceled') },
+  completed: { ...SENT, ...through('approved', 'in_progress', 'completed') },
+  failed: { ...SENT, ...through('approved', 'in_progress', 'failed'), failure: FAILURE },
+  returned: { ...SENT, ...through('approved', 'in_progress', 'completed', 'returned'), failure: FAILURE },
+} satisfies Record<string, z.input<typeof PayoutSchema>>;
+
 export const RejectPayoutBody = z
   .strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short') })
   .openapi('RejectPayout');
+exampled(RejectPayoutBody, { reason: 'The invoice was paid already' });
 
 export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 

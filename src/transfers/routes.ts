@@ -6,15 +6,24 @@ import {
   body,
   idempotent,
   idempotentPerMember,
+  named,
   pathId,
   permits,
   query,
   refuses,
+  shows,
   summary,
 } from '../http/route.js';
 import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
-import { CreateTransferBody, RejectBody, TransferPageSchema, TransferQuery, TransferSchema } from './schemas.js';
+import {
+  CreateTransferBody,
+  RejectBody,
+  TRANSFER_EXAMPLES,
+  TransferPageSchema,
+  TransferQuery,
+  TransferSchema,
+} from './schemas.js';
 import type { Transfers } from './service.js';
 
 export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors): void {
@@ -27,9 +36,11 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
   const ends = 'Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.';
   api.post(
     '/v1/transfers/{id}/approve',
+    named('approveTransfer'),
     permits('approveTransfer'),
     idempotentPerMember,
     answers({ 200: TransferSchema }),
+    shows({ 200: TRANSFER_EXAMPLES.approved }),
     refuses('not_found', 'authority_insufficient', 'invalid_state'),
     summary(
       'Approve a transfer',
@@ -43,9 +54,11 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
 
   api.post(
     '/v1/transfers/{id}/reject',
+    named('rejectTransfer'),
     permits('approveTransfer'),
     body(RejectBody),
     answers({ 200: TransferSchema }),
+    shows({ 200: TRANSFER_EXAMPLES.rejected }),
     refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
     summary('Reject a transfer', `Never by whoever created it, who cancels it instead. ${ends}`),
     async (request) => {
@@ -56,8 +69,10 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
 
   api.post(
     '/v1/transfers/{id}/cancel',
+    named('cancelTransfer'),
     permits('cancelTransfer'),
     answers({ 200: TransferSchema }),
+    shows({ 200: TRANSFER_EXAMPLES.canceled }),
     refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
     summary('Cancel a transfer', `By whoever created it, or an admin or owner of the source. ${ends}`),
     async (request) => {
@@ -70,10 +85,12 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
 function create(api: Api, transfers: Transfers): void {
   api.post(
     '/v1/transfers',
+    named('createTransfer'),
     permits('createTransfer'),
     idempotent,
     body(CreateTransferBody),
     answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
+    shows({ 202: TRANSFER_EXAMPLES.pending }),
     refuses(
       'not_found',
       'authority_insufficient',
@@ -106,6 +123,7 @@ function create(api: Api, transfers: Transfers): void {
 function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
   api.get(
     '/v1/transfers',
+    named('listTransfers'),
     permits('readTransfers'),
     query(TransferQuery),
     answers({ 200: TransferPageSchema }),
@@ -132,6 +150,7 @@ function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
 
   api.get(
     '/v1/transfers/{id}',
+    named('getTransfer'),
     permits('readTransfers'),
     answers({ 200: TransferSchema }),
     refuses('not_found', 'authority_insufficient'),

@@ -1,4 +1,5 @@
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
 import {
   amountField,
   AmountSchema,
@@ -31,6 +32,12 @@ export const CreateTransferBody = z
     when: () => true,
   })
   .openapi('CreateTransfer');
+exampled(CreateTransferBody, {
+  source_account: EXAMPLE.source,
+  destination: { type: 'account', account_id: EXAMPLE.destination },
+  amount: EXAMPLE.amount,
+  description: 'Lunch',
+});
 
 export const TransferSchema = z
   .object({
@@ -53,11 +60,43 @@ export const TransferSchema = z
   })
   .openapi('Transfer');
 
+const COMPLETED: z.input<typeof TransferSchema> = {
+  id: EXAMPLE.id,
+  scope: 'internal',
+  status: 'completed',
+  source_account: EXAMPLE.source,
+  destination: { type: 'account', account_id: EXAMPLE.destination },
+  amount: EXAMPLE.amount,
+  fee: EXAMPLE.fee,
+  description: 'Lunch',
+  created_at: EXAMPLE.at,
+  approval: null,
+  rejection: null,
+};
+exampled(TransferSchema, COMPLETED);
+
+const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
+/** At the other moments of its life. */
+export const TRANSFER_EXAMPLES = {
+  pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
+  approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },
+  rejected: {
+    ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
+    rejection: { code: 'rejected', reason: 'The invoice was paid already' },
+  },
+  canceled: {
+    ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
+    rejection: { code: 'canceled', reason: null },
+  },
+  expired: { ...COMPLETED, status: 'expired', approval: APPROVAL },
+} satisfies Record<string, z.input<typeof TransferSchema>>;
+
 export const RejectBody = z
   .strictObject({
     reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
   })
   .openapi('Reject');
+exampled(RejectBody, { reason: 'The invoice was paid already' });
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 

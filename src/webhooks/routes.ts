@@ -2,7 +2,20 @@ import { toRfc3339 } from '../core/instant.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
-import { answers, body, idempotent, limitedAs, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { exampleOf } from '../http/examples.js';
+import {
+  answers,
+  body,
+  idempotent,
+  limitedAs,
+  named,
+  pathId,
+  permits,
+  query,
+  refuses,
+  shows,
+  summary,
+} from '../http/route.js';
 import { presentDelivery, presentEndpoint } from './presenter.js';
 import {
   ChangeEndpointBody,
@@ -22,6 +35,15 @@ import type { Webhooks } from './service.js';
 import { presentTest } from './testing.js';
 
 export function webhookRoutes(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+  api.tells({
+    type: 'webhook.test',
+    schema: TestSchema,
+    example: exampleOf(TestSchema),
+    summary: 'You asked for a test',
+    description:
+      'Sent to the one endpoint that is tested, whatever it is subscribed to. It is no Event and not in the log.',
+    isSubscribable: false,
+  });
   register(api, webhooks);
   readEndpoints(api, webhooks, cursors);
   changeEndpoints(api, webhooks);
@@ -32,10 +54,12 @@ export function webhookRoutes(api: Api, webhooks: Webhooks, cursors: Cursors): v
 function register(api: Api, webhooks: Webhooks): void {
   api.post(
     '/v1/webhook_endpoints',
+    named('createWebhookEndpoint'),
     permits('manageWebhooks'),
     idempotent,
     body(RegisterEndpointBody),
     answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
+    shows({ 200: exampleOf(EndpointSchema) }),
     refuses('not_found', 'too_many_endpoints'),
     summary(
       'Register a webhook endpoint',
@@ -55,6 +79,7 @@ function register(api: Api, webhooks: Webhooks): void {
 function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
   api.get(
     '/v1/webhook_endpoints',
+    named('listWebhookEndpoints'),
     permits('manageWebhooks'),
     query(PageQuery),
     answers({ 200: EndpointPageSchema }),
@@ -70,6 +95,7 @@ function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
 
   api.get(
     '/v1/webhook_endpoints/{id}',
+    named('getWebhookEndpoint'),
     permits('manageWebhooks'),
     answers({ 200: EndpointSchema }),
     summary('Read a webhook endpoint'),
@@ -83,6 +109,7 @@ function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
 function changeEndpoints(api: Api, webhooks: Webhooks): void {
   api.patch(
     '/v1/webhook_endpoints/{id}',
+    named('updateWebhookEndpoint'),
     permits('manageWebhooks'),
     body(ChangeEndpointBody),
     answers({ 200: EndpointSchema }),
@@ -99,6 +126,7 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
 
   api.delete(
     '/v1/webhook_endpoints/{id}',
+    named('deleteWebhookEndpoint'),
     permits('manageWebhooks'),
     answers({ 204: null }),
     summary('Delete a webhook endpoint', 'Nothing more is sent to it. Repeating it is no error.'),
@@ -110,6 +138,7 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
 
   api.post(
     '/v1/webhook_endpoints/{id}/rotate_secret',
+    named('rotateWebhookSecret'),
     permits('manageWebhooks'),
     answers({ 200: RotatedEndpointSchema }),
     summary(
@@ -126,6 +155,7 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
 function sendAgain(api: Api, webhooks: Webhooks): void {
   api.post(
     '/v1/webhook_endpoints/{id}/test',
+    named('testWebhookEndpoint'),
     permits('manageWebhooks'),
     limitedAs('redeliver'),
     answers({ 202: TestSchema }),
@@ -142,6 +172,7 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
 
   api.post(
     '/v1/webhook_endpoints/{id}/recover',
+    named('recoverWebhookEndpoint'),
     permits('manageWebhooks'),
     body(RecoverBody),
     answers({ 202: RecoverySchema }),
@@ -162,6 +193,7 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
 
   api.post(
     '/v1/events/{id}/redeliver',
+    named('redeliverEvent'),
     permits('manageWebhooks'),
     limitedAs('redeliver'),
     answers({ 200: EventSchema }),
@@ -179,6 +211,7 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
 function deliveries(api: Api, webhooks: Webhooks, cursors: Cursors): void {
   api.get(
     '/v1/webhook_endpoints/{id}/deliveries',
+    named('listWebhookDeliveries'),
     permits('manageWebhooks'),
     query(PageQuery),
     answers({ 200: DeliveryPageSchema }),

@@ -1,5 +1,6 @@
 import { API_VERSIONS } from '../core/versions.js';
 import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS, SUBSCRIBABLE_TYPES } from '../db/entities/webhooks.js';
+import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { instantField, instantSchema, optional, PAGE_QUERY, pageSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 
@@ -22,6 +23,10 @@ const typesField = z
 export const RegisterEndpointBody = z
   .strictObject({ url: urlField, events: typesField })
   .openapi('RegisterWebhookEndpoint');
+exampled(RegisterEndpointBody, {
+  url: 'https://shop.example.com/hooks',
+  events: ['transfer.completed', 'payout.completed'],
+});
 
 export const ChangeEndpointBody = z
   .strictObject({
@@ -30,6 +35,7 @@ export const ChangeEndpointBody = z
     status: optional(z.enum(['enabled', 'disabled'])),
   })
   .openapi('ChangeWebhookEndpoint');
+exampledAs(ChangeEndpointBody, { status: 'enabled' });
 
 export const EndpointSchema = z
   .object({
@@ -51,6 +57,20 @@ export const EndpointSchema = z
   })
   .openapi('WebhookEndpoint');
 
+const ENDPOINT: z.input<typeof EndpointSchema> = {
+  id: EXAMPLE.id,
+  url: 'https://shop.example.com/hooks',
+  events: ['transfer.completed', 'payout.completed'],
+  status: 'enabled',
+  disabled_reason: null,
+  api_version: API_VERSIONS[0],
+  created_at: EXAMPLE.at,
+  last_success_at: EXAMPLE.later,
+  lost_events: null,
+};
+exampled(EndpointSchema, ENDPOINT);
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
 const secret = z
   .string()
   .openapi({ description: 'Signs every delivery. Shown here and never again.', example: 'whsec_…' });
@@ -61,6 +81,9 @@ export const RegisteredEndpointSchema = EndpointSchema.extend({ secret: secret.o
 );
 
 export const RotatedEndpointSchema = EndpointSchema.extend({ secret }).openapi('RotatedWebhookEndpoint');
+
+exampled(RegisteredEndpointSchema, { ...ENDPOINT, last_success_at: null, secret: SECRET });
+exampled(RotatedEndpointSchema, { ...ENDPOINT, secret: SECRET });
 
 export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSchema);
 
@@ -90,12 +113,23 @@ export const DeliverySchema = z
     created_at: instantSchema,
   })
   .openapi('WebhookDelivery');
+exampled(DeliverySchema, {
+  id: EXAMPLE.id,
+  event_id: EXAMPLE.event,
+  event_type: 'transfer.completed',
+  cause: 'event',
+  status: 'delivered',
+  attempts: [{ at: EXAMPLE.later, status: 204, failure: null, message: null, duration_ms: 38, response: null }],
+  next_attempt_at: null,
+  created_at: EXAMPLE.at,
+});
 
 export const DeliveryPageSchema = pageSchema('WebhookDeliveryPage', DeliverySchema);
 
 export const RecoverBody = z
   .strictObject({ since: instantField('up').openapi({ description: 'At most 30 days ago.' }) })
   .openapi('RecoverWebhookEndpoint');
+exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 
 export const RecoverySchema = z
   .object({
@@ -104,7 +138,9 @@ export const RecoverySchema = z
     to_sequence: z.number().int().nullable(),
   })
   .openapi('WebhookRecovery');
+exampled(RecoverySchema, { since: '2026-11-20T00:00:00.000Z', from_sequence: 4630, to_sequence: 4711 });
 
 export const TestSchema = z
   .object({ type: z.literal('webhook.test'), id: uuidSchema, created_at: instantSchema })
   .openapi('WebhookTest');
+exampled(TestSchema, { type: 'webhook.test', id: EXAMPLE.event, created_at: EXAMPLE.at });

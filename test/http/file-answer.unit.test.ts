@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { notFound } from '../../src/core/errors.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import type { Api } from '../../src/http/api.js';
-import { answersFile, permits, summary } from '../../src/http/route.js';
+import { answersFile, named, permits, summary } from '../../src/http/route.js';
 import { uploadRoute } from './forms.js';
 import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
 
@@ -29,8 +29,13 @@ describe('file answers', () => {
   after(() => world.server.stop(0));
 
   function fileRoute(api: Api): void {
-    api.get('/v1/file', permits('readTransfers'), answersFile('text/csv'), summary('Get a file'), () =>
-      Promise.resolve({ status: 200, file: { contentType: TYPE, name, write: (out) => write(out) } }),
+    api.get(
+      '/v1/file',
+      named('downloadFile'),
+      permits('readTransfers'),
+      answersFile('text/csv'),
+      summary('Get a file'),
+      () => Promise.resolve({ status: 200, file: { contentType: TYPE, name, write: (out) => write(out) } }),
     );
     uploadRoute(() => {})(api);
   }

@@ -1,5 +1,5 @@
 import { z } from '../../src/http/zod.js';
-import { type Admission, answers, idempotent, permits, summary, upload } from '../../src/http/route.js';
+import { type Admission, answers, idempotent, named, permits, summary, upload } from '../../src/http/route.js';
 import type { Api } from '../../src/http/api.js';
 import { optional, textField, uuidField, uuidSchema } from '../../src/http/schemas.js';
 
@@ -38,6 +38,7 @@ export function uploadRoute(
   return (api) =>
     api.post(
       '/v1/bonus_batches',
+      named('uploadThing'),
       permits('createTransfer'),
       idempotent,
       upload(form, admit),

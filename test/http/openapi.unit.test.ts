@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PERMISSIONS } from '../../src/core/permissions.js';
 import { Api } from '../../src/http/api.js';
-import { answers, body, permits, summary } from '../../src/http/route.js';
+import { answers, body, named, permits, summary } from '../../src/http/route.js';
 import { z } from '../../src/http/zod.js';
 import { call, startWorld, type World } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -162,21 +162,25 @@ describe('the OpenAPI document', () => {
 describe('a sentence that says too little', () => {
   const handler = (): Promise<{ status: number }> => Promise.resolve({ status: 200 });
   const reads = permits('readTransfers');
+  const a = named('getA');
+  const nothing = answers({ 200: null });
 
-  it('does not start: whom it permits, what it answers and its summary are needed', () => {
-    assert.throws(() => new Api().get('/v1/a', answers({ 200: null }), summary('x'), handler), /permits/);
-    assert.throws(() => new Api().get('/v1/a', reads, summary('x'), handler), /answers/);
-    assert.throws(() => new Api().get('/v1/a', reads, answers({ 200: null }), handler), /summary/);
+  it('does not start: its name, whom it permits, what it answers and its summary are needed', () => {
+    assert.throws(() => new Api().get('/v1/a', reads, nothing, summary('x'), handler), /named/);
+    assert.throws(() => new Api().get('/v1/a', a, nothing, summary('x'), handler), /permits/);
+    assert.throws(() => new Api().get('/v1/a', a, reads, summary('x'), handler), /answers/);
+    assert.throws(() => new Api().get('/v1/a', a, reads, nothing, handler), /summary/);
   });
 
-  it('does not start when it is given twice, or names one parameter in two ways', async () => {
+  it('does not start when it or its name is given twice, or it names one parameter in two ways', async () => {
     const api = new Api();
-    api.get('/v1/a/{id}', reads, answers({ 200: null }), summary('x'), handler);
-    assert.throws(() => api.get('/v1/a/{id}', reads, answers({ 200: null }), summary('x'), handler), /twice/);
+    api.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
+    assert.throws(() => api.get('/v1/a/{id}', named('getB'), reads, nothing, summary('x'), handler), /twice/);
+    assert.throws(() => api.get('/v1/b', a, reads, nothing, summary('x'), handler), /getA names both/);
     const ambiguous = startWorld({
       routes: (own) => {
-        own.get('/v1/a/{id}', reads, answers({ 200: null }), summary('x'), handler);
-        own.post('/v1/a/{name}', reads, body(z.strictObject({})), answers({ 200: null }), summary('x'), handler);
+        own.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
+        own.post('/v1/a/{name}', named('createA'), reads, body(z.strictObject({})), nothing, summary('x'), handler);
       },
     });
     await assert.rejects(ambiguous, /\{id\}/);

@@ -6,7 +6,7 @@ import type { Api } from '../../src/http/api.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { createLogging, describeFault } from '../../src/http/logging.js';
 import { listen, type RunningServer } from '../../src/http/node-server.js';
-import { answers, permits, summary } from '../../src/http/route.js';
+import { answers, named, permits, summary } from '../../src/http/route.js';
 import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
@@ -96,11 +96,18 @@ describe('stopping', () => {
     });
     world = await startWorld({
       routes: (api: Api) =>
-        api.get('/v1/slow', permits('readTransfers'), answers({ 200: null }), summary('Wait'), async () => {
-          handled += 1;
-          await gate;
-          return { status: 200, body: 'done' };
-        }),
+        api.get(
+          '/v1/slow',
+          named('getSlowly'),
+          permits('readTransfers'),
+          answers({ 200: null }),
+          summary('Wait'),
+          async () => {
+            handled += 1;
+            await gate;
+            return { status: 200, body: 'done' };
+          },
+        ),
     });
   });
 

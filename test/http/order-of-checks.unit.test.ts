@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answers, permits, summary } from '../../src/http/route.js';
+import { answers, named, permits, summary } from '../../src/http/route.js';
 import {
   callerWith,
   call,
@@ -107,9 +107,14 @@ describe('order of checks', () => {
     const paths = ['/v1/things/{id}', '/v1/things/fixed', '/v1/others/fixed', '/v1/others/{id}'] as const;
     const other = await startWorld({
       routes: (api) => {
-        for (const path of paths)
-          api.get(path, permits('readTransfers'), answers({ 200: null }), summary('Tell the route'), () =>
-            Promise.resolve({ status: 200, body: path }),
+        for (const [index, path] of paths.entries())
+          api.get(
+            path,
+            named(`getRoute${index}`),
+            permits('readTransfers'),
+            answers({ 200: null }),
+            summary('Tell the route'),
+            () => Promise.resolve({ status: 200, body: path }),
           );
       },
     });

@@ -8,6 +8,7 @@ import {
   idempotent,
   idempotentPerMember,
   limitedAs,
+  named,
   pathId,
   permits,
   query,
@@ -57,6 +58,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
   return (api) => {
     api.post(
       '/v1/transfers',
+      named('createThing'),
       permits('createTransfer'),
       idempotent,
       body(CreateTransfer),
@@ -70,6 +72,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
     );
     api.post(
       '/v1/transfers/{id}/approve',
+      named('approveThing'),
       permits('createTransfer'),
       idempotentPerMember,
       answers({ 200: ThingSchema }),
@@ -81,6 +84,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
     );
     api.get(
       '/v1/transfers',
+      named('listThings'),
       permits('readTransfers'),
       query(ThingQuery),
       answers({ 200: pageSchema('ThingPage', ThingSchema) }),
@@ -95,6 +99,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
     );
     api.get(
       '/v1/transfers/{id}',
+      named('getThing'),
       permits('readTransfers'),
       answers({ 200: ThingSchema }),
       summary('Read a thing'),
@@ -105,14 +110,20 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
     );
     api.get(
       '/v1/accounts/lookup',
+      named('lookUpThing'),
       permits('readAccount'),
       limitedAs('lookup'),
       answers({ 200: ThingSchema }),
       summary('Look a thing up'),
       () => Promise.resolve({ status: 200, body: {} }),
     );
-    api.delete('/v1/transfers/{id}', permits('createTransfer'), answers({ 204: null }), summary('Drop a thing'), () =>
-      Promise.resolve({ status: 204 }),
+    api.delete(
+      '/v1/transfers/{id}',
+      named('deleteThing'),
+      permits('createTransfer'),
+      answers({ 204: null }),
+      summary('Drop a thing'),
+      () => Promise.resolve({ status: 204 }),
     );
   };
 }
@@ -121,8 +132,9 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
 export function failingRoutes(fault: () => unknown): (api: Api) => void {
   const fail = (): Promise<never> => Promise.reject(fault());
   return (api) => {
-    api.get('/v1/fail', permits('readTransfers'), answers({ 200: null }), summary('Fail'), fail);
-    api.post('/v1/fail', permits('createTransfer'), idempotent, answers({ 201: null }), summary('Fail'), fail);
+    const answering = [permits('createTransfer'), answers({ 200: null }), summary('Fail')] as const;
+    api.get('/v1/fail', named('getFailure'), ...answering, fail);
+    api.post('/v1/fail', named('createFailure'), ...answering, idempotent, fail);
   };
 }
 

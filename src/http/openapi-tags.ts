@@ -1,0 +1,38 @@
+/** The parts of the API in the order in which a newcomer reads them. `resource` is a word of the path. */
+export const TAGS = [
+  {
+    resource: 'accounts',
+    name: 'Accounts',
+    description: 'Who holds money: accounts, their balances, movements and limits, and finding a recipient.',
+  },
+  {
+    resource: 'transfers',
+    name: 'Transfers',
+    description: 'Money from one account to another, at once or after approval.',
+  },
+  {
+    resource: 'approval_policies',
+    name: 'Approval policies',
+    description: 'From which amount on what leaves an account waits for other members.',
+  },
+  { resource: 'bonuses', name: 'Bonuses', description: 'Paying one person at once, with the fee itemised.' },
+  {
+    resource: 'bonus_batches',
+    name: 'Bonus batches',
+    description: 'Paying up to 100,000 people from a file: upload, review, execute.',
+  },
+  { resource: 'payouts', name: 'Payouts', description: 'Money to bank accounts, over the rail of their country.' },
+  { resource: 'events', name: 'Events', description: 'The log of what happened: the truth behind the webhooks.' },
+  {
+    resource: 'webhook_endpoints',
+    name: 'Webhook endpoints',
+    description: 'Where signed notifications go, and what became of them.',
+  },
+] as const;
+
+/** By the last word of the path that names a part; a path of none is a part of its own. */
+export function tagOf(path: string): string {
+  const words = path.split('/').reverse();
+  const resource = words.find((word) => TAGS.some((tag) => tag.resource === word));
+  return TAGS.find((tag) => tag.resource === resource)?.name ?? path.split('/')[2] ?? '';
+}

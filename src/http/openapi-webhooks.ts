@@ -1,0 +1,59 @@
+import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
+import type { ApiEvent } from './api.js';
+
+/** What the service sends by itself, as the document has it. (docs/contract.md, Webhooks) */
+
+function sentHeader(name: string, required: boolean, description: string) {
+  return { name, in: 'header' as const, required, description, schema: { type: 'string' as const } };
+}
+
+/** What proves who sent a delivery. (docs/contract.md, Webhook signature) */
+export const SIGNATURE_HEADERS = {
+  'Svc-Signature': sentHeader(
+    'Svc-Signature',
+    true,
+    'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as it was shown.',
+  ),
+  'Svc-Signature-Previous': sentHeader(
+    'Svc-Signature-Previous',
+    false,
+    'The same with the secret before, for 24 hours after a rotation.',
+  ),
+  'webhook-id': sentHeader('webhook-id', true, "Standard Webhooks: the event's id, the same at every attempt."),
+  'webhook-timestamp': sentHeader(
+    'webhook-timestamp',
+    true,
+    'Standard Webhooks: when this attempt is made, in Unix seconds.',
+  ),
+  'webhook-signature': sentHeader(
+    'webhook-signature',
+    true,
+    'Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `id.timestamp.body`; two of them after a rotation.',
+  ),
+};
+
+export function webhookOf(event: ApiEvent): RouteConfig {
+  const { type, schema, example, summary, description, isSubscribable } = event;
+  return {
+    method: 'post',
+    path: type,
+    operationId: `receive${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    tags: ['Events'],
+    summary,
+    description,
+    security: [],
+    'x-subscribable': isSubscribable,
+    parameters: Object.keys(SIGNATURE_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    request: {
+      body: {
+        required: true,
+        content: { 'application/json': { schema, example } },
+      },
+    },
+    responses: {
+      '2XX': { description: 'Delivered. Only the status counts, and it is waited for 10 seconds.' },
+      '410': { description: 'The endpoint is disabled.' },
+      default: { description: 'The delivery is tried again; with `Retry-After` on 429 and 503 not before that.' },
+    },
+  };
+}

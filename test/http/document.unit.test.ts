@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { serviceDocument } from '../../scripts/docs/openapi.js';
+import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
+import { type Operation, type Permission, PERMISSIONS } from '../../src/core/permissions.js';
+import { EVENT_TYPES } from '../../src/db/entities/events.js';
+import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { type Json, object } from '../support/bank.js';
+
+/** The verbs that an operation's name may begin with, by its method; what is POSTed may be any act. */
+const VERBS: Readonly<Record<string, RegExp>> = {
+  get: /^(?:get|list|download|lookUp)[A-Z]/,
+  put: /^(?:set|declare)[A-Z]/,
+  patch: /^update[A-Z]/,
+  delete: /^delete[A-Z]/,
+  post: /^[a-z]+[A-Z]/,
+};
+const ACTS = /\/(approve|reject|cancel|execute|redeliver|recover|test|rotate_secret)$/;
+
+/**
+ * Advice that does not fit: there is no licence to name, the server is a name for examples, and clients use what no single operation
+ * does (the union of all errors, the one of a wrong method).
+ */
+const NOT_ASKED = { 'info-license': 'off', 'no-server-example.com': 'off', 'no-unused-components': 'off' } as const;
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Json;
+}
+
+describe('the OpenAPI document of the service', function () {
+  this.timeout(60_000);
+  let document: Json;
+  let operations: readonly Described[];
+  let webhooks: Json;
+
+  before(async () => {
+    document = object(JSON.parse(JSON.stringify(await serviceDocument())));
+    webhooks = object(document.webhooks);
+    operations = Object.entries(object(document.paths)).flatMap(([path, methods]) =>
+      Object.entries(object(methods)).map(([method, operation]) => ({ method, path, operation: object(operation) })),
+    );
+  });
+
+  it('names every operation once, in camelCase, by a verb that fits its method', () => {
+    const names = operations.map(({ operation }) => String(operation.operationId));
+    assert.ok(names.length > 40);
+    for (const { method, path, operation } of operations) {
+      const name = String(operation.operationId);
+      assert.match(name, /^[a-z]+(?:[A-Z][a-z]+)*$/, `${method} ${path}`);
+      assert.match(name, VERBS[method] ?? /^$/, `${method} ${path}`);
+      const act = ACTS.exec(path)?.[1]?.split('_')[0];
+      if (act !== undefined) assert.ok(name.startsWith(act), `${path} ${name}`);
+    }
+    const hooks = Object.values(webhooks).map((one) => String(object(object(one).post).operationId));
+    assert.equal(new Set([...names, ...hooks]).size, names.length + hooks.length);
+  });
+
+  it('has its parts in the order in which they are read, and each operation in one of them', () => {
+    const tags = (document.tags as Json[]).map(({ name }) => name);
+    assert.deepEqual(tags.slice(0, 2), ['Accounts', 'Transfers']);
+    for (const { path, operation } of operations) {
+      const [tag, ...others] = operation.tags as string[];
+      assert.ok(tags.includes(tag) && others.length === 0, `${path} ${tag}`);
+    }
+  });
+
+  it('says of each operation which scopes and roles it takes, for machines and for people', () => {
+    for (const { path, operation } of operations) {
+      const said = object(operation['x-permission']);
+      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[said.operation as Operation];
+      assert.deepEqual(said, { operation: said.operation, scopes, roles, role_in: roleIn, also: also ?? null }, path);
+      assert.deepEqual(
+        operation.security,
+        scopes.map((scope) => ({ token: [scope] })),
+      );
+      for (const word of [...scopes, ...(roles ?? [])]) assert.ok(String(operation.description).includes(word), path);
+    }
+  });
+
+  it('has a webhook for every type of event, with its own schema, and one for tests', () => {
+    assert.deepEqual(Object.keys(webhooks), [...EVENT_TYPES, 'webhook.test']);
+    const schemas = new Set<unknown>();
+    for (const type of EVENT_TYPES) {
+      const operation = object(object(webhooks[type]).post);
+      const media = object(object(object(operation.requestBody).content)['application/json']);
+      schemas.add(object(media.schema).$ref);
+      assert.equal(object(media.example).type, type);
+      assert.equal(
+        operation['x-subscribable'],
+        SUBSCRIBABLE_TYPES.some((one) => one === type),
+      );
+    }
+    assert.equal(schemas.size, EVENT_TYPES.length);
+    const union = object(object(object(document.components).schemas).Event);
+    assert.deepEqual(Object.keys(object(object(union.discriminator).mapping)), [...EVENT_TYPES]);
+  });
+
+  it('is valid by two validators', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    assert.ok(valid, JSON.stringify(errors, null, 2));
+    const config = await createConfig({ extends: ['spec', 'recommended'], rules: NOT_ASKED });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`),
+      [],
+    );
+  });
+
+  it('has an example of every body, every answer that has one, and every error code', () => {
+    for (const { method, path, operation } of operations) {
+      const { requestBody, responses } = operation;
+      const given = [...(requestBody === undefined ? [] : [object(requestBody)]), ...Object.values(object(responses))];
+      for (const { content } of given.map(object))
+        for (const [type, media] of Object.entries(object(content ?? {})))
+          assert.ok(
+            'example' in object(media) || 'examples' in object(media) || !/json|^text|^multipart/.test(type),
+            `${method} ${path} ${type}`,
+          );
+    }
+    const examples = object(object(document.components).examples);
+    assert.deepEqual(Object.keys(examples), [...ERROR_CODES]);
+    for (const code of ERROR_CODES) {
+      const { details }: ErrorEntry = ERRORS[code];
+      const { error } = object(object(examples[code]).value);
+      assert.deepEqual(Object.keys(object(object(error).details ?? {})), [...(details ?? [])], code);
+    }
+  });
+
+  it('has no example that its own schema refuses', () => {
+    const ajv = new Ajv2020({ allErrors: true, strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, 'document');
+    const validators = new Map<string, ValidateFunction>();
+    let seen = 0;
+    for (const [at, media] of mediaTypes(document, [])) {
+      const named = Object.values(object(media.examples ?? {})).map((one) => resolved(document, object(one)).value);
+      // Few schemas are an operation's own.
+      const own = JSON.stringify(media.schema);
+      const validate =
+        validators.get(own) ?? ajv.compile({ $ref: `document#/${[...at, 'schema'].map(pointer).join('/')}` });
+      validators.set(own, validate);
+      for (const example of 'example' in media ? [media.example, ...named] : named) {
+        seen += 1;
+        assert.ok(validate(example), `${at.join(' ')}: ${ajv.errorsText(validate.errors)}`);
+      }
+    }
+    assert.ok(seen > 400, `${seen} examples`);
+  });
+});
+
+/** Every media type object, with where it stands. */
+function mediaTypes(value: unknown, at: readonly string[]): [at: readonly string[], media: Json][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+    const here = [...at, key];
+    if (key !== 'content') return key === 'example' || key === 'examples' ? [] : mediaTypes(inner, here);
+    return Object.entries(object(inner)).map(([type, media]): [string[], Json] => [[...here, type], object(media)]);
+  });
+}
+
+function pointer(word: string): string {
+  return encodeURIComponent(word.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+function resolved(document: Json, { $ref, ...own }: Json): Json {
+  if (typeof $ref !== 'string') return own;
+  return object(
+    $ref
+      .replace('#/', '')
+      .split('/')
+      .reduce<unknown>((at, word) => object(at)[word], document),
+  );
+}
