@@ -19,7 +19,7 @@ import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const raw = z.string().openapi({ pattern: '^-?(0|[1-9][0-9]{0,18})$' });
 
-export const BalancesSchema = z
+const BalancesSchema = z
   .object({
     account_id: uuidSchema,
     balances: z.array(
@@ -34,11 +34,37 @@ export const BalancesSchema = z
   })
   .openapi('Balances');
 
+/** (docs/contract.md, Balances) */
+export const BalancesQuery = z.strictObject({
+  at: instantField()
+    .optional()
+    .openapi({ description: 'A moment from the opening of the account on, at least 15 seconds ago; left out: now.' }),
+});
+
+/** Of a past moment: what was held then is not kept. */
+const PastBalancesSchema = z
+  .object({
+    account_id: uuidSchema,
+    balances: z.array(
+      z.object({
+        asset: assetField,
+        total: raw.openapi({ description: 'Of all that was posted up to and at `as_of`.' }),
+      }),
+    ),
+    as_of: instantSchema,
+  })
+  .openapi('PastBalances');
+
+export const BalancesAnswer = z.union([BalancesSchema, PastBalancesSchema]);
+
 export const MovementSchema = z
   .object({
     id: uuidSchema,
     kind: z.enum(MOVEMENT_KINDS),
     amount: AmountSchema,
+    total_after: AmountSchema.openapi({
+      description: "The account's total of the asset after it: available and held.",
+    }),
     counterparty: z.object({
       account_id: uuidSchema.nullable(),
       tenant: uuidSchema.nullable(),

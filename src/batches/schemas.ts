@@ -105,5 +105,3 @@ const DESCRIPTION_LENGTH = 140;
 export const UploadForm = z
   .strictObject({ source_account: uuidField, description: optional(textField({ max: DESCRIPTION_LENGTH })) })
   .openapi('UploadBonusBatch');
-
-export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });

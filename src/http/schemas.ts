@@ -113,6 +113,22 @@ export const CREATED_AT_QUERY = {
   'created_at[lte]': instantField('down').optional(),
 };
 
+/** Inclusive bounds on what an operation moves; `boundedOfAsset` makes sure that the asset is named. */
+export const AMOUNT_QUERY = {
+  asset: assetField.optional(),
+  'amount[gte]': rawField.optional(),
+  'amount[lte]': rawField.optional(),
+};
+
+/** An amount means nothing without its asset. Reason: needed_with_amount. */
+export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
+  return query.refine(
+    (given: Readonly<Record<string, unknown>>) =>
+      given.asset !== undefined || (given['amount[gte]'] === undefined && given['amount[lte]'] === undefined),
+    { path: ['asset'], error: 'needed_with_amount' },
+  );
+}
+
 /** An Amount in an answer. */
 export const AmountSchema = z
   .object({

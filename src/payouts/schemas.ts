@@ -1,8 +1,10 @@
 import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import {
+  AMOUNT_QUERY,
   amountField,
   AmountSchema,
+  boundedOfAsset,
   CREATED_AT_QUERY,
   instantSchema,
   optional,
@@ -92,10 +94,20 @@ export const RejectPayoutBody = z
 
 export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 
-export const PayoutQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  status: z.enum(PAYOUT_STATUSES).optional(),
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
-});
+export const PayoutQuery = boundedOfAsset(
+  z.strictObject({
+    ...PAGE_QUERY,
+    ...CREATED_AT_QUERY,
+    ...AMOUNT_QUERY,
+    status: z.enum(PAYOUT_STATUSES).optional(),
+    source_account: uuidField.optional(),
+    bank_code: bankAccount.bank_code.optional(),
+    account_number_end: z
+      .string()
+      .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')
+      .optional()
+      .openapi({ description: 'What is shown of the account number: its end.', example: '6789' }),
+    idempotency_key: uuidField.optional(),
+    request_id: uuidField.optional(),
+  }),
+);
