@@ -1,6 +1,7 @@
 // The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
 
-const FEATURE = '^src/(access|staff|accounts|approvals|transfers|bonuses|batches|payouts|events|webhooks)/';
+const FEATURE =
+  '^src/(access|staff|accounts|approvals|transfers|bonuses|batches|payouts|statements|requests|events|webhooks)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 

@@ -21,6 +21,8 @@ import { FewerIndexes1763746510000 } from './1763746510000-fewer-indexes.js';
 import { VerifiedStaff1763746600000 } from './1763746600000-verified-staff.js';
 import { PolicyDelay1763746700000 } from './1763746700000-policy-delay.js';
 import { StaffOfAProvider1763746710000 } from './1763746710000-staff-of-a-provider.js';
+import { Statements1763746800000 } from './1763746800000-statements.js';
+import { Requests1763746810000 } from './1763746810000-requests.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -47,4 +49,6 @@ export const migrations = [
   VerifiedStaff1763746600000,
   PolicyDelay1763746700000,
   StaffOfAProvider1763746710000,
+  Statements1763746800000,
+  Requests1763746810000,
 ];

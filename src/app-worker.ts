@@ -27,6 +27,8 @@ import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { SignalTimes } from './temporal/signal-times.js';
 import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
 import { sdkMetrics, TemporalWorkers } from './temporal/workers.js';
+import { requestsSweep } from './requests/sweeps.js';
+import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js';
 import { TransferApprovals } from './transfers/approvals.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
 import type { WebhookParts } from './webhooks/parts.js';
@@ -140,6 +142,10 @@ function buildWork(
       lapseSweep(core, config.BATCHES_READY_DAYS),
       rowsSweep(core, 'rejected', config.PROBLEM_ROWS_KEPT_DAYS),
       rowsSweep(core, 'executed', config.BATCH_ROWS_KEPT_DAYS),
+      requestsSweep(core),
+      statementsSweep(core, 'short'),
+      statementsSweep(core, 'long'),
+      expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
     ],

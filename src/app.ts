@@ -36,6 +36,12 @@ import { callbackMetrics, contradictionMetrics } from './payouts/metrics.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
 import { Payouts } from './payouts/service.js';
+import { RequestLog } from './requests/log.js';
+import { requestLogMetrics } from './requests/metrics.js';
+import { requestRoutes } from './requests/routes.js';
+import { Requests } from './requests/service.js';
+import { statementRoutes } from './statements/routes.js';
+import { Statements } from './statements/service.js';
 import { TemporalClient, type TemporalOptions } from './temporal/client.js';
 import { relayMetrics } from './temporal/metrics.js';
 import { Nudge } from './temporal/nudge.js';
@@ -159,8 +165,9 @@ export function temporalOptions(config: ServiceConfig): TemporalOptions {
   return { address, namespace, tls, apiKey };
 }
 
-/** The two servers of an API process. */
+/** The two servers of an API process, and what they remember of requests. */
 export interface ApiServers {
+  readonly requests: RequestLog;
   readonly api: RunningServer;
   readonly admin: RunningServer;
 }
@@ -178,6 +185,7 @@ export async function openApiServers(
   keyringMetrics(registry, config);
   const authenticator = new Authenticator(database.lookup, clock);
   const uses = new TokenUses(database, clock);
+  const requests = new RequestLog(database, requestLogMetrics(registry));
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
@@ -203,10 +211,12 @@ export async function openApiServers(
     errors,
     logger,
     registry,
+    onAnswered: (answered) => requests.note(answered),
   });
   core.guard.start();
   const admin = createAdmin({ registry, isReady: () => isLedgerReady(core), errors });
   return {
+    requests,
     api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
@@ -238,6 +248,9 @@ export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks
   const accounts = new Accounts(database, clock, recipientBudget, config.ENCRYPTION_KEYS);
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);
+  const statements = new Statements({ database, clock, timeoutMs: config.COMMAND_TIMEOUT_MS });
+  statementRoutes(api, statements, cursors, config.BASE_URL);
+  requestRoutes(api, new Requests(database.reader, clock));
   eventRoutes(api, new EventLog(database.reader), cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;

@@ -131,6 +131,9 @@ export const WORKER_VARIABLES = {
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
     .describe('how long the rows of executed batches are kept, and with them the result file; bonuses stay'),
+  STATEMENTS_KEPT_DAYS: count(1, 36_500)
+    .default(30)
+    .describe('how long the files of statements are kept; what they say of the balances stays'),
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
     .describe('how long what rails said of a payout is kept after its end'),

@@ -26,6 +26,7 @@ logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listenin
 endOnSignals(logging, async () => {
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
+  await servers.requests.write();
   core.guard.stop();
   await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);

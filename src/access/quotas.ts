@@ -12,15 +12,20 @@ import { type Actor, recordAct } from './audit-log.js';
 /** What a tenant may have stored at a time: whoever uploads without end fills nobody's disk but its own share. */
 
 /** Open batches are those that are validated, wait to be executed, or are paid. */
-export type Quotas = Readonly<Record<'openBatches' | 'problemRows' | 'storedBytes', bigint>>;
+export type Quotas = Readonly<Record<'openBatches' | 'problemRows' | 'storedBytes' | 'statementRows', bigint>>;
 
-/** A hundred files of 10 MiB, and four of 100,000 rows with five problems each. */
+/** A hundred files of 10 MiB, four of 100,000 rows with five problems each, and four of the longest statements. */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
   problemRows: 2_000_000n,
   storedBytes: 1_048_576_000n,
+  statementRows: 2_000_000n,
 };
 const MOST = 1_000_000_000_000n;
+/** What a statement's files have in themselves counts as so many rows. */
+const ROWS_OF_A_STATEMENT = 100;
+/** Of a tenant's statements so many may wait for their files. */
+const MAX_PREPARING = 20n;
 
 export interface QuotaState {
   readonly limits: Quotas;
@@ -29,7 +34,7 @@ export interface QuotaState {
 
 export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaState> {
   const tenant = literal(tenants, 'id', tenantId);
-  const [own, [open], [stored]] = await Promise.all([
+  const [own, [open], [stored], [statements]] = await Promise.all([
     reader.find(tenantQuotas, { tenantId }),
     reader.query(
       `SELECT CAST(COUNT(*) AS CHAR) AS batches FROM bonus_batches FORCE INDEX (status)
@@ -39,17 +44,23 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
       `SELECT CAST(COALESCE(SUM(problem_rows), 0) AS CHAR) AS problems, CAST(COALESCE(SUM(file_bytes), 0) AS CHAR) AS bytes
        FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
     ),
+    reader.query(
+      `SELECT CAST(COALESCE(SUM(entry_count+${ROWS_OF_A_STATEMENT}), 0) AS CHAR) AS lines_kept FROM statements FORCE INDEX (stored)
+       WHERE tenant_id=${tenant} AND status IN ('preparing','ready')`,
+    ),
   ]);
   return {
     limits: {
       openBatches: own?.openBatches ?? DEFAULT_QUOTAS.openBatches,
       problemRows: own?.problemRows ?? DEFAULT_QUOTAS.problemRows,
       storedBytes: own?.storedBytes ?? DEFAULT_QUOTAS.storedBytes,
+      statementRows: own?.statementRows ?? DEFAULT_QUOTAS.statementRows,
     },
     used: {
       openBatches: bigint.parse(open?.batches),
       problemRows: bigint.parse(stored?.problems),
       storedBytes: bigint.parse(stored?.bytes),
+      statementRows: bigint.parse(statements?.lines_kept),
     },
   };
 }
@@ -64,10 +75,23 @@ export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileByt
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
+/** Throws quota_exceeded unless one statement more of so many movements is within the tenant's quotas. */
+export async function assertStatementQuota(reader: Reader, tenantId: Uuid, movements: number): Promise<void> {
+  const { limits, used } = await readQuotas(reader, tenantId);
+  if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
+    throw exceeded('statement_rows', used.statementRows, limits.statementRows);
+  const [waiting] = await reader.query(
+    `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (stored)
+     WHERE tenant_id=${literal(tenants, 'id', tenantId)} AND status='preparing'`,
+  );
+  const preparing = bigint.parse(waiting?.statements);
+  if (preparing >= MAX_PREPARING) throw exceeded('open_statements', preparing, MAX_PREPARING);
+}
+
 function exceeded(quota: string, used: bigint, limit: bigint): ApiError {
   const refusal: Refusal = {
     code: 'quota_exceeded',
-    message: `the tenant has used ${used} of ${limit} ${quota.replace('_', ' ')}`,
+    message: `the tenant has used ${used} of ${limit} ${quota.replaceAll('_', ' ')}`,
     details: { quota, used: used.toString(), limit: limit.toString() },
   };
   return new ApiError(refusal);
@@ -97,16 +121,18 @@ export async function setQuotas(
       openBatches: changed('openBatches'),
       problemRows: changed('problemRows'),
       storedBytes: changed('storedBytes'),
+      statementRows: changed('statementRows'),
       newRecipients: changed('newRecipients'),
     };
     await transaction.execute(
-      upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes', 'newRecipients']),
+      upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes', 'statementRows', 'newRecipients']),
     );
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
     const details = {
       open_batches: own.openBatches?.toString() ?? null,
       problem_rows: own.problemRows?.toString() ?? null,
       stored_bytes: own.storedBytes?.toString() ?? null,
+      statement_rows: own.statementRows?.toString() ?? null,
       new_recipients: own.newRecipients?.toString() ?? null,
     };
     const act = { tenantId, action: 'tenant.set_quotas', subjectType: 'tenant', subjectId: tenantId, details };

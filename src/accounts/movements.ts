@@ -3,10 +3,17 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
-import { entries, ENTRY_KINDS, ledgerTransactions, type MovementKind } from '../db/entities/ledger.js';
+import {
+  type Entry,
+  entries,
+  ENTRY_KINDS,
+  type MovementKind,
+  RESOURCE_TYPES,
+  type ResourceType,
+} from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
-import { numbersWithin } from '../db/numbered.js';
+import { type NumberRange, numbersWithin } from '../db/numbered.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readClockResets } from '../ledger/clock-resets.js';
@@ -48,7 +55,7 @@ export async function readMovements(
   const oldest = shown.at(-1);
   const holders = await readHolders(reader, shown);
   return {
-    items: shown.map((row) => presentMovement(row, holders)),
+    items: shown.map((row) => presentMovement(movementOf(row, holders))),
     nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }
@@ -96,12 +103,34 @@ function pageSql(accountId: Uuid, filter: MovementFilter, ranges: readonly SeqRa
     ? parts.join('')
     : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
         ORDER BY seq DESC LIMIT ${count}) n STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=n.seq`;
+  return `${describedSql(page)} ORDER BY e.seq DESC`;
+}
+
+/** The entries `e` that this SQL selects, each with its transaction and its counterparty. */
+function describedSql(page: string): string {
   return `SELECT ${columnList(entries, 'e')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
     FROM (${page}) e
     JOIN ledger_transactions x ON x.id=e.transaction_id
-    LEFT JOIN accounts c ON c.id=e.counterparty_account_id
-    ORDER BY e.seq DESC`;
+    LEFT JOIN accounts c ON c.id=e.counterparty_account_id`;
+}
+
+/** The account's movements of an asset among its entries of these numbers, both inclusive, oldest first. */
+export async function readMovementsOf(
+  reader: Reader,
+  accountId: Uuid,
+  asset: Asset,
+  { first, last }: NumberRange,
+): Promise<Movement[]> {
+  const rows = await reader.query(
+    `${describedSql(
+      `SELECT ${columnList(entries)} FROM entries FORCE INDEX (PRIMARY)
+       WHERE account_id=${literal(entries, 'accountId', accountId)} AND seq BETWEEN ${first} AND ${last}
+         AND asset=${literal(entries, 'asset', asset)}`,
+    )} ORDER BY e.seq`,
+  );
+  const holders = await readHolders(reader, rows);
+  return rows.map((row) => movementOf(row, holders));
 }
 
 function filteredBy({ asset, kind }: MovementFilter): string[] {
@@ -122,35 +151,68 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
   return new Map(found.map(({ id, holderName }) => [id, holderName]));
 }
 
-function presentMovement(row: StoredRow, holders: Holders): Readonly<Record<string, unknown>> {
-  const entry = parseRow(entries, row);
+/** What an entry is to the owner of its account. */
+export interface Movement {
+  readonly entry: Entry;
+  readonly counterparty: Counterparty;
+  readonly description: string | null;
+  readonly relatedType: ResourceType;
+  readonly relatedId: Uuid;
+}
+
+interface Counterparty {
+  readonly accountId: Uuid | null;
+  readonly tenantId: Uuid | null;
+  readonly alias: string | null;
+  readonly displayName: string;
+  readonly type: 'person' | 'business' | 'bank_account' | 'system';
+}
+
+function movementOf(row: StoredRow, holders: Holders): Movement {
+  const relatedId = column.uuid.parse(row.related_id);
+  return {
+    entry: parseRow(entries, row),
+    counterparty: counterpartyOf(row, holders.get(relatedId)),
+    description: nullableText.parse(row.description),
+    relatedType: relatedType.parse(row.related_type),
+    relatedId,
+  };
+}
+
+function presentMovement({ entry, counterparty, ...movement }: Movement): Readonly<Record<string, unknown>> {
   return {
     id: entry.id,
     kind: entry.kind,
     amount: amountJson({ raw: entry.raw < 0n ? -entry.raw : entry.raw, asset: entry.asset }),
-    counterparty: presentCounterparty(row, holders.get(column.uuid.parse(row.related_id))),
-    description: ledgerTransactions.column('description').column.parse(row.description),
-    related: {
-      type: ledgerTransactions.column('relatedType').column.parse(row.related_type),
-      id: column.uuid.parse(row.related_id),
+    total_after: amountJson({ raw: entry.totalAfter, asset: entry.asset }),
+    counterparty: {
+      account_id: counterparty.accountId,
+      tenant: counterparty.tenantId,
+      alias: counterparty.alias,
+      display_name: counterparty.displayName,
+      type: counterparty.type,
     },
+    description: movement.description,
+    related: { type: movement.relatedType, id: movement.relatedId },
     created_at: toRfc3339(entry.createdAt),
   };
 }
 
 const nullableText = column.nullable(column.string);
+const relatedType = column.oneOf(RESOURCE_TYPES);
 
-/** Always an object: for what has no account of a tenant's the ids are null. (docs/contract.md, Movements) */
-function presentCounterparty(row: StoredRow, holder: string | undefined): Readonly<Record<string, unknown>> {
+/** Always there: of what has no account of a tenant's the ids are null. (docs/contract.md, Movements) */
+function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
-  if (type === 'system' && holder !== undefined)
-    return { account_id: null, tenant: null, alias: null, display_name: holder, type: 'bank_account' };
-  if (type === 'system') return { account_id: null, tenant: null, alias: null, display_name: 'System', type };
+  const nobody = { accountId: null, tenantId: null, alias: null };
+  if (type === 'system' && holder !== undefined) return { ...nobody, displayName: holder, type: 'bank_account' };
+  if (type === 'system') return { ...nobody, displayName: 'System', type };
+  const shown = type === 'person' ? type : 'business';
   return {
-    account_id: column.uuid.parse(row.c_id),
-    tenant: column.uuid.parse(row.c_tenant_id),
+    accountId: column.uuid.parse(row.c_id),
+    tenantId: column.uuid.parse(row.c_tenant_id),
     alias: nullableText.parse(row.c_alias),
-    display_name: displayName(type === 'person' ? 'person' : 'business', column.string.parse(row.c_name)),
-    type,
+    displayName: displayName(shown, column.string.parse(row.c_name)),
+    type: shown,
   };
 }

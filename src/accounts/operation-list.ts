@@ -1,9 +1,10 @@
+import type { Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import { integer, string, time, uuid } from '../db/columns.js';
+import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
@@ -11,6 +12,7 @@ import { newestSql, type OrderedRows } from '../db/ordered-rows.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
+import { resourceOfRequest } from '../requests/reading.js';
 import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
@@ -28,7 +30,20 @@ export interface OperationFilter {
   readonly to?: Instant | undefined;
   /** What this key made. An empty list is no proof that it will not appear. */
   readonly idempotencyKey?: string | undefined;
+  /** What the request with this id made, or its key had made before; the same holds. */
+  readonly requestId?: Uuid | undefined;
+  /** Where it goes: of each its own columns. */
+  readonly destination?: Destination | undefined;
+  readonly asset?: Asset | undefined;
+  /** Inclusive bounds of what it moves, in the smallest unit of the asset, which is named too. */
+  readonly least?: bigint | undefined;
+  readonly most?: bigint | undefined;
 }
+
+/** By the columns of the operation's table. */
+export type Destination = Readonly<
+  Partial<Record<'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd', string | undefined>>
+>;
 
 /** How members read one kind of operation. */
 export interface OperationList<Row extends Operation> {
@@ -76,17 +91,33 @@ export async function listOperations<Row extends Operation>(
   limit: number,
 ): Promise<Page<Row>> {
   const { tenantId } = caller;
-  const { status, sourceAccountId, idempotencyKey } = filter;
-  if (idempotencyKey !== undefined) return madeBy(list, reader, caller, filter, idempotencyKey);
+  const { status, sourceAccountId, idempotencyKey, requestId } = filter;
+  if (idempotencyKey !== undefined || requestId !== undefined) return madeBy(list, reader, caller, filter);
   // Whose account it is comes first: a stranger's is as empty, and as quickly so, as one that does not exist.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
   const rows = operationRows(list, filter, tenantId);
-  const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`];
+  const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`, ...furtherSql(list, filter)];
   if (rows.index === 'source' && status !== undefined) shown.push(`l.status=${string.literal(status)}`);
   return readVisible(reader, { ...rows, shown }, before, limit);
+}
+
+/** SQL over the row `l` of the filters for which there is no index: they are looked for in a bounded number of rows a page. */
+function furtherSql<Row extends Operation>({ table }: OperationList<Row>, filter: OperationFilter): string[] {
+  const { destination = {}, asset, least, most } = filter;
+  const bound = (name: string, sign: string, raw: bigint | undefined): string[] =>
+    raw === undefined ? [] : [`l.${name}${sign}${bigint.literal(raw)}`];
+  return [
+    ...Object.entries(destination).flatMap(([property, wanted]) => {
+      const { name, column } = table.column(property as keyof Row & string);
+      return wanted === undefined ? [] : [`l.${name}=${column.literal(wanted)}`];
+    }),
+    ...(asset === undefined ? [] : [`l.asset=${string.literal(asset)}`]),
+    ...bound('raw', '>=', least),
+    ...bound('raw', '<=', most),
+  ];
 }
 
 /** The tenant's operations within these filters, but for the status of those of one account. */
@@ -125,28 +156,48 @@ export async function listNewest<Row extends Operation>(
   return found.map((row) => parseRow(table, row));
 }
 
-/** At most one: what the key made, if the other filters and the member's roles let it be seen. */
+/** At most one: what key or request made, if the other filters and the member's roles let it be seen. */
 async function madeBy<Row extends Operation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
-  { status, sourceAccountId, from, to }: OperationFilter,
-  key: string,
+  filter: OperationFilter,
 ): Promise<Page<Row>> {
-  const { tenantId } = caller;
-  const { resourceType } = list;
-  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey: key, resourceType });
-  const id = bound?.resourceId ?? null;
-  if (id === null) return { items: [], next: null };
+  const ids = await Promise.all([
+    ...(filter.idempotencyKey === undefined ? [] : [resourceOfKey(list, reader, caller, filter.idempotencyKey)]),
+    ...(filter.requestId === undefined ? [] : [resourceOfRequest(reader, caller.tenantId, filter.requestId)]),
+  ]);
+  const [id = null, ...others] = new Set(ids);
+  if (id === null || others.length > 0) return { items: [], next: null };
   const made = await readOperation(list, reader, caller, id).catch((refusal: unknown) => {
     if (refusal instanceof ApiError) return undefined;
     throw refusal;
   });
-  const isWanted =
-    made !== undefined &&
-    (status === undefined || ('status' in made && made.status === status)) &&
-    (sourceAccountId === undefined || made.sourceAccountId === sourceAccountId) &&
+  return { items: made !== undefined && isWithin(made, filter) ? [made] : [], next: null };
+}
+
+async function resourceOfKey(
+  { resourceType }: Pick<OperationList<never>, 'resourceType'>,
+  reader: Reader,
+  { tenantId }: Caller,
+  idempotencyKey: string,
+): Promise<Uuid | null> {
+  const bound = await reader.find(idempotencyKeys, { tenantId, idempotencyKey, resourceType });
+  return bound?.resourceId ?? null;
+}
+
+/** The same as the SQL says, of one that was found otherwise. */
+function isWithin(made: Operation, filter: OperationFilter): boolean {
+  const { status, sourceAccountId, from, to, destination, asset, least, most } = filter;
+  const columns: Readonly<Record<string, unknown>> = { ...made };
+  const raw = typeof columns.raw === 'bigint' ? columns.raw : 0n;
+  return (
+    Object.entries({ status, sourceAccountId, asset, ...destination }).every(
+      ([property, wanted]) => wanted === undefined || columns[property] === wanted,
+    ) &&
     (from === undefined || made.createdAt >= from) &&
-    (to === undefined || made.createdAt <= to);
-  return { items: isWanted ? [made] : [], next: null };
+    (to === undefined || made.createdAt <= to) &&
+    (least === undefined || raw >= least) &&
+    (most === undefined || raw <= most)
+  );
 }

@@ -5,7 +5,8 @@ import {
   AccountPageSchema,
   AccountQuery,
   AccountSchema,
-  BalancesSchema,
+  BalancesAnswer,
+  BalancesQuery,
   LimitsSchema,
   MovementPageSchema,
   MovementQuery,
@@ -69,12 +70,16 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
     '/v1/accounts/{account_id}/balances',
     named('getBalances'),
     permits('readAccount'),
-    answers({ 200: BalancesSchema }),
+    query(BalancesQuery),
+    answers({ 200: BalancesAnswer }),
     refuses('not_found', 'authority_insufficient'),
-    summary('Read the balances of an account', 'Held funds are part of the total but cannot be spent.'),
+    summary(
+      'Read the balances of an account',
+      'Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.',
+    ),
     async (request) => ({
       status: 200,
-      body: await accounts.balances(request.caller, pathId(request, 'account_id')),
+      body: await accounts.balances(request.caller, pathId(request, 'account_id'), request.query.at),
     }),
   );
 

@@ -2,7 +2,7 @@ import { isCountry } from '../core/countries.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
 import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { ACCOUNT_STATUSES } from '../db/entities/parties.js';
-import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { EXAMPLE, exampled, exampledAs, exampleOf } from '../http/examples.js';
 import {
   AmountSchema,
   assetField,
@@ -42,11 +42,46 @@ exampled(BalancesSchema, {
   as_of: EXAMPLE.later,
 });
 
+/** (docs/contract.md, Balances) */
+export const BalancesQuery = z.strictObject({
+  at: instantField()
+    .optional()
+    .openapi({ description: 'A moment from the opening of the account on, at least 15 seconds ago; left out: now.' }),
+});
+
+/** Of a past moment: what was held then is not kept. */
+const PastBalancesSchema = z
+  .object({
+    account_id: uuidSchema,
+    balances: z.array(
+      z.object({
+        asset: assetField,
+        total: rawSchema.openapi({ description: 'Of all that was posted up to and at `as_of`.' }),
+      }),
+    ),
+    as_of: instantSchema,
+  })
+  .openapi('PastBalances');
+exampled(PastBalancesSchema, {
+  account_id: EXAMPLE.source,
+  balances: [
+    { asset: 'COPM', total: '50000000' },
+    { asset: 'DUSD', total: '0' },
+  ],
+  as_of: EXAMPLE.at,
+});
+
+export const BalancesAnswer = z.union([BalancesSchema, PastBalancesSchema]);
+exampledAs(BalancesAnswer, exampleOf(BalancesSchema));
+
 export const MovementSchema = z
   .object({
     id: uuidSchema,
     kind: z.enum(MOVEMENT_KINDS),
     amount: AmountSchema,
+    total_after: AmountSchema.openapi({
+      description: "The account's total of the asset after it: available and held.",
+    }),
     counterparty: z.object({
       account_id: uuidSchema.nullable(),
       tenant: uuidSchema.nullable(),
@@ -70,6 +105,7 @@ exampled(MovementSchema, {
     display_name: 'Ana M. P.',
     type: 'person',
   },
+  total_after: { raw: '49850000', asset: 'COPM' },
   description: 'Lunch',
   related: { type: 'transfer', id: EXAMPLE.id },
   created_at: EXAMPLE.at,

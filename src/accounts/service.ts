@@ -1,7 +1,7 @@
 import { notFound } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
+import type { Clock, Instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
@@ -11,6 +11,7 @@ import { releaseAlias, setAlias } from './alias.js';
 import { Balances } from './balances.js';
 import { AliasLookup, lookUpPhone, type LookupResult } from './lookup.js';
 import { type MovementFilter, type MovementPage, readMovements } from './movements.js';
+import { readPastBalances } from './past-balances.js';
 import { type AccountFilter, listAccounts, readAccount, readLimits } from './reading.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { declareVerification, type Declaration, type VerificationAnswer } from './verification.js';
@@ -42,8 +43,10 @@ export class Accounts {
     return listAccounts(this.reader, caller, filter, before, limit);
   }
 
-  balances(caller: Caller, accountId: Uuid): Promise<Shown> {
-    return this.ownBalances.read(caller, accountId, this.clock());
+  /** With `at` those of a past moment. Throws invalid_field too. */
+  balances(caller: Caller, accountId: Uuid, at?: Instant): Promise<Shown> {
+    if (at === undefined) return this.ownBalances.read(caller, accountId, this.clock());
+    return readPastBalances(this.reader, caller, accountId, at, this.clock());
   }
 
   limits(caller: Caller, accountId: Uuid): Promise<Shown> {

@@ -15,23 +15,18 @@ import {
   summary,
   upload,
 } from '../http/route.js';
+import { CONTENT_TYPES, FILE_TYPES, FileQuery } from '../http/table-files.js';
 import type { UploadedFile } from '../http/upload.js';
 import { bytesOf } from './files/byte-source.js';
-import { type FileKind, recogniseFile } from './files/open-sheet.js';
+import { recogniseFile } from './files/open-sheet.js';
 import { SheetProblem } from './files/sheet.js';
 import { templateCsv, templateXlsx } from './files/writing/template.js';
 import { presentBatchNow } from './presenter.js';
 import type { BatchFile } from './rules.js';
-import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, FileQuery, UploadForm } from './schemas.js';
+import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
 /** The files of batches: in, out, and the empty one. (docs/contract.md, Batch files) */
-
-const CONTENT_TYPES: Readonly<Record<FileKind, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
-const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
   uploadBatch(api, batches, baseUrl);

@@ -196,5 +196,3 @@ export const UploadForm = z
   .strictObject({ source_account: uuidField, description: optional(textField({ max: DESCRIPTION_LENGTH })) })
   .openapi('UploadBonusBatch');
 exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });
-
-export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });

@@ -32,7 +32,7 @@ function create(api: Api, bonuses: Bonuses): void {
       'Pay a bonus',
       'Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.',
     ),
-    async ({ caller, body: wanted, idempotency }) => {
+    async ({ caller, requestId, body: wanted, idempotency }) => {
       const request = {
         sourceAccountId: wanted.source_account,
         recipient: wanted.recipient,
@@ -40,7 +40,7 @@ function create(api: Api, bonuses: Bonuses): void {
         description: wanted.description ?? null,
         reference: wanted.reference ?? null,
       };
-      const answer = await bonuses.create(caller, request, idempotency);
+      const answer = await bonuses.create(caller, requestId, request, idempotency);
       return answerOf(answer, (bonus, replayed) => ({ status: replayed ? 200 : 201, body: presentBonus(bonus) }));
     },
   );
@@ -65,6 +65,11 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
         from: wanted['created_at[gte]'],
         to: wanted['created_at[lte]'],
         idempotencyKey: wanted.idempotency_key,
+        requestId: wanted.request_id,
+        destination: { recipientAccountId: wanted.recipient_account },
+        asset: wanted.asset,
+        least: wanted['amount[gte]'],
+        most: wanted['amount[lte]'],
       };
       const before = readPosition(cursors, binding, wanted.cursor);
       const page = await bonuses.list(caller, filter, before, wanted.limit);

@@ -2,8 +2,10 @@ import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import {
+  AMOUNT_QUERY,
   amountField,
   AmountSchema,
+  boundedOfAsset,
   CREATED_AT_QUERY,
   instantSchema,
   optional,
@@ -93,9 +95,14 @@ exampled(BonusSchema, {
 
 export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 
-export const BonusQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
-});
+export const BonusQuery = boundedOfAsset(
+  z.strictObject({
+    ...PAGE_QUERY,
+    ...CREATED_AT_QUERY,
+    ...AMOUNT_QUERY,
+    source_account: uuidField.optional(),
+    recipient_account: uuidField.optional(),
+    idempotency_key: uuidField.optional(),
+    request_id: uuidField.optional(),
+  }),
+);

@@ -1,6 +1,6 @@
 import type { Amount } from '../core/amount.js';
 import type { Fingerprint } from '../core/fingerprint.js';
-import { newId, type Uuid } from '../core/ids.js';
+import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
@@ -37,11 +37,12 @@ export class Bonuses {
   }
 
   /**
-   * Pays one person. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
+   * Pays one person. `id` is the bonus's: the request's own, which tells what it made. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
    * before) and DatabaseUnavailable, when nothing has happened. (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,
+    id: Uuid,
     { recipient, ...request }: BonusRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Bonus>> {
@@ -50,7 +51,7 @@ export class Bonuses {
     const found = await resolveRecipients(this.reader, tenantId, [recipient]);
     await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = found(recipient);
-    const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: newId() };
+    const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };
     return this.desk.submit(this.createBonus, command);
   }
 

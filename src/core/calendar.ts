@@ -27,6 +27,12 @@ export function monthOf(at: Instant, timeZone: string): Month {
   return month;
 }
 
+/** The month that is called so (`2026-11`) in an IANA time zone, or null where none is. */
+export function monthNamed(name: string, timeZone: string): Month | null {
+  if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
+  return monthOf(instant(DateTime.fromISO(`${name}-15T12:00`, { zone: timeZone }).toMillis()), timeZone);
+}
+
 export function isTimeZone(name: string): boolean {
   return IANAZone.isValidZone(name);
 }

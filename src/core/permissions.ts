@@ -54,6 +54,8 @@ export const PERMISSIONS = {
   approvePayout: { scopes: ['payouts'], roles: APPROVERS, roleIn: 'source', also: 'not the creator' },
   cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
+  /** Of the own member; the token needs a scope that the request itself took. */
+  readRequests: { scopes: SCOPES, roles: null, roleIn: null },
 } as const satisfies Record<string, Permission>;
 
 export type Operation = keyof typeof PERMISSIONS;

@@ -66,5 +66,10 @@ export const GRANTS: Readonly<Record<string, string>> = {
   upload_chunks: `${APPEND_ONLY}, DELETE`,
   bonus_batch_storage: READ_WRITE,
   bonus_batch_files: `${APPEND_ONLY}, DELETE`,
+  statements: READ_WRITE,
+  // Retention removes the oldest; none is ever changed.
+  statement_files: `${APPEND_ONLY}, DELETE`,
+  // Retention removes the oldest; a row is only ever written again as it is.
+  requests: `${READ_WRITE}, DELETE`,
   schema_migrations: 'SELECT',
 };

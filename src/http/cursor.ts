@@ -126,9 +126,10 @@ export function cursorBinding(request: {
   readonly path: string;
   readonly query: object;
 }): CursorBinding {
-  const filters = Object.entries(request.query).filter(
-    ([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined,
-  );
+  const filters = Object.entries(request.query)
+    .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined)
+    // JSON has no bigint.
+    .map(([name, value]: [string, unknown]) => [name, typeof value === 'bigint' ? value.toString() : value] as const);
   return { tenantId: request.caller.tenantId, endpoint: request.path, filters: Object.fromEntries(filters) };
 }
 

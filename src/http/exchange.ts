@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';
@@ -15,10 +16,14 @@ export class Exchange {
   /** The template for logs and metrics: never the path, which holds ids and whatever a stranger typed. */
   routeName = 'unknown';
   route: Route | null = null;
+  /** Of the path, as they were sent. */
+  params: Readonly<Record<string, string>> = {};
   /** Null of a page, which Koa sends. */
   answer: ApiAnswer | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
+  /** Of the error that is answered. */
+  code: ErrorCode | null = null;
   /** The kind of failure behind a 5xx, for the log. */
   fault: string | null = null;
 

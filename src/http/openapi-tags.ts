@@ -28,6 +28,12 @@ export const TAGS = [
     name: 'Webhook endpoints',
     description: 'Where signed notifications go, and what became of them.',
   },
+  {
+    resource: 'statements',
+    name: 'Statements',
+    description: "An account's movements of a period between two balances, as figures and as files.",
+  },
+  { resource: 'requests', name: 'Requests', description: 'What became of a request whose answer was lost.' },
 ] as const;
 
 /** By the last word of the path that names a part; a path of none is a part of its own. */

@@ -44,6 +44,7 @@ export async function answerRequest(
   params: Params,
 ): Promise<ApiAnswer> {
   exchange.route = route;
+  exchange.params = params;
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);

@@ -120,6 +120,22 @@ export const rawSchema = z
   .string()
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
 
+/** Inclusive bounds on what an operation moves; `boundedOfAsset` makes sure that the asset is named. */
+export const AMOUNT_QUERY = {
+  asset: assetField.optional(),
+  'amount[gte]': rawField.optional(),
+  'amount[lte]': rawField.optional(),
+};
+
+/** An amount means nothing without its asset. Reason: needed_with_amount. */
+export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
+  return query.refine(
+    (given: Readonly<Record<string, unknown>>) =>
+      given.asset !== undefined || (given['amount[gte]'] === undefined && given['amount[lte]'] === undefined),
+    { path: ['asset'], error: 'needed_with_amount' },
+  );
+}
+
 /** An Amount in an answer. */
 export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
 

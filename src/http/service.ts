@@ -4,6 +4,7 @@ import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { DocsSite } from './docs/site.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
+import { answeredRequest, type AnsweredRequest } from './answered.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
 import { type ErrorWriter, toldError } from './errors.js';
@@ -38,9 +39,11 @@ export interface ServiceOptions {
   readonly errors: ErrorWriter;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Hears what became of each request that a valid token has sent to a route. */
+  readonly onAnswered?: (answered: AnsweredRequest) => void;
 }
 
-interface ServiceParts extends PipelineParts {
+interface ServiceParts extends PipelineParts, Pick<ServiceOptions, 'onAnswered'> {
   readonly docs: DocsSite;
   readonly errors: ErrorWriter;
   readonly logger: Logger;
@@ -108,6 +111,7 @@ function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): 
   }
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
   const { refusal, headers, isFault } = toldError(thrown, movesMoney);
+  exchange.code = refusal.code;
   if (isFault) {
     parts.metrics.fault();
     parts.logger.error(
@@ -126,6 +130,8 @@ function finish(parts: ServiceParts, exchange: Exchange, status: number): void {
   const { method, routeName, caller, requestId, fault } = exchange;
   const elapsedMs = performance.now() - exchange.beganAt;
   parts.metrics.observe(method, routeName, status, elapsedMs / 1000);
+  const answered = answeredRequest(exchange, status);
+  if (answered !== null) parts.onAnswered?.(answered);
   const tenantId = caller?.tenantId ?? null;
   parts.logger.info(
     { requestId, tenantId, method, route: routeName, status, ms: Math.round(elapsedMs * 100) / 100, fault },

@@ -16,6 +16,12 @@ export interface ClockBounds {
 
 export const CLOCK_BOUNDS: ClockBounds = { warnMs: 1_000, refuseMs: 5_000 };
 
+/**
+ * What is dated so long ago is all there: of two processes one may be behind the database's clock and one ahead of it, and what
+ * is decided has yet to be committed.
+ */
+export const SETTLED_AFTER_MS = 2 * CLOCK_BOUNDS.refuseMs + 5_000;
+
 const COMPARE_EVERY_MS = 10_000;
 
 export interface ClockObserver {

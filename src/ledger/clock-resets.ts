@@ -1,7 +1,8 @@
+import { groupBy } from '../core/collections.js';
 import { string } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { auditLog } from '../db/entities/identity.js';
-import { literal } from '../db/statements.js';
+import { literal, literals } from '../db/statements.js';
 import type { Uuid } from '../core/ids.js';
 
 /** How the audit log calls it when an operator lets an account begin anew in time. Its details have `seq`, the last entry then. */
@@ -9,12 +10,27 @@ export const CLOCK_RESET = 'account.reset_clock';
 
 /** The entries behind which an operator has reset the account's last instant, in their order: the next may be dated before. */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
+  return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
+}
+
+/** The same of several accounts: only those that were reset are there. */
+export async function readClockResetsOf(
+  reader: Reader,
+  accountIds: readonly Uuid[],
+): Promise<ReadonlyMap<string, readonly bigint[]>> {
   const rows = await reader.query(
-    `SELECT details FROM audit_log WHERE subject_id=${literal(auditLog, 'subjectId', accountId)}
+    `SELECT subject_id, details FROM audit_log WHERE subject_id IN (${literals(auditLog, 'subjectId', accountIds)})
      AND action=${literal(auditLog, 'action', CLOCK_RESET)} ORDER BY id`,
   );
-  const seqs = rows.map((row) => (JSON.parse(string.parse(row.details)) as { seq?: unknown }).seq);
-  return [...new Set(seqs)].map((seq) => BigInt(String(seq)));
+  return new Map(
+    Array.from(
+      groupBy(rows, (row) => string.parse(row.subject_id)),
+      ([accountId, own]) => {
+        const seqs = own.map((row) => (JSON.parse(string.parse(row.details)) as { seq?: unknown }).seq);
+        return [accountId, [...new Set(seqs)].map((seq) => BigInt(String(seq)))];
+      },
+    ),
+  );
 }
 
 /** Whether it was reset behind this entry. Asked only where time runs backwards, which is nearly never. */

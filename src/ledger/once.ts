@@ -4,7 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
-import { type IdempotencyKey, idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
+import { type IdempotencyKey, idempotencyKeys, type KeyResourceType } from '../db/entities/ledger.js';
 import { CommitUnknown, DatabaseUnavailable, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
@@ -16,7 +16,7 @@ export interface KeyedRequest<Row> {
   readonly tenantId: Uuid;
   readonly key: string;
   readonly fingerprint: Fingerprint;
-  readonly resourceType: ResourceType;
+  readonly resourceType: KeyResourceType;
   /** Where the resource is read from when the key is asked again. */
   readonly table: Table<Row>;
 }

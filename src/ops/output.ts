@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
+import { type CellKind, csvLines } from '../batches/files/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -41,6 +42,18 @@ export class Output {
     const table = new Table({ head: Object.keys(first).map(headingOf), style: PLAIN });
     for (const row of rows) table.push(Object.values(row).map(textOf));
     this.line(table.toString());
+  }
+
+  /** The same as CSV, an amount as its raw integer: for a spreadsheet, where none of it runs as a formula. */
+  csv(rows: readonly Fields[]): void {
+    const [first] = rows;
+    if (first === undefined) return;
+    const isRaw = (value: Value): value is Amount => typeof value === 'object' && value !== null && isAmount(value);
+    const kinds = Object.values(first).map((value): CellKind => (isRaw(value) ? 'number' : 'text'));
+    const cells = rows.map((row) =>
+      Object.values(row).map((value) => (value === null ? null : isRaw(value) ? value.raw.toString() : textOf(value))),
+    );
+    process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
   }
 
   /** One of what goes on and on: a line that says it in words, or its JSON in a line. */

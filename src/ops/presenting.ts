@@ -47,6 +47,7 @@ export function quotaFields({ limits, used }: QuotaState): readonly Fields[] {
     line('open_batches', 'openBatches'),
     line('problem_rows', 'problemRows'),
     line('stored_bytes', 'storedBytes'),
+    line('statement_rows', 'statementRows'),
   ];
 }
 

@@ -15,6 +15,7 @@ import { addOutboxCommands } from './commands/outbox.js';
 import { addPayoutCommands } from './commands/payouts.js';
 import { addPolicyCommands } from './commands/policies.js';
 import { addRailCommands } from './commands/rails.js';
+import { addReportCommands } from './commands/reports.js';
 import { addSignInCommands } from './commands/sign-in.js';
 import { addStaffCommands } from './commands/staff.js';
 import { addTenantCommands } from './commands/tenants.js';
@@ -60,6 +61,7 @@ export function buildProgram(): Command {
   addEventCommands(program);
   addKeyCommands(program);
   addWebhookCommands(program);
+  addReportCommands(program);
   addAuditCommand(program);
   addAuditLogCommand(program);
   return program;

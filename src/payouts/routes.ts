@@ -53,7 +53,7 @@ function create(api: Api, payouts: Payouts): void {
       'Pay out to a bank account',
       "Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.",
     ),
-    async ({ caller, body: wanted, idempotency }) => {
+    async ({ caller, requestId, body: wanted, idempotency }) => {
       const { destination } = wanted;
       const request = {
         sourceAccountId: wanted.source_account,
@@ -68,7 +68,7 @@ function create(api: Api, payouts: Payouts): void {
         amount: wanted.amount,
         description: wanted.description ?? null,
       };
-      const answer = await payouts.create(caller, request, idempotency);
+      const answer = await payouts.create(caller, requestId, request, idempotency);
       return answerOf(answer, (payout, replayed) => ({
         status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
         body: presentPayout(payout),
@@ -97,6 +97,11 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
         from: wanted['created_at[gte]'],
         to: wanted['created_at[lte]'],
         idempotencyKey: wanted.idempotency_key,
+        requestId: wanted.request_id,
+        destination: { bankCode: wanted.bank_code, accountEnd: wanted.account_number_end },
+        asset: wanted.asset,
+        least: wanted['amount[gte]'],
+        most: wanted['amount[lte]'],
       };
       const before = readPosition(cursors, binding, wanted.cursor);
       const page = await payouts.list(caller, filter, before, wanted.limit);

@@ -2,8 +2,10 @@ import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
+  AMOUNT_QUERY,
   amountField,
   AmountSchema,
+  boundedOfAsset,
   CREATED_AT_QUERY,
   instantSchema,
   optional,
@@ -159,10 +161,20 @@ exampled(RejectPayoutBody, { reason: 'The invoice was paid already' });
 
 export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 
-export const PayoutQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  status: z.enum(PAYOUT_STATUSES).optional(),
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
-});
+export const PayoutQuery = boundedOfAsset(
+  z.strictObject({
+    ...PAGE_QUERY,
+    ...CREATED_AT_QUERY,
+    ...AMOUNT_QUERY,
+    status: z.enum(PAYOUT_STATUSES).optional(),
+    source_account: uuidField.optional(),
+    bank_code: bankAccount.bank_code.optional(),
+    account_number_end: z
+      .string()
+      .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')
+      .optional()
+      .openapi({ description: 'What is shown of the account number: its end.', example: '6789' }),
+    idempotency_key: uuidField.optional(),
+    request_id: uuidField.optional(),
+  }),
+);

@@ -41,16 +41,20 @@ export class Payouts {
     this.creating = createPayout(parts.routes);
   }
 
-  /** A rule's refusal and an unknown result are answers. Throws DatabaseUnavailable. (docs/contract.md, Payouts) */
+  /**
+   * `id` is the payout's: the request's own, which tells what it made. A rule's refusal and an unknown result are answers. Throws
+   * DatabaseUnavailable. (docs/contract.md, Payouts)
+   */
   async create(
     { tenantId, memberId }: Caller,
+    id: Uuid,
     { destination, ...request }: PayoutRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Payout>> {
     const { desk, reader, nudge, encryptionKeys } = this.parts;
     const { accountNumber, holderDocument, ...shown } = destination;
-    const ids = { payoutId: newId(), outboxId: newId() };
-    const { id: _, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
+    const ids = { payoutId: id, outboxId: newId() };
+    const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
     const answer = await desk.submit(this.creating, {
       ...request,
       ...idempotency,

@@ -104,14 +104,14 @@ function create(api: Api, transfers: Transfers): void {
       'Send a transfer',
       "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.",
     ),
-    async ({ caller, body: wanted, idempotency }) => {
+    async ({ caller, requestId, body: wanted, idempotency }) => {
       const request = {
         sourceAccountId: wanted.source_account,
         destinationAccountId: wanted.destination.account_id,
         amount: wanted.amount,
         description: wanted.description ?? null,
       };
-      const answer = await transfers.create(caller, request, idempotency);
+      const answer = await transfers.create(caller, requestId, request, idempotency);
       return answerOf(answer, (transfer, replayed) => ({
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: presentTransfer(transfer),
@@ -140,6 +140,11 @@ function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
         from: wanted['created_at[gte]'],
         to: wanted['created_at[lte]'],
         idempotencyKey: wanted.idempotency_key,
+        requestId: wanted.request_id,
+        destination: { destinationAccountId: wanted.destination_account },
+        asset: wanted.asset,
+        least: wanted['amount[gte]'],
+        most: wanted['amount[lte]'],
       };
       const before = readPosition(cursors, binding, wanted.cursor);
       const page = await transfers.list(caller, filter, before, wanted.limit);

@@ -1,8 +1,10 @@
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
+  AMOUNT_QUERY,
   amountField,
   AmountSchema,
+  boundedOfAsset,
   CREATED_AT_QUERY,
   instantSchema,
   optional,
@@ -100,13 +102,18 @@ exampled(RejectBody, { reason: 'The invoice was paid already' });
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 
-export const TransferQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  status: z.enum(TRANSFER_STATUSES).optional(),
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
-});
+export const TransferQuery = boundedOfAsset(
+  z.strictObject({
+    ...PAGE_QUERY,
+    ...CREATED_AT_QUERY,
+    ...AMOUNT_QUERY,
+    status: z.enum(TRANSFER_STATUSES).optional(),
+    source_account: uuidField.optional(),
+    destination_account: uuidField.optional(),
+    idempotency_key: uuidField.optional(),
+    request_id: uuidField.optional(),
+  }),
+);
 
 /** False when source and destination are well formed and the same. Sees the body before its fields are known to be right. */
 function differs(body: unknown): boolean {

@@ -28,14 +28,18 @@ export class Transfers {
     private readonly nudge: Pick<Nudge, 'tell'>,
   ) {}
 
-  /** Never throws: a rule's refusal and an unknown result are answers. (docs/contract.md, Transfers) */
+  /**
+   * `id` is the transfer's: the request's own, which tells what it made. Never throws: a rule's refusal and an unknown result
+   * are answers. (docs/contract.md, Transfers)
+   */
   async create(
     caller: Caller,
+    id: Uuid,
     request: TransferRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;
-    const ids = { transferId: newId(), outboxId: newId() };
+    const ids = { transferId: id, outboxId: newId() };
     const answer = await this.desk.submit(createTransfer, { ...request, ...idempotency, ...ids, tenantId, memberId });
     const { outcome, replayed } = answer;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
-import { type Operation, type Role, ROLES, type Scope } from '../../src/core/permissions.js';
+import { type Operation, type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import { statementFiles, statements } from '../../src/db/entities/statements.js';
+import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
@@ -33,6 +36,10 @@ export interface Target {
   readonly webhookId: string;
   /** One that may be deleted. */
   readonly spareWebhookId: string;
+  /** Of `account`, with its files. */
+  readonly statementId: string;
+  /** Of a request by somebody who is not asked for here. */
+  readonly requestId: string;
 }
 
 /** An endpoint as docs/contract.md has it (Roles and scopes): written out, so that a changed right is seen. */
@@ -301,6 +308,32 @@ export const ENDPOINTS: readonly Endpoint[] = [
     code: 'invalid_state',
     ask: ({ payoutId }) => ({ path: `/v1/payouts/${payoutId}/cancel` }),
   },
+  {
+    route: 'POST /v1/statements',
+    // Nobody's account is old enough; that is said to those who may know of it.
+    status: 400,
+    code: 'invalid_field',
+    ask: ({ account }) => ({
+      path: '/v1/statements',
+      body: { account_id: account.id, asset: 'COPM', from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z' },
+    }),
+    ...ofAccount,
+  },
+  { ...read('/v1/statements', () => '/v1/statements'), ...ofAccount, isList: true },
+  { ...read('/v1/statements/{statement_id}', ({ statementId }) => `/v1/statements/${statementId}`), ...ofAccount },
+  {
+    ...read('/v1/statements/{statement_id}/file', ({ statementId }) => `/v1/statements/${statementId}/file`),
+    ...ofAccount,
+  },
+  {
+    ...read('/v1/requests/{request_id}', ({ requestId }) => `/v1/requests/${requestId}`),
+    operation: 'readRequests',
+    scopes: SCOPES,
+    roles: null,
+    // Of the own member alone, which the tests of requests ask for.
+    status: 404,
+    code: 'not_found',
+  },
   { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
   { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
   {
@@ -379,8 +412,26 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const [webhookId, spareWebhookId] = [await register(), await register()];
   const named = { transferId: text(transfer.id), pendingId, eventId: text(event?.id), webhookId, spareWebhookId };
   const bonusId = text(bonus?.id);
+  const statementId = await storedStatement(bank, account);
   const batches = { batchId, rejectedBatchId, readyBatchId };
-  return { account, other, alias, bonusId, ...batches, payoutId: text(payout.id), ...named, renew };
+  const made = { bonusId, payoutId: text(payout.id), statementId, requestId: text(transfer.id) };
+  return { account, other, alias, ...made, ...batches, ...named, renew };
+}
+
+/** As a worker leaves it: the account is too young to have one made. */
+async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account): Promise<Uuid> {
+  const id = newId();
+  const now = systemClock();
+  const content = Buffer.from('created_at\r\n');
+  const counts = { entryCount: 0, movementCount: 0, filesRun: 1, csvBytes: content.length, xlsxBytes: content.length };
+  const figures = { openingRaw: 0n, closingRaw: 0n, ...counts } as const;
+  const times = { fromAt: now, toAt: now, createdAt: now, madeAt: now, leaseUntil: null };
+  const owned = { id, tenantId, accountId, asset: 'COPM', status: 'ready', createdBy: bank.tenant.owner.id } as const;
+  await bank.api.core.database.withTransaction(async (transaction) => {
+    await transaction.execute(insertSql(statements, [{ ...owned, ...figures, ...times }]));
+    await transaction.execute(insertSql(statementFiles, [{ statementId: id, format: 'csv', number: 0, content }]));
+  });
+  return id;
 }
 
 /** The target with what a request to the endpoint needs anew. */

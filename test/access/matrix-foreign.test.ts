@@ -51,6 +51,8 @@ describe("another tenant's resources", () => {
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: randomUUID(),
     spareWebhookId: randomUUID(),
+    statementId: randomUUID(),
+    requestId: randomUUID(),
   });
 
   /** All that may be seen of the foreign tenant by itself. */

@@ -285,6 +285,7 @@ describe('POST /v1/bonuses', () => {
     const ask = async (raw: bigint): Promise<string> => {
       const { outcome } = await bonuses.create(
         caller,
+        newId(),
         {
           sourceAccountId: payer.id,
           recipient: { by: 'account_id', value: receiver.id },

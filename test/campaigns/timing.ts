@@ -172,5 +172,7 @@ function missing(): Target {
     alias: `$x${randomUUID().slice(-12)}`,
     webhookId: newId(),
     spareWebhookId: newId(),
+    statementId: newId(),
+    requestId: newId(),
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
+import { totalsAt } from '../../src/accounts/past-balances.js';
 import { listNewest, listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
@@ -227,6 +228,28 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
         }
       });
 
+  it('transfers by what no index has: a page looks at two thousand rows, and goes on behind them', async () => {
+    const nobody = newId();
+    for (const filter of [{ destination: { destinationAccountId: nobody } }, { asset: 'DUSD' }, { least: 2n }] as const)
+      for (const bounds of [{}, { sourceAccountId: accountId }, { status: 'completed' }]) {
+        const wanted = { ...filter, ...bounds };
+        const page = await within(MAX_LOOKED_FOR, () =>
+          listOperations(transferList, reader, caller, wanted, null, PAGE),
+        );
+        assert.deepEqual(page.items, []);
+        assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
+      }
+    const found = await within(MAX_LOOKED_FOR, () =>
+      listOperations(transferList, reader, caller, { destination: { destinationAccountId: otherId } }, null, PAGE),
+    );
+    assert.equal(found.items.length, PAGE);
+  });
+
+  it('the totals of an account at any moment', async () => {
+    for (const moment of [at(-5), at(1), at(RARE), at(ROWS / 3), at(ROWS), at(ROWS * 2)])
+      await within(MAX_READ, () => totalsAt(reader, [accountId], moment));
+  });
+
   it('what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
       await within(MAX_READ, () => listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE));
@@ -234,7 +257,7 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
 
   it('a list of which the caller may see nothing ends a page after two thousand rows, and goes on', async () => {
     const stranger = { ...caller, memberId: newId() };
-    const page = await within(4 * 2_000 + 30_000, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
+    const page = await within(MAX_LOOKED_FOR, () => listOperations(transferList, reader, stranger, {}, null, PAGE));
     assert.deepEqual(page.items, []);
     assert.equal(page.next?.createdAt, at(ROWS - 2_000 + 1));
   });
@@ -267,4 +290,6 @@ describe('over forty thousand rows, what is read looks at a bounded number of th
   });
 });
 
+/** Two thousand rows of each status, in the index and in the table, and the sorting of what was merged. */
+const MAX_LOOKED_FOR = 4 * 2_000 + 30_000;
 const MIN_ID = '00000000-0000-0000-0000-000000000000' as Uuid;

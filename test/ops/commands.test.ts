@@ -77,9 +77,10 @@ describe('npm run ops', function () {
       ['open_batches', '0', '100'],
       ['problem_rows', '0', '2000000'],
       ['stored_bytes', '0', '1048576000'],
+      ['statement_rows', '0', '2000000'],
     ];
     assert.deepEqual(await quotas(), usual);
-    const changed = [['open_batches', '0', '7'], usual[1], ['stored_bytes', '0', '0']];
+    const changed = [['open_batches', '0', '7'], usual[1], ['stored_bytes', '0', '0'], usual[3]];
     assert.deepEqual(await quotas('--open-batches', '7', '--stored-bytes', '0'), changed);
     assert.deepEqual(await quotas('--open-batches', 'default', '--stored-bytes', 'default'), usual);
     await fails(2, /--open-batches: must be a number/, 'tenants', 'quotas', String(id), '--open-batches', '-1x');

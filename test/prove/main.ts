@@ -9,6 +9,7 @@ import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampa
 import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
+import { statementsCampaign } from '../campaigns/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
@@ -39,6 +40,9 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
     return summaries;
   },
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
+  statements: async (db) => [
+    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 16, speed: 1 }),
+  ],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,

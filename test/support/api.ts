@@ -96,6 +96,7 @@ export async function startTestApi(
     stop: async () => {
       await servers.api.stop(2_000);
       await core.desk.drained();
+      await servers.requests.write();
       core.guard.stop();
       await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);

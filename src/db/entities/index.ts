@@ -9,12 +9,14 @@ import * as outbox from './outbox.js';
 import * as parties from './parties.js';
 import * as payouts from './payouts.js';
 import * as railStatements from './rail-statements.js';
+import * as requests from './requests.js';
 import * as staff from './staff.js';
+import * as statements from './statements.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
   ...[approvals, bonuses, events, identity, ledger, operations],
-  ...[outbox, parties, payouts, railStatements, staff, webhooks],
+  ...[outbox, parties, payouts, railStatements, requests, staff, statements, webhooks],
 ];
 
 /** Every table, once. A test holds them to what the migrations make, column by column. */

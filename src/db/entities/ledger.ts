@@ -25,7 +25,9 @@ export const RESOURCE_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustme
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /** What an idempotency key can have made: also what is no operation of the ledger. */
-export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint'] as const;
+export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint', 'statement'] as const;
+
+export type KeyResourceType = (typeof KEY_RESOURCE_TYPES)[number];
 
 export const ledgerTransactions = defineTable('ledger_transactions', {
   id: column.uuid,

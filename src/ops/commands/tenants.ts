@@ -71,11 +71,12 @@ function addQuotas(own: Command): void {
   addCommand(own, {
     usage: 'quotas <tenant>',
     summary: 'what a tenant may have stored and has; with an option, changes it',
-    explanation: 'An upload beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+    explanation: 'What is beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
     options: [
       ['--open-batches <count>', 'batches that are validated, ready or paid, or the word default'],
       ['--problem-rows <count>', 'problems kept of rejected files, or the word default'],
       ['--stored-bytes <count>', 'bytes kept of uploaded files, or the word default'],
+      ['--statement-rows <count>', 'movements in the statements that are kept, 100 more for each, or the word default'],
     ],
     examples: ['tenants quotas acme', 'tenants quotas acme --open-batches 500 --stored-bytes default'],
     input: z.object({
@@ -83,6 +84,7 @@ function addQuotas(own: Command): void {
       openBatches: countOrDefault,
       problemRows: countOrDefault,
       storedBytes: countOrDefault,
+      statementRows: countOrDefault,
     }),
     needs: { among: ['manage'], of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null) },
     run: async ({ database, clock, actor, output }, { tenant, ...change }) => {

@@ -10,8 +10,8 @@ const PIECES_AHEAD = 2;
 
 const asker = parentPort;
 if (asker === null) throw new Error('it runs as a thread alone');
-const { columns, paths } = workerData as WantedTable;
-const files = new TableFiles(columns, paths);
+const { columns, paths, sheetName } = workerData as WantedTable;
+const files = new TableFiles(columns, paths, sheetName);
 const tell = (told: Told): void => asker.postMessage(told);
 
 giveWay('file');

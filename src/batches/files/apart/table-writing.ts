@@ -7,6 +7,8 @@ import type { TablePaths } from '../writing/table.js';
 export interface WantedTable {
   readonly columns: readonly Column[];
   readonly paths: TablePaths;
+  /** `Result` unless said. */
+  readonly sheetName?: string;
 }
 /** What it answers: a piece more is wanted; both files are written. */
 export type Told = 'more' | 'done';

@@ -51,6 +51,7 @@ export class TableFiles {
   constructor(
     private readonly columns: readonly Column[],
     paths: TablePaths,
+    sheetName = 'Result',
   ) {
     this.csv = createWriteStream(paths.csv);
     this.xlsx = createWriteStream(paths.xlsx);
@@ -59,7 +60,7 @@ export class TableFiles {
     this.written.catch(() => undefined);
     const stream = { stream: this.xlsx, useStyles: true, useSharedStrings: false, zip: { zlib: { level: LEVEL } } };
     this.book = new ExcelJS.stream.xlsx.WorkbookWriter(stream);
-    this.sheet = this.book.addWorksheet('Result', { views: VIEWS });
+    this.sheet = this.book.addWorksheet(sheetName, { views: VIEWS });
     this.sheet.columns = columns.map(({ width }) => ({ width }));
     this.csv.write(csvOf(columns, []));
     this.addToSheet(headerOf(columns), HEADER);

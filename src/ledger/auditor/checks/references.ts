@@ -1,7 +1,9 @@
 import { groupBy } from '../../../core/collections.js';
+import type { Uuid } from '../../../core/ids.js';
 import { bigint, string, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
-import { type IdempotencyKey, idempotencyKeys } from '../../../db/entities/ledger.js';
+import { type IdempotencyKey, idempotencyKeys, type KeyResourceType } from '../../../db/entities/ledger.js';
+import { statements } from '../../../db/entities/statements.js';
 import { webhookEndpoints } from '../../../db/entities/webhooks.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
@@ -21,9 +23,7 @@ export const keyChecks: Check = {
         audit.counted('idempotency_keys', slice.length);
         for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
           const ids = own.flatMap((key) => key.resourceId ?? []);
-          const known = await (type === 'webhook_endpoint'
-            ? byId(reader, webhookEndpoints, ids)
-            : sourceOf(type)?.expectations(reader, ids));
+          const known = await ownersOf(reader, type, ids);
           for (const { tenantId, idempotencyKey, resourceId } of own)
             if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
               audit.report(
@@ -35,6 +35,17 @@ export const keyChecks: Check = {
       },
     ),
 };
+
+/** What of these there is, by id. */
+function ownersOf(
+  reader: Reader,
+  type: KeyResourceType,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid }> | undefined> {
+  if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
+  if (type === 'statement') return byId(reader, statements, ids);
+  return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
+}
 
 async function readKeys(reader: Reader, audit: AuditRun, after: IdempotencyKey | undefined): Promise<IdempotencyKey[]> {
   const conditions = [

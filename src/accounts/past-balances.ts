@@ -1,0 +1,130 @@
+import { type Asset, ASSETS } from '../core/amount.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import { bigint, nullable, time, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { ENTRY_KINDS, entries } from '../db/entities/ledger.js';
+import { accounts } from '../db/entities/parties.js';
+import { literal, literals } from '../db/statements.js';
+import { SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
+import { readClockResetsOf } from '../ledger/clock-resets.js';
+import { rangesWithin } from './movements.js';
+import { readAccount } from './reading.js';
+
+/** What an account has of each asset, available and held together. */
+export type Totals = Readonly<Record<Asset, bigint>>;
+
+/** Right after the account's entry of this number; 0: before the first. */
+interface Cut {
+  readonly accountId: Uuid;
+  readonly seq: bigint;
+}
+
+/** Throws invalid_field: what is dated at that moment may still be on its way, or is yet to come. */
+export function assertSettled(field: string, at: Instant, now: Instant): void {
+  if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
+  if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
+}
+
+/**
+ * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field.
+ * (docs/contract.md, Balances)
+ */
+export async function readPastBalances(
+  reader: Reader,
+  caller: Caller,
+  accountId: Uuid,
+  at: Instant,
+  now: Instant,
+): Promise<Readonly<Record<string, unknown>>> {
+  assertSettled('at', at, now);
+  const account = await readAccount(reader, caller, accountId);
+  if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
+  const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
+  return {
+    account_id: accountId,
+    balances: ASSETS.map((asset) => ({ asset, total: totals[asset].toString() })),
+    as_of: toRfc3339(at),
+  };
+}
+
+/**
+ * The totals of accounts by what is dated up to and at a moment, which lies so far back that nothing is posted there any more.
+ * It looks at one entry for each halving of an account's entries, and at one for each asset and kind: at no more, however
+ * many there are.
+ */
+export async function totalsAt(
+  reader: Reader,
+  accountIds: readonly Uuid[],
+  at: Instant,
+): Promise<ReadonlyMap<Uuid, Totals>> {
+  const resets = await readClockResetsOf(reader, accountIds);
+  const plain = accountIds.filter((id) => !resets.has(id));
+  const found = new Map(await totalsThrough(reader, await cutsAt(reader, plain, at)));
+  for (const id of accountIds.filter((one) => resets.has(one)))
+    found.set(id, await totalsOfParts(reader, id, resets.get(id) ?? [], at));
+  return found;
+}
+
+/** Of an account whose time began anew behind some entries: what each part had gained by then. */
+async function totalsOfParts(reader: Reader, accountId: Uuid, resets: readonly bigint[], at: Instant): Promise<Totals> {
+  const ranges = await rangesWithin(reader, accountId, { to: at });
+  let sum = NOTHING;
+  for (const [index, { last }] of ranges.entries()) {
+    const begin = index === 0 ? 0n : (resets[index - 1] ?? 0n);
+    const of = async (seq: bigint): Promise<Totals> =>
+      (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? NOTHING;
+    const [before, after] = [await of(begin), await of(last ?? begin)];
+    sum = totalsOf((asset) => sum[asset] + after[asset] - before[asset]);
+  }
+  return sum;
+}
+
+function totalsOf(of: (asset: Asset) => bigint): Totals {
+  return Object.fromEntries(ASSETS.map((asset) => [asset, of(asset)])) as Record<Asset, bigint>;
+}
+
+const NOTHING = totalsOf(() => 0n);
+
+/** The last entry of each account that is dated then or before: found by halving, in one statement for all. */
+async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
+  if (accountIds.length === 0) return [];
+  const middle = '(h.low+h.high) DIV 2';
+  const isEarlier = `r.created_at<${time.literal(instant(at + 1))}`;
+  // An entry that is missing counts as later, so the search ends whatever there is.
+  const rows = await reader.query(
+    `WITH RECURSIVE halves (account_id, low, high) AS (
+       SELECT a.id, CAST(1 AS SIGNED), CAST(a.seq AS SIGNED)+1 FROM accounts a
+       WHERE a.id IN (${literals(accounts, 'id', accountIds)})
+       UNION ALL
+       SELECT h.account_id, IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
+       FROM halves h LEFT JOIN entries r FORCE INDEX (PRIMARY) ON r.account_id=h.account_id AND r.seq=${middle}
+       WHERE h.low<h.high)
+     SELECT account_id, MAX(low)-1 AS seq FROM halves GROUP BY account_id`,
+  );
+  return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
+}
+
+/** What each account, named once, had right after its entry. */
+async function totalsThrough(reader: Reader, cuts: readonly Cut[]): Promise<ReadonlyMap<Uuid, Totals>> {
+  if (cuts.length === 0) return new Map();
+  const given = cuts.map(({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`);
+  const last = ASSETS.map((asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSql(asset, kind)).join()}) AS ${asset}`);
+  const rows = await reader.query(
+    `SELECT n.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
+     FROM (SELECT c.account_id, ${last.join()} FROM (${given.join(' UNION ALL ')}) c) n
+     ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
+  );
+  return new Map(
+    rows.map((row) => [uuid.parse(row.account_id), totalsOf((asset) => nullable(bigint).parse(row[asset]) ?? 0n)]),
+  );
+}
+
+/** SQL of the last entry of this asset and kind that an account `c` has within its cut; 0 where there is none. */
+function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
+  return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
+    AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq
+    ORDER BY e.seq DESC LIMIT 1), 0)`;
+}

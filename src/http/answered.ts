@@ -1,0 +1,39 @@
+import type { ErrorCode } from '../core/errors.js';
+import { asUuid, isCanonicalUuid, type Uuid } from '../core/ids.js';
+import type { Caller, Operation } from '../core/permissions.js';
+import type { Exchange } from './exchange.js';
+import type { Method } from './route.js';
+
+/** What became of a tenant's request. */
+export interface AnsweredRequest {
+  readonly id: Uuid;
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly method: Method;
+  /** The route's template, its ids filled in; of a parameter that is no id the name stays. */
+  readonly path: string;
+  readonly status: number;
+  readonly code: ErrorCode | null;
+  /** Of the resource that a POST to a collection answered; null for everything else. */
+  readonly resourceId: Uuid | null;
+}
+
+/** Null for what no valid token has sent, or to no route. */
+export function answeredRequest(exchange: Exchange, status: number): AnsweredRequest | null {
+  const { requestId: id, caller, route, params, code } = exchange;
+  if (caller === null || route === null) return null;
+  const { operation, method } = route;
+  const path = route.path.replace(/\{(\w+)\}/g, (name, param: string) => {
+    const value = params[param]?.toLowerCase() ?? '';
+    return isCanonicalUuid(value) ? value : name;
+  });
+  const isCollection = method === 'POST' && !route.path.includes('{');
+  const resourceId = isCollection ? idOf(exchange.answer?.body) : null;
+  return { id, caller, operation, method, path, status, code, resourceId };
+}
+
+function idOf(body: unknown): Uuid | null {
+  return typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'string'
+    ? asUuid(body.id)
+    : null;
+}

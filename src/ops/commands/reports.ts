@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
+import { isTimeZone, type Month, monthNamed } from '../../core/calendar.js';
+import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
+import { SETTLED_AFTER_MS } from '../../ledger/clock-guard.js';
+import { addQuery, group, type Ops } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { optionalText, time } from '../inputs.js';
+import type { Fields } from '../output.js';
+import { type LedgerTotals, readTenants, readTotalsAt, readTotalsNow } from '../reports/ledger-totals.js';
+import { addsUp, type ReportLine, reportLines } from '../reports/lines.js';
+
+const TENANT = ['--tenant <tenant>', 'only the lines of this tenant (id or name)'] as const;
+const CSV = ['--csv', 'print CSV: amounts as raw integers, in the smallest unit'] as const;
+const csv = z.boolean().default(false);
+
+export function addReportCommands(program: Command): void {
+  const own = group(program, 'reports', 'what the ledger has in all, added up');
+  addQuery(own, {
+    usage: 'trial-balance',
+    summary: 'what every tenant has, by asset and kind of account; all together it is zero',
+    options: [['--at <time>', 'as it was at this moment, at least 15 seconds ago (default: now)'], TENANT, CSV],
+    explanation: EXPLANATION,
+    examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],
+    input: z.object({ at: time.optional(), tenant: optionalText, csv }),
+    run: async (ops, { at, ...wanted }) => {
+      if (at !== undefined) assertPast(ops, at);
+      const totals = at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
+      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({ total: { raw: total, asset } }));
+    },
+  });
+  addQuery(own, {
+    usage: 'closing',
+    summary: 'what every tenant had when a month began and when it ended, by asset and kind of account',
+    options: [
+      ['--month <month>', 'such as 2026-10; it must be over'],
+      ['--time-zone <zone>', `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`],
+      TENANT,
+      CSV,
+    ],
+    explanation: EXPLANATION,
+    examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
+    input: z.object({ month: z.string(), timeZone: z.string().default(DEFAULT_TIME_ZONE), tenant: optionalText, csv }),
+    run: async (ops, { month, timeZone, ...wanted }) => {
+      const { startsAt, endsAt } = namedMonth(month, timeZone);
+      assertPast(ops, instant(endsAt - 1));
+      const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
+      const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
+      await print(ops, wanted, [opening, closing], ({ totals: [before = 0n, after = 0n], asset }) => ({
+        opening: { raw: before, asset },
+        change: { raw: after - before, asset },
+        closing: { raw: after, asset },
+      }));
+    },
+  });
+}
+
+const EXPLANATION =
+  'The lines of a tenant are its accounts, its system accounts, and all of these together: what others of its network gave it or it gave them. The last lines are of all tenants, and zero.';
+
+function namedMonth(name: string, timeZone: string): Month {
+  if (!isTimeZone(timeZone)) throw new UsageError(`--time-zone: there is no zone ${timeZone}`);
+  const month = monthNamed(name, timeZone);
+  if (month === null) throw new UsageError(`--month: ${name} is no month: write it as 2026-10`);
+  return month;
+}
+
+function assertPast({ clock }: Ops, at: Instant): void {
+  if (at > clock() - SETTLED_AFTER_MS)
+    throw new UsageError(`${toRfc3339(at)} is not long enough ago: it must lie ${SETTLED_AFTER_MS / 1000} s back`);
+}
+
+async function print(
+  { database, output }: Ops,
+  wanted: { readonly tenant?: string | undefined; readonly csv: boolean },
+  totals: readonly LedgerTotals[],
+  amounts: (line: ReportLine) => Fields,
+): Promise<void> {
+  const only = wanted.tenant === undefined ? null : (await findTenant(database.reader, wanted.tenant)).id;
+  const lines = reportLines(await readTenants(database), totals);
+  const rows = lines
+    .filter(({ tenant }) => only === null || tenant?.id === only)
+    .map((line) => ({
+      tenant: line.tenant?.name ?? 'all tenants',
+      tenant_id: line.tenant?.id ?? null,
+      asset: line.asset,
+      accounts: line.group,
+      ...amounts(line),
+    }));
+  if (wanted.csv) output.csv(rows);
+  else output.list(rows, 'The tenant has nothing.');
+  if (!addsUp(lines)) throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
+}

@@ -1,0 +1,76 @@
+import { type Asset, ASSETS } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
+import type { Database } from '../../db/database.js';
+import { accounts, SYSTEM_ROLES, type Tenant, tenants } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
+import { totalsAt } from '../../accounts/past-balances.js';
+
+/** What accounts are added up in: those of a tenant's members, and each of its system accounts. */
+export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** What the accounts of a tenant have in all, by asset and group. */
+export class LedgerTotals {
+  private readonly sums = new Map<string, bigint>();
+
+  add(tenantId: Uuid, group: Group, of: Asset, total: bigint): void {
+    const name = `${tenantId}/${group}/${of}`;
+    this.sums.set(name, (this.sums.get(name) ?? 0n) + total);
+  }
+
+  of(tenantId: Uuid, group: Group, wanted: Asset): bigint {
+    return this.sums.get(`${tenantId}/${group}/${wanted}`) ?? 0n;
+  }
+}
+
+const role = nullable(oneOf(SYSTEM_ROLES));
+const MAX_SNAPSHOT_MS = 600_000;
+
+/** Of this moment, from the balances: one statement, so nothing is seen by halves. */
+export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
+  const rows = await database.withSnapshot(
+    (reader) =>
+      reader.query(
+        `SELECT a.tenant_id, a.system_role, b.asset, CAST(SUM(b.available+b.held) AS CHAR) AS total
+         FROM accounts a JOIN balances b ON b.account_id=a.id GROUP BY a.tenant_id, a.system_role, b.asset`,
+      ),
+    MAX_SNAPSHOT_MS,
+  );
+  const totals = new LedgerTotals();
+  for (const row of rows)
+    totals.add(
+      uuid.parse(row.tenant_id),
+      role.parse(row.system_role) ?? 'accounts',
+      asset.parse(row.asset),
+      bigint.parse(row.total),
+    );
+  return totals;
+}
+
+const ACCOUNTS_A_SLICE = 200;
+
+/** Of a past moment at which nothing is posted any more, from the entries. */
+export async function readTotalsAt({ reader }: Pick<Database, 'reader'>, at: Instant): Promise<LedgerTotals> {
+  const totals = new LedgerTotals();
+  for (let after: Uuid | null = null; ;) {
+    const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const rows = await reader.query(
+      `SELECT id, tenant_id, system_role FROM accounts FORCE INDEX (PRIMARY)
+       WHERE created_at<=${literal(accounts, 'createdAt', at)}${behind} ORDER BY id LIMIT ${ACCOUNTS_A_SLICE}`,
+    );
+    const owned = new Map(rows.map((row) => [uuid.parse(row.id), row]));
+    for (const [id, own] of await totalsAt(reader, [...owned.keys()], at)) {
+      const row = owned.get(id);
+      for (const one of ASSETS)
+        totals.add(uuid.parse(row?.tenant_id), role.parse(row?.system_role) ?? 'accounts', one, own[one]);
+    }
+    after = [...owned.keys()].at(-1) ?? null;
+    if (rows.length < ACCOUNTS_A_SLICE) return totals;
+  }
+}
+
+export function readTenants({ reader }: Pick<Database, 'reader'>): Promise<Tenant[]> {
+  return reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+}

@@ -1,0 +1,44 @@
+import { type Asset, ASSETS } from '../../core/amount.js';
+import type { Tenant } from '../../db/entities/parties.js';
+import { type Group, GROUPS, type LedgerTotals } from './ledger-totals.js';
+
+/** A line of a report: amounts are raw, in the asset's smallest unit. */
+export interface ReportLine {
+  /** Null: of all tenants together. */
+  readonly tenant: Tenant | null;
+  readonly asset: Asset;
+  /** `all`: the tenant's groups together, which is what it has of or owes to others of its network. */
+  readonly group: Group | 'all';
+  /** One for each of the totals that were asked for, in their order. */
+  readonly totals: readonly bigint[];
+}
+
+/** The totals of each tenant by asset and group, then of all tenants. Groups without anything are left out. */
+export function reportLines(tenants: readonly Tenant[], all: readonly LedgerTotals[]): ReportLine[] {
+  const own = tenants.flatMap((tenant) =>
+    ASSETS.flatMap((asset): ReportLine[] => {
+      const lines = GROUPS.map((group) => ({
+        ...{ tenant, asset, group },
+        totals: all.map((totals) => totals.of(tenant.id, group, asset)),
+      })).filter(({ totals }) => totals.some((total) => total !== 0n));
+      return lines.length === 0 ? [] : [...lines, { tenant, asset, group: 'all', totals: added(lines, all.length) }];
+    }),
+  );
+  return [...own, ...ASSETS.map((asset) => totalLine(own, asset, all.length))];
+}
+
+function totalLine(lines: readonly ReportLine[], asset: Asset, count: number): ReportLine {
+  const wanted = lines.filter((line) => line.asset === asset && line.group === 'all');
+  return { tenant: null, asset, group: 'all', totals: added(wanted, count) };
+}
+
+function added(lines: readonly Pick<ReportLine, 'totals'>[], count: number): bigint[] {
+  return Array.from({ length: count }, (_, index) =>
+    lines.reduce((sum, { totals }) => sum + (totals[index] ?? 0n), 0n),
+  );
+}
+
+/** True of every double-entry ledger: what one account has another has given. */
+export function addsUp(lines: readonly ReportLine[]): boolean {
+  return lines.every(({ tenant, totals }) => tenant !== null || totals.every((total) => total === 0n));
+}

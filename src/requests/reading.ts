@@ -1,0 +1,99 @@
+import { notFound } from '../core/errors.js';
+import { timeOfId, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import { bonuses } from '../db/entities/bonuses.js';
+import type { KeyResourceType } from '../db/entities/ledger.js';
+import { transfers } from '../db/entities/operations.js';
+import { payouts } from '../db/entities/payouts.js';
+import { requests } from '../db/entities/requests.js';
+import { statements } from '../db/entities/statements.js';
+
+/** What a request made: it has the request's id. */
+interface Made {
+  readonly type: KeyResourceType;
+  readonly operation: Operation;
+  readonly path: string;
+  /** What it was answered with, where the answer came. */
+  readonly status: 201 | 202;
+}
+
+/** What became of a request. */
+export interface FoundRequest {
+  readonly id: Uuid;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly resource: { readonly type: KeyResourceType; readonly id: Uuid } | null;
+  readonly createdAt: Instant;
+}
+
+export const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export function keptSince(now: Instant): Instant {
+  return instant(now - KEPT_DAYS * DAY_MS);
+}
+
+/**
+ * What became of a request of the caller's own member, where the token has one of the scopes that the request itself took.
+ * Throws not_found for every other. (docs/contract.md, Request ids)
+ */
+export async function readRequest(reader: Reader, caller: Caller, id: Uuid, now: Instant): Promise<FoundRequest> {
+  const { tenantId, memberId } = caller;
+  const [stored, made] = await Promise.all([
+    reader.find(requests, { id, tenantId, memberId }),
+    readMade(reader, caller, id),
+  ]);
+  const operation = stored?.operation ?? made?.operation;
+  const createdAt = instant(timeOfId(id));
+  if (!isShown(operation, caller) || createdAt < keptSince(now)) throw notFound();
+  if (stored === undefined) {
+    if (made === null) throw notFound();
+    const { type, path, status } = made;
+    return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
+  }
+  const { method, path, status, code, resourceType, resourceId } = stored;
+  const known = resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
+  // It was answered as unknown, and had done it.
+  const own = made === null ? null : { type: made.type, id };
+  return { id, method, path, status, code, resource: known ?? own, createdAt };
+}
+
+/** The id of what the request made, or had made before under its key; where nothing is known its own, which it would have. */
+export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
+  const stored = await reader.find(requests, { id, tenantId });
+  return stored?.resourceId ?? id;
+}
+
+function isShown(operation: string | undefined, { scopes }: Caller): boolean {
+  const permission: Permission | undefined = Object.entries(PERMISSIONS).find(([name]) => name === operation)?.[1];
+  return permission?.scopes.some((scope) => scopes.includes(scope)) ?? false;
+}
+
+async function readMade(reader: Reader, { tenantId, memberId }: Caller, id: Uuid): Promise<Made | null> {
+  const own = { id, tenantId, createdBy: memberId };
+  const [transfer, bonus, payout, statement] = await Promise.all([
+    reader.find(transfers, own),
+    // A bonus of a batch is made by no request.
+    reader.find(bonuses, { ...own, batchId: null }),
+    reader.find(payouts, own),
+    reader.find(statements, own),
+  ]);
+  if (transfer !== undefined) return { ...TRANSFER, status: statusOf(transfer) };
+  if (bonus !== undefined) return { ...BONUS, status: 201 };
+  if (payout !== undefined) return { ...PAYOUT, status: statusOf(payout) };
+  return statement === undefined ? null : { ...STATEMENT, status: 201 };
+}
+
+type MadeBy = Omit<Made, 'status'>;
+const TRANSFER: MadeBy = { type: 'transfer', operation: 'createTransfer', path: '/v1/transfers' };
+const BONUS: MadeBy = { type: 'bonus', operation: 'createBonus', path: '/v1/bonuses' };
+const PAYOUT: MadeBy = { type: 'payout', operation: 'createPayout', path: '/v1/payouts' };
+const STATEMENT: MadeBy = { type: 'statement', operation: 'readAccount', path: '/v1/statements' };
+
+function statusOf({ approvalsRequired }: { readonly approvalsRequired: number | null }): 201 | 202 {
+  return approvalsRequired === null ? 201 : 202;
+}

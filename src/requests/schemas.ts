@@ -1,0 +1,32 @@
+import { KEY_RESOURCE_TYPES } from '../db/entities/ledger.js';
+import { ERROR_CODES } from '../core/errors.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
+import { instantSchema, uuidSchema } from '../http/schemas.js';
+import { z } from '../http/zod.js';
+
+export const RequestSchema = z
+  .object({
+    id: uuidSchema.openapi({ description: 'The `Svc-Request-Id` of its answer.' }),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    path: z.string().openapi({ example: '/v1/transfers' }),
+    status: z.int().openapi({ description: 'What it was answered with.', example: 201 }),
+    code: z
+      .enum(ERROR_CODES as [string, ...string[]])
+      .nullable()
+      .openapi({ description: 'Of the error; null where it was answered with none.' }),
+    resource: z
+      .object({ type: z.enum(KEY_RESOURCE_TYPES), id: uuidSchema })
+      .nullable()
+      .openapi({ description: 'What it made, or its key had made before: also where it was answered with 503.' }),
+    created_at: instantSchema.openapi({ description: 'When it came.' }),
+  })
+  .openapi('Request');
+exampled(RequestSchema, {
+  id: EXAMPLE.id,
+  method: 'POST',
+  path: '/v1/transfers',
+  status: 201,
+  code: null,
+  resource: { type: 'transfer', id: EXAMPLE.id },
+  created_at: EXAMPLE.at,
+});

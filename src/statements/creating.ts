@@ -1,0 +1,100 @@
+import { assertStatementQuota } from '../access/quotas.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import type { Fingerprint } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import { type Clock, type Instant, instant } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { tenants } from '../db/entities/parties.js';
+import { type Statement, statements } from '../db/entities/statements.js';
+import { rangesWithin } from '../accounts/movements.js';
+import { assertSettled, totalsAt } from '../accounts/past-balances.js';
+import { readAccount } from '../accounts/reading.js';
+import type { Answer } from '../ledger/desk/types.js';
+import { makeOnce } from '../ledger/once.js';
+import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
+
+export interface CreatingParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** What a request may wait for the ledger in all. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Fixes what a statement says; its files are made behind it. Refusals are answers: invalid_field, not_found,
+ * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. Throws DatabaseUnavailable.
+ * (docs/contract.md, Statements)
+ */
+export function createStatement(
+  { database, clock, timeoutMs }: CreatingParts,
+  caller: Caller,
+  id: Uuid,
+  wanted: StatementRequest,
+  idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+): Promise<Answer<Statement>> {
+  const { tenantId } = caller;
+  const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
+  return makeOnce(database, request, timeoutMs, async (transaction) => {
+    const now = clock();
+    const figures = await readFigures(transaction, caller, wanted, now);
+    // The tenant's row is the lock of what it has stored.
+    await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    await assertStatementQuota(transaction, tenantId, figures.entryCount);
+    return newStatement(id, caller, wanted, figures, now);
+  });
+}
+
+type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
+
+async function readFigures(
+  transaction: Transaction,
+  caller: Caller,
+  { accountId, asset, from, to }: StatementRequest,
+  now: Instant,
+): Promise<Figures> {
+  assertPeriod({ from, to });
+  assertSettled('to', to, now);
+  const account = await readAccount(transaction, caller, accountId);
+  if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
+  const entryCount = await countWithin(transaction, accountId, from, to);
+  assertNotTooLong(entryCount);
+  const before = await totalsAt(transaction, [accountId], instant(from - 1));
+  const after = await totalsAt(transaction, [accountId], to);
+  const openingRaw = before.get(accountId)?.[asset] ?? 0n;
+  const closingRaw = after.get(accountId)?.[asset] ?? 0n;
+  return { openingRaw, closingRaw, entryCount: Number(entryCount) };
+}
+
+/** The account's entries are numbered without gaps: nobody has to count them. */
+async function countWithin(reader: Reader, accountId: Uuid, from: Instant, to: Instant): Promise<bigint> {
+  const ranges = await rangesWithin(reader, accountId, { from, to });
+  return ranges.reduce((sum, { first, last }) => (last === null || last < first ? sum : sum + last - first + 1n), 0n);
+}
+
+function newStatement(
+  id: Uuid,
+  { tenantId, memberId }: Caller,
+  { accountId, asset, from, to }: StatementRequest,
+  figures: Figures,
+  createdAt: Instant,
+): Statement {
+  return {
+    id,
+    tenantId,
+    accountId,
+    asset,
+    fromAt: from,
+    toAt: to,
+    ...figures,
+    status: 'preparing',
+    createdBy: memberId,
+    createdAt,
+    filesRun: 0,
+    leaseUntil: null,
+    madeAt: null,
+    movementCount: null,
+    csvBytes: null,
+    xlsxBytes: null,
+  };
+}

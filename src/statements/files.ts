@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs';
+import type { Clock } from '../core/instant.js';
+import { instant } from '../core/instant.js';
+import type { Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import { type Statement, type StatementFile, statementFiles, statements } from '../db/entities/statements.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { FileKind } from '../batches/files/open-sheet.js';
+import type { TablePaths } from '../batches/files/writing/table.js';
+
+/** Where the files of statements are kept: in pieces, as those of batches are. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
+
+const PIECE_BYTES = 64 * 1024;
+const PIECES_A_TRANSACTION = 16;
+const PIECES_A_DELETE = 256;
+
+/** Another process makes the same files. */
+export class MakingSuperseded extends Error {
+  override name = 'MakingSuperseded';
+}
+
+/** Takes the making of its files for so long, and what an earlier one left away. Null: another process was first. */
+export function claimStatement(
+  database: Database,
+  clock: Clock,
+  id: Uuid,
+  leaseMsOf: (statement: Statement) => number,
+): Promise<Statement | null> {
+  return transact(database, async (transaction) => {
+    const statement = await transaction.find(statements, { id }, { forUpdate: true });
+    const now = clock();
+    if (statement?.status !== 'preparing' || (statement.leaseUntil ?? 0) > now) return null;
+    await removePieces(transaction, id);
+    const claimed = { filesRun: statement.filesRun + 1, leaseUntil: instant(now + leaseMsOf(statement)) };
+    await transaction.execute(updateSql(statements, claimed, { id }));
+    return { ...statement, ...claimed };
+  });
+}
+
+/** Gives the making back: another process may begin at once. */
+export async function releaseStatement(database: Database, { id, filesRun }: Statement): Promise<void> {
+  await transact(database, (transaction) =>
+    transaction.execute(updateSql(statements, { leaseUntil: null }, { id, filesRun })),
+  );
+}
+
+/** Stores both files, a megabyte a transaction; with the last the statement is ready. Throws MakingSuperseded. */
+export async function storeFiles(
+  database: Database,
+  clock: Clock,
+  { id, filesRun }: Statement,
+  paths: TablePaths,
+  movementCount: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let rest: StatementFile[] = [];
+  const bytes = { csv: 0, xlsx: 0 };
+  for (const format of ['csv', 'xlsx'] as const) {
+    let number = 0;
+    const pieces: AsyncIterable<Buffer> = createReadStream(paths[format], { highWaterMark: PIECE_BYTES, signal });
+    for await (const content of pieces) {
+      bytes[format] += content.length;
+      rest.push({ statementId: id, format, number, content });
+      number += 1;
+      if (rest.length < PIECES_A_TRANSACTION) continue;
+      const full = rest;
+      await transact(database, (transaction) => storePieces(transaction, id, filesRun, full));
+      rest = [];
+    }
+  }
+  await transact(database, async (transaction) => {
+    await storePieces(transaction, id, filesRun, rest);
+    const made = { status: 'ready', madeAt: clock(), leaseUntil: null, movementCount } as const;
+    await transaction.execute(updateSql(statements, { ...made, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx }, { id }));
+  });
+}
+
+async function storePieces(
+  transaction: Transaction,
+  id: Uuid,
+  run: number,
+  pieces: readonly StatementFile[],
+): Promise<void> {
+  const statement = await transaction.find(statements, { id }, { forUpdate: true });
+  if (statement?.status !== 'preparing' || statement.filesRun !== run)
+    throw new MakingSuperseded('another process makes these files');
+  if (pieces.length > 0) await transaction.execute(insertSql(statementFiles, pieces));
+}
+
+/** In the transaction that says on the statement's row that they are gone. */
+export async function removePieces(transaction: Transaction, id: Uuid): Promise<void> {
+  const some = `DELETE FROM statement_files WHERE statement_id=${uuid.literal(id)} ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
+  while ((await transaction.execute(some)) === PIECES_A_DELETE);
+}
+
+/** The pieces of a file, read as they are taken. Throws where one is missing: it was removed meanwhile. */
+export async function* storedPieces(
+  reader: Reader,
+  statementId: Uuid,
+  format: FileKind,
+  size: number,
+  turn: () => Promise<() => void>,
+): AsyncGenerator<Buffer> {
+  for (let at = 0, number = 0; at < size; number += 1) {
+    const leave = await turn();
+    const piece = await reader.find(statementFiles, { statementId, format, number }).finally(leave);
+    if (piece === undefined) throw new Error('a piece of a stored file is gone');
+    at += piece.content.length;
+    yield piece.content;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { type Statement, statements } from '../db/entities/statements.js';
+import { columnList, literal } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { readVisible } from '../db/visible-list.js';
+import { assertAllowed } from '../accounts/access.js';
+import { readReach } from '../accounts/reachable.js';
+
+/** One of the tenant's statements. Throws not_found, authority_insufficient. */
+export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {
+  const member = literal(memberRoles, 'memberId', caller.memberId);
+  const [row] = await reader.query(
+    `SELECT r.role AS caller_role, ${columnList(statements, 's')} FROM statements s
+     LEFT JOIN member_roles r ON r.account_id=s.account_id AND r.member_id=${member}
+     WHERE s.id=${uuid.literal(id)} AND s.tenant_id=${uuid.literal(caller.tenantId)}`,
+  );
+  assertAllowed('readAccount', row);
+  return parseRow(statements, row);
+}
+
+/** Those of accounts in which the member has a role, newest first, those before `before`. */
+export async function listStatements(
+  reader: Reader,
+  { tenantId, memberId }: Caller,
+  accountId: Uuid | undefined,
+  before: TimePosition | null,
+  limit: number,
+): Promise<Page<Statement>> {
+  // As of operations: a stranger's account is as empty, and as quickly so, as one that does not exist.
+  if (accountId !== undefined) {
+    const reach = await readReach(reader, [{ tenantId, accountId }]);
+    if (!reach.owns(tenantId, accountId)) return { items: [], next: null };
+  }
+  const rows =
+    accountId === undefined
+      ? { index: 'tenant', within: [`t.tenant_id=${uuid.literal(tenantId)}`] }
+      : { index: 'account', within: [`t.account_id=${uuid.literal(accountId)}`] };
+  const shown = [
+    `l.tenant_id=${uuid.literal(tenantId)}`,
+    `EXISTS (SELECT 1 FROM member_roles r WHERE r.account_id=l.account_id
+       AND r.member_id=${literal(memberRoles, 'memberId', memberId)})`,
+  ];
+  return readVisible(reader, { table: statements, ...rows, shown }, before, limit);
+}

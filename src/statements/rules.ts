@@ -1,0 +1,31 @@
+import type { Amount } from '../core/amount.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+
+/** What somebody asks for: the movements of one asset of an account, dated from and to these moments, both included. */
+export interface StatementRequest {
+  readonly accountId: Uuid;
+  readonly asset: Amount['asset'];
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** Movements of the account in the period, whatever their asset: what a spreadsheet program still opens. */
+export const MAX_MOVEMENTS = 500_000;
+
+/** Throws invalid_field. */
+export function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
+  if (to < from) throw new ApiError(invalidField('to', 'before_from'));
+}
+
+/** Throws quota_exceeded: it would have more lines than a file may. */
+export function assertNotTooLong(movements: bigint): void {
+  if (movements <= BigInt(MAX_MOVEMENTS)) return;
+  const refusal: Refusal = {
+    code: 'quota_exceeded',
+    message: `the account has ${movements} movements in the period, and a statement at most ${MAX_MOVEMENTS}`,
+    details: { quota: 'movements', used: movements.toString(), limit: String(MAX_MOVEMENTS) },
+  };
+  throw new ApiError(refusal);
+}

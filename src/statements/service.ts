@@ -1,0 +1,56 @@
+import { notFound } from '../core/errors.js';
+import { FairQueue } from '../core/fair-queue.js';
+import type { Fingerprint } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import type { Page, TimePosition } from '../core/pages.js';
+import type { Caller } from '../core/permissions.js';
+import type { Statement } from '../db/entities/statements.js';
+import type { FileKind } from '../batches/files/open-sheet.js';
+import type { Answer } from '../ledger/desk/types.js';
+import { createStatement, type CreatingParts } from './creating.js';
+import { storedPieces } from './files.js';
+import { listStatements, readStatement } from './reading.js';
+import type { StatementRequest } from './rules.js';
+
+/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+const PIECES_AT_A_TIME = 4;
+const NEVER = new AbortController().signal;
+
+/** What the API does with statements. Reading throws not_found, authority_insufficient. */
+export class Statements {
+  private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
+
+  constructor(private readonly parts: CreatingParts) {}
+
+  /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
+  create(
+    caller: Caller,
+    id: Uuid,
+    wanted: StatementRequest,
+    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  ): Promise<Answer<Statement>> {
+    return createStatement(this.parts, caller, id, wanted, idempotency);
+  }
+
+  read(caller: Caller, id: Uuid): Promise<Statement> {
+    return readStatement(this.parts.database.reader, caller, id);
+  }
+
+  list(
+    caller: Caller,
+    accountId: Uuid | undefined,
+    before: TimePosition | null,
+    limit: number,
+  ): Promise<Page<Statement>> {
+    return listStatements(this.parts.database.reader, caller, accountId, before, limit);
+  }
+
+  /** Its file, read as it is taken. Throws not_found too where there is none. */
+  async file(caller: Caller, id: Uuid, format: FileKind): Promise<AsyncIterable<Buffer>> {
+    const { reader } = this.parts.database;
+    const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
+    const size = format === 'csv' ? csvBytes : xlsxBytes;
+    if (size === null) throw notFound();
+    return storedPieces(reader, id, format, size, () => this.pieces.enter(caller.tenantId, NEVER));
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { resetClock } from '../../src/accounts/clock.js';
+import { totalsAt } from '../../src/accounts/past-balances.js';
+import { ASSETS } from '../../src/core/amount.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { entries } from '../../src/db/entities/ledger.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, list, object, openBank, text, walk } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, fund, makeAccount, makeTenant, openDesk, TEST_ACTOR } from '../support/world.js';
+
+const START = Date.parse('2032-05-01T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+describe('GET /v1/accounts/{account_id}/balances?at=', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let now: Instant;
+  let payer: Account;
+  let person: Account;
+
+  const ask = (account: Pick<Account, 'id'>, at: string, options = {}): ReturnType<Bank['request']> =>
+    bank.request('GET', `/v1/accounts/${account.id}/balances?at=${encodeURIComponent(at)}`, options);
+  const totals = async (account: Pick<Account, 'id'>, at: Instant): Promise<Record<string, string>> => {
+    const { json } = answered(await ask(account, toRfc3339(at)), 200);
+    assert.deepEqual([json.account_id, json.as_of], [account.id, toRfc3339(at)]);
+    return Object.fromEntries(
+      list(json.balances).map((one) => {
+        assert.deepEqual(Object.keys(one).sort(), ['asset', 'total']);
+        return [text(one.asset), text(one.total)];
+      }),
+    );
+  };
+  const movementsOf = (account: Account): Promise<Json[]> =>
+    walk(bank, `/v1/accounts/${account.id}/movements?limit=100`);
+
+  /** What the movements up to then add up to. */
+  function added(movements: readonly Json[], at: Instant): Record<string, string> {
+    const sums: Record<string, bigint> = { COPM: 0n, DUSD: 0n };
+    for (const { kind, amount, created_at: created } of movements) {
+      const { raw, asset } = object(amount);
+      if (text(created) > toRfc3339(at)) continue;
+      sums[text(asset)]! += text(kind).endsWith('_in') ? BigInt(text(raw)) : -BigInt(text(raw));
+    }
+    return Object.fromEntries(Object.entries(sums).map(([asset, sum]) => [asset, sum.toString()]));
+  }
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(START);
+    api = await startTestApi(db, {}, { clock: () => now });
+    bank = await openBank(api);
+    payer = await bank.account();
+    person = await bank.account({ type: 'person' });
+    for (let step = 0; step < 60; step += 1) {
+      now = instant(START + Math.trunc(step / 3));
+      const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
+      if (step < 5 || step % 7 === 0) await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
+      else await bank.sent({ from: payer, to: person, raw: LEAST + BigInt(step), asset });
+    }
+    now = instant(START + HOUR_MS);
+  });
+  after(() => api.stop());
+  afterEach(() => assertLedgerSound(db.database));
+
+  it('tells at every moment what the movements up to and at it add up to', async () => {
+    for (const account of [payer, person]) {
+      const movements = await movementsOf(account);
+      for (let offset = -2; offset < 25; offset += 1) {
+        const at = instant(START + offset);
+        assert.deepEqual(await totals(account, at), added(movements, at));
+      }
+    }
+  });
+
+  it('is the total after the last movement by then, and the present total at the end', async () => {
+    const [last] = await movementsOf(payer);
+    const { raw, asset } = object(last?.total_after);
+    const at = await totals(payer, instant(START + HOUR_MS / 2));
+    assert.equal(at[text(asset)], raw);
+    const present = list(answered(await bank.get(`/v1/accounts/${payer.id}/balances`), 200).json.balances);
+    assert.deepEqual(at, Object.fromEntries(present.map((one) => [text(one.asset), text(one.total)])));
+  });
+
+  it('shows on each movement the total of its asset after it', async () => {
+    const running: Record<string, bigint> = { COPM: 0n, DUSD: 0n };
+    for (const { kind, amount, total_after: after } of (await movementsOf(payer)).reverse()) {
+      const { raw, asset } = object(amount);
+      running[text(asset)]! += text(kind).endsWith('_in') ? BigInt(text(raw)) : -BigInt(text(raw));
+      assert.deepEqual(after, { raw: running[text(asset)]!.toString(), asset });
+    }
+  });
+
+  it('does not change, whatever is posted later', async () => {
+    const at = instant(now - 15_000);
+    const before = await totals(payer, at);
+    await bank.fund(payer, { raw: 1n, asset: 'COPM' });
+    assert.deepEqual(await totals(payer, at), before);
+  });
+
+  it('reads any date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
+    const { json } = answered(await ask(payer, '2032-05-01T07:00:00.0029-05:00'), 200);
+    assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
+  });
+
+  for (const at of ['', 'x', '0', '2032-05-01', '2032-05-01T12:00:00', '2032-13-01T00:00:00Z', '1746100800000'])
+    it(`refuses ${JSON.stringify(at)}, which is no date-time`, async () => {
+      const { details } = answered(await ask(payer, at), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], ['at', 'not_a_date_time']);
+    });
+
+  it('refuses the future, the last 15 seconds, and what lies before the opening', async () => {
+    const reason = async (at: number): Promise<unknown> =>
+      answered(await ask(payer, toRfc3339(instant(at))), 400, 'invalid_field').details?.reason;
+    assert.equal(await reason(now + 1), 'in_the_future');
+    assert.equal(await reason(now), 'too_recent');
+    assert.equal(await reason(now - 14_999), 'too_recent');
+    assert.equal(await reason(payer.createdAt - 1), 'before_opening');
+    assert.equal(await reason(0), 'before_opening');
+    assert.deepEqual(await totals(payer, payer.createdAt), { COPM: '0', DUSD: '0' });
+    const twice = `/v1/accounts/${payer.id}/balances?at=${toRfc3339(instant(START))}&at=${toRfc3339(instant(START))}`;
+    answered(await bank.get(twice), 400, 'invalid_field');
+  });
+
+  it('answers 404 for an account that is foreign, missing or no id, all alike, and 403 without a role', async () => {
+    const foreign = await (await openBank(api)).account();
+    const at = toRfc3339(instant(START));
+    const missing = answered(await ask({ id: randomUUID() as Account['id'] }, at), 404, 'not_found').text;
+    for (const id of [foreign.id, 'x'] as Account['id'][])
+      assert.equal(answered(await ask({ id }, at), 404, 'not_found').text, missing);
+    const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    answered(await ask(payer, at, { token: await bank.issue(nobody) }), 403, 'authority_insufficient');
+    answered(await ask(payer, at, { token: await bank.issue(nobody, ['transfers']) }), 401, 'insufficient_scope');
+  });
+
+  it('counts by their dates the movements of an account whose time an operator has let begin anew', async () => {
+    const aheadMs = 2 * HOUR_MS;
+    const desks = [openDesk(db.database), openDesk(db.database, {}, () => instant(systemClock() + aheadMs))] as const;
+    const tenant = await makeTenant(db.database);
+    const account = await makeAccount({ database: db.database, desk: desks[0].desk }, tenant);
+    const guard = new ClockGuard({
+      lookup: db.database.lookup,
+      clock: systemClock,
+      bounds: CLOCK_BOUNDS,
+      observer: { compared: () => undefined, strayed: () => undefined },
+    });
+    const parts = { database: db.database, clock: systemClock, guard };
+    for (const { desk } of [desks[0], desks[1], desks[0]]) {
+      for (const { id } of await db.database.reader.select(accounts, { tenantId: tenant.tenant.id }))
+        await resetClock(parts, id, { reason: 'a clock was wrong', actor: TEST_ACTOR });
+      for (const asset of ASSETS) await fund({ database: db.database, desk }, account, { raw: 7n, asset });
+    }
+    const own = await db.database.reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });
+    const [first, middle, last] = [own[0]!, own[2]!, own[5]!];
+    assert(last.createdAt < middle.createdAt && first.createdAt <= last.createdAt);
+    for (const at of own.flatMap(({ createdAt }) => [createdAt - 1, createdAt, createdAt + 1])) {
+      const found = (await totalsAt(db.database.reader, [account.id, payer.id], instant(at))).get(account.id)!;
+      const dated = own.filter(({ createdAt }) => createdAt <= at);
+      for (const asset of ASSETS)
+        assert.equal(
+          found[asset],
+          dated.reduce((sum, one) => sum + (one.asset === asset ? one.raw : 0n), 0n),
+        );
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { parse } from 'csv-parse/sync';
+import { type Clock, instant, type Instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { SETTLED_AFTER_MS } from '../../src/ledger/clock-guard.js';
+import { StatementMaker } from '../../src/statements/making.js';
+import { askStatement, statementOf } from '../statements/support.js';
+import { startTestApi } from '../support/api.js';
+import { answered, type Bank, type Json, LEAST, list, object, openBank, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+export interface StatementsCampaign {
+  readonly db: TestDatabase;
+  readonly accounts: number;
+  /** Statements of random accounts and periods, each compared with the balances of its moments. */
+  readonly statements: number;
+  /** Who send transfers all the while. */
+  readonly clients: number;
+  /** How much faster than the real one the service's clock goes. */
+  readonly speed: number;
+}
+
+const ASKED_AT_ONCE = 8;
+const POLL_MS = 50;
+const ASSETS = ['COPM', 'DUSD'] as const;
+
+interface Checked {
+  readonly account: Account;
+  readonly asset: string;
+  readonly at: Instant;
+  readonly total: unknown;
+}
+
+/**
+ * While money moves between the accounts, statements of random ones and random periods that have just become settled: opening,
+ * movements and closing agree with each other and with the balances read at those moments, then and once more at the end.
+ */
+export async function statementsCampaign(wanted: StatementsCampaign): Promise<string> {
+  const { db, speed, statements, clients } = wanted;
+  const began = systemClock();
+  const clock: Clock = speed === 1 ? systemClock : () => instant(began + (systemClock() - began) * speed);
+  const api = await startTestApi(db, {}, { clock });
+  try {
+    const bank = await openBank(api);
+    const funds = { COPM: 10_000n * LEAST, DUSD: 10_000n * LEAST };
+    const accounts: Account[] = [];
+    while (accounts.length < wanted.accounts) accounts.push(await bank.account({ funds }));
+    const state = { isOver: false, moved: 0 };
+    const load = Promise.all(Array.from({ length: clients }, () => send(bank, accounts, state)));
+    const making = make({ database: db.database, clock }, state);
+    await passes(clock, (SETTLED_AFTER_MS * 3) / 2);
+    const checked: Checked[] = [];
+    let left = statements;
+    const ask = async (): Promise<void> => {
+      while (left-- > 0) checked.push(...(await check(bank, accounts, instant(began), clock)));
+    };
+    await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask)).finally(() => (state.isOver = true));
+    await Promise.all([load, making]);
+    for (const { account, asset, at, total } of checked) assert.equal(await totalAt(bank, account, asset, at), total);
+    await assertLedgerSound(db.database);
+    return `${statements} statements of ${accounts.length} accounts while ${state.moved} transfers moved: each closing and opening balance is the one read at that moment, then and at the end`;
+  } finally {
+    await api.stop();
+  }
+}
+
+async function send(
+  bank: Bank,
+  accounts: readonly Account[],
+  state: { isOver: boolean; moved: number },
+): Promise<void> {
+  while (!state.isOver) {
+    const [from, to] = [anyOf(accounts), anyOf(accounts)];
+    if (from.id === to.id) continue;
+    const { status } = await bank.send({ from, to, raw: LEAST, asset: anyOf(ASSETS) });
+    assert(status === 201 || status === 422, String(status));
+    if (status === 201) state.moved += 1;
+  }
+}
+
+/** As the sweeps of two workers do. */
+async function make(
+  parts: ConstructorParameters<typeof StatementMaker>[0],
+  state: { readonly isOver: boolean },
+): Promise<void> {
+  const { signal } = new AbortController();
+  const makers = (['short', 'short', 'long'] as const).map((length) => new StatementMaker(parts, length));
+  await Promise.all(
+    makers.map(async (maker) => {
+      while (!state.isOver) if (!(await maker.makeNext(signal))) await pause(POLL_MS);
+    }),
+  );
+}
+
+async function check(bank: Bank, accounts: readonly Account[], began: Instant, clock: Clock): Promise<Checked[]> {
+  const account = anyOf(accounts);
+  const asset = anyOf(ASSETS);
+  // As near to the present as may be, half of the times: there what is on its way would be missed.
+  const latest = clock() - SETTLED_AFTER_MS;
+  const earliest = Math.max(began, account.createdAt);
+  const within = (): number => earliest + Math.floor(Math.random() * (latest - earliest));
+  const to = instant(Math.random() < 0.5 ? latest : within());
+  const from = instant(Math.min(to, within()));
+  const made = answered(await askStatement(bank, { account, from, to, asset }), 201).json;
+  const opening = object(made.opening_balance).raw;
+  const closing = object(made.closing_balance).raw;
+  const before = instant(from - 1);
+  if (before >= account.createdAt) assert.equal(await totalAt(bank, account, asset, before), opening);
+  assert.equal(await totalAt(bank, account, asset, to), closing);
+  await assertFile(bank, made, [opening, closing]);
+  return [{ account, asset, at: to, total: closing }];
+}
+
+async function assertFile(bank: Bank, { id }: Json, [opening, closing]: readonly unknown[]): Promise<void> {
+  while ((await statementOf(bank, id)).status !== 'ready') await pause(POLL_MS);
+  const { bytes } = answered(await bank.get(`/v1/statements/${text(id)}/file`), 200);
+  const [, first = [], ...rest] = parse(bytes, { bom: true }) as string[][];
+  const last = rest.pop() ?? [];
+  assert.deepEqual([first[4], last[4]], [opening, closing]);
+  let balance = BigInt(text(opening));
+  for (const [, , into, out, after] of rest) {
+    balance += BigInt(into || 0) - BigInt(out || 0);
+    assert.equal(after, balance.toString());
+  }
+  assert.equal(balance.toString(), closing);
+}
+
+async function totalAt(bank: Bank, { id }: Account, asset: string, at: Instant): Promise<unknown> {
+  const { json } = answered(await bank.get(`/v1/accounts/${id}/balances?at=${toRfc3339(at)}`), 200);
+  return list(json.balances).find((one) => one.asset === asset)?.total;
+}
+
+async function passes(clock: Clock, ms: number): Promise<void> {
+  for (const until = clock() + ms; clock() < until;) await pause(POLL_MS);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function anyOf<T>(all: readonly T[]): T {
+  return all[Math.floor(Math.random() * all.length)]!;
+}

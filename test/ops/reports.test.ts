@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import { addMember } from '../../src/access/members.js';
+import { addTenant } from '../../src/access/tenants.js';
+import { openAccount } from '../../src/accounts/opening.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { move, testKind } from '../support/kinds.js';
+import { assertLedgerSound, fund, openDesk, TEST_ACTOR, type WatchedDesk } from '../support/world.js';
+import { type Ran, run } from './ops.js';
+
+type Line = Readonly<Record<string, unknown>>;
+
+describe('npm run ops -- reports', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let now: Instant;
+  let desk: WatchedDesk['desk'];
+  /** Of two tenants of a network. */
+  let own: Account[];
+  const names = [`first ${randomUUID()}`, `=second ${randomUUID()}`] as const;
+  /** Two months ago, and its last moment, by the zone that is usual. */
+  const month = toRfc3339(instant(Date.now() - 62 * 86_400_000)).slice(0, 7);
+  const inMonth = (day: number): Instant => instant(Date.parse(`${month}-${String(day).padStart(2, '0')}T12:00:00Z`));
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(inMonth(1) - 40 * 86_400_000);
+    desk = openDesk(db.database, {}, () => now).desk;
+    own = [];
+    for (const name of names) {
+      const described = { name, network: 'reports', timeZone: 'America/Bogota' };
+      const tenant = await addTenant(db.database, () => now, described, TEST_ACTOR);
+      const owner = await addMember(db.database, () => now, tenant.id, 'owner', TEST_ACTOR);
+      const wanted = { tenantId: tenant.id, type: 'business', name: 'A', alias: null, phone: null } as const;
+      const grants = [{ memberId: owner.id, role: 'owner' as const }];
+      own.push(await openAccount(db.database, () => now, { ...wanted, grants }, TEST_ACTOR));
+    }
+    const parts = { database: db.database, desk };
+    await fund(parts, own[0]!, { raw: 1_000n, asset: 'COPM' });
+    now = inMonth(10);
+    await fund(parts, own[1]!, { raw: 9_007_199_254_740_993n, asset: 'DUSD' });
+    await pay(300n);
+    now = instant(inMonth(10) + 40 * 86_400_000);
+    await pay(200n);
+    now = systemClock();
+  });
+  afterEach(() => assertLedgerSound(db.database));
+
+  async function pay(raw: bigint): Promise<void> {
+    const { outcome } = await desk.submit(testKind, move({ from: own[0]!, to: own[1]!, raw }));
+    assert(outcome.done);
+  }
+
+  const ops = (...args: readonly string[]): Promise<Ran> => run('src/ops/main.js', args, { MYSQL_URL: db.url });
+  const json = async (...args: readonly string[]): Promise<Line[]> => {
+    const { code, stdout, stderr } = await ops('reports', ...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as Line[];
+  };
+  const rawOf = (amount: unknown): string => (amount as { raw: string }).raw;
+  /** `accounts COPM` and what it is, of one tenant or of all. */
+  const totals = (lines: readonly Line[], tenant: string, name: string): Record<string, string> =>
+    Object.fromEntries(
+      lines
+        .filter((line) => line.tenant === tenant)
+        .map((line) => [`${String(line.accounts)} ${String(line.asset)}`, rawOf(line[name])]),
+    );
+
+  it('trial-balance tells what each tenant has, and that all together is zero', async () => {
+    const lines = await json('trial-balance');
+    assert.deepEqual(totals(lines, names[0], 'total'), {
+      'accounts COPM': '500',
+      'pay_in COPM': '-1000',
+      'all COPM': '-500',
+    });
+    assert.deepEqual(totals(lines, names[1], 'total'), {
+      'accounts COPM': '500',
+      'all COPM': '500',
+      'accounts DUSD': '9007199254740993',
+      'pay_in DUSD': '-9007199254740993',
+      'all DUSD': '0',
+    });
+    assert.deepEqual(totals(lines, 'all tenants', 'total'), { 'all COPM': '0', 'all DUSD': '0' });
+  });
+
+  it('trial-balance --at tells the same of a past moment', async () => {
+    const lines = await json('trial-balance', '--at', toRfc3339(instant(inMonth(10) - 1)));
+    assert.deepEqual(totals(lines, names[0], 'total'), {
+      'accounts COPM': '1000',
+      'pay_in COPM': '-1000',
+      'all COPM': '0',
+    });
+    assert.deepEqual(totals(lines, names[1], 'total'), {});
+    const present = await json('trial-balance', '--at', toRfc3339(instant(systemClock() - 20_000)));
+    assert.deepEqual(present, await json('trial-balance'));
+  });
+
+  it('closing tells what there was when the month began and when it ended', async () => {
+    const lines = await json('closing', '--month', month);
+    const of = (name: string): Record<string, string> => totals(lines, names[0], name);
+    assert.deepEqual(of('opening'), { 'accounts COPM': '1000', 'pay_in COPM': '-1000', 'all COPM': '0' });
+    assert.deepEqual(of('change'), { 'accounts COPM': '-300', 'pay_in COPM': '0', 'all COPM': '-300' });
+    assert.deepEqual(of('closing'), { 'accounts COPM': '700', 'pay_in COPM': '-1000', 'all COPM': '-300' });
+    for (const name of ['opening', 'change', 'closing'])
+      assert.deepEqual(totals(lines, 'all tenants', name), { 'all COPM': '0', 'all DUSD': '0' });
+  });
+
+  it('print only one tenant, as a table, or as CSV in which no formula runs', async () => {
+    const lines = await json('trial-balance', '--tenant', names[1]);
+    assert.deepEqual([...new Set(lines.map(({ tenant }) => tenant))], [names[1]]);
+    const { code, stdout } = await ops('reports', 'trial-balance', '--tenant', names[1], '--csv');
+    assert.equal(code, 0);
+    const [header, ...rows] = parse(stdout) as string[][];
+    assert.deepEqual(header, ['tenant', 'tenant_id', 'asset', 'accounts', 'total']);
+    assert.deepEqual(
+      rows.map(([tenant, , asset, accounts, total]) => [tenant, asset, accounts, total]),
+      [
+        [`'${names[1]}`, 'COPM', 'accounts', '500'],
+        [`'${names[1]}`, 'COPM', 'all', '500'],
+        [`'${names[1]}`, 'DUSD', 'accounts', '9007199254740993'],
+        [`'${names[1]}`, 'DUSD', 'pay_in', '-9007199254740993'],
+        [`'${names[1]}`, 'DUSD', 'all', '0'],
+      ],
+    );
+    const table = await ops('reports', 'closing', '--month', month);
+    assert.equal(table.code, 0, table.stderr);
+    assert.match(table.stdout, /all tenants/);
+  });
+
+  it('fail where the totals are not zero', async () => {
+    const damage = (raw: number): Promise<number> =>
+      db.change(`UPDATE balances SET available=available+(${raw}) WHERE asset='COPM' AND overdraft=0 LIMIT 1`);
+    await damage(1);
+    const { code, stderr } = await ops('reports', 'trial-balance');
+    await damage(-1);
+    assert.deepEqual([code, /not zero/.test(stderr)], [1, true]);
+  });
+
+  for (const [args, message] of [
+    [['closing'], /--month is required/],
+    [['closing', '--month', '2026-13'], /2026-13 is no month/],
+    [['closing', '--month', '2999-01'], /not long enough ago/],
+    [['closing', '--month', '2026-01', '--time-zone', 'Mars/Olympus'], /there is no zone/],
+    [['trial-balance', '--at', '2026-01-01'], /is no time/],
+    [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /not long enough ago/],
+  ] as const)
+    it(`refuse ${args.join(' ')}`, async () => {
+      const { code, stderr, stdout } = await ops('reports', ...args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, message);
+    });
+
+  it('say that there is no such tenant', async () => {
+    const { code, stderr } = await ops('reports', 'trial-balance', '--tenant', 'nobody');
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no tenant nobody/);
+  });
+});

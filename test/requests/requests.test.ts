@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember, grantRole } from '../../src/access/members.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { requests, type StoredRequest } from '../../src/db/entities/requests.js';
+import { insertSql } from '../../src/db/statements.js';
+import { KEPT_DAYS, readRequest } from '../../src/requests/reading.js';
+import { removeOldRequests } from '../../src/requests/sweeps.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  openBank,
+  text,
+  transferBody,
+} from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { payoutBody } from '../payouts/support.js';
+
+const DAY_MS = 86_400_000;
+
+describe('GET /v1/requests/{request_id}', function () {
+  this.timeout(30_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let payer: Account;
+  let ana: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+    ana = await bank.account();
+  });
+  after(() => api.stop());
+  afterEach(() => assertLedgerSound(db.database));
+
+  const idOf = ({ headers }: TestAnswer): string => text(headers.get('svc-request-id'));
+  const ask = (id: string, token = bank.token): Promise<TestAnswer> =>
+    bank.request('GET', `/v1/requests/${id}`, { token });
+  /** What is told once it is written. */
+  const told = async (answer: TestAnswer, token = bank.token): Promise<Json> => {
+    for (let tries = 0; ; tries += 1) {
+      const found = await ask(idOf(answer), token);
+      if (found.status === 200 || tries === 40) {
+        const { id, created_at: at, ...rest } = answered(found, 200).json;
+        assert.equal(id, idOf(answer));
+        assert(Math.abs(Date.parse(text(at)) - Date.now()) < 20_000);
+        return rest;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const post = (path: string, body: unknown, options = {}): Promise<TestAnswer> =>
+    bank.request('POST', path, { body, ...options });
+  const transfer = (raw = LEAST): Json => transferBody({ from: payer, to: ana, raw });
+  const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
+
+  it('tells at once what made a transfer, a bonus, a payout; nothing was written for it', async () => {
+    const bonus = { source_account: payer.id, recipient: { account_id: ana.id }, amount: transfer().amount };
+    const before = await stored();
+    for (const [path, type, body] of [
+      ['/v1/transfers', 'transfer', transfer()],
+      ['/v1/bonuses', 'bonus', bonus],
+      ['/v1/payouts', 'payout', payoutBody({ from: payer })],
+    ] as const) {
+      const answer = answered(await post(path, body), 201);
+      const { created_at: _, ...found } = answered(await ask(idOf(answer)), 200).json;
+      const resource = { type, id: answer.json.id };
+      assert.deepEqual(found, { id: idOf(answer), method: 'POST', path, status: 201, code: null, resource });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(await stored(), before);
+  });
+
+  it('tells 202 of what waits for approval', async () => {
+    const policy = { threshold: (5n * LEAST).toString(), approvals: 1 };
+    const path = `/v1/accounts/${payer.id}/approval_policies/COPM`;
+    answered(await bank.request('PUT', path, { body: policy }), 200);
+    const answer = answered(await post('/v1/transfers', transfer(5n * LEAST)), 202);
+    assert.equal((await told(answer)).status, 202);
+    answered(await bank.request('POST', `/v1/transfers/${text(answer.json.id)}/cancel`), 200);
+    answered(await bank.request('DELETE', path), 204);
+  });
+
+  it('tells a refusal with its code, and a replay with what the key had made', async () => {
+    const common = { method: 'POST', path: '/v1/transfers' };
+    const poor = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
+    assert.deepEqual(await told(poor), { ...common, status: 422, code: poor.code, resource: null });
+    const bad = answered(await post('/v1/transfers', {}), 400, 'missing_field');
+    assert.deepEqual(await told(bad), { ...common, status: 400, code: 'missing_field', resource: null });
+    const key = randomUUID();
+    const first = answered(await post('/v1/transfers', transfer(), { key }), 201);
+    const again = answered(await post('/v1/transfers', transfer(), { key }), 200);
+    const resource = { type: 'transfer', id: first.json.id };
+    assert.deepEqual(await told(again), { ...common, status: 200, code: null, resource });
+    const other = answered(await post('/v1/transfers', transfer(LEAST + 1n), { key }), 409, 'idempotency_key_reused');
+    assert.deepEqual(await told(other), { ...common, status: 409, code: 'idempotency_key_reused', resource: null });
+  });
+
+  it('tells acts on a resource by their path, in which nothing stands but ids', async () => {
+    const { id } = answered(await post('/v1/transfers', transfer()), 201).json;
+    const act = answered(
+      await bank.request('POST', `/v1/transfers/${text(id)}/approve`),
+      403,
+      'authority_insufficient',
+    );
+    const path = `/v1/transfers/${text(id)}/approve`;
+    const refused = { status: 403, code: 'authority_insufficient', resource: null };
+    assert.deepEqual(await told(act), { method: 'POST', path, ...refused });
+    const strange = await bank.request('POST', '/v1/transfers/a-name-and-a-phone/approve');
+    assert.equal((await told(answered(strange, 404, 'not_found'))).path, '/v1/transfers/{id}/approve');
+    const alias = await bank.request('PUT', `/v1/accounts/${ana.id}/alias`, { body: { alias: '$told' } });
+    assert.equal((await told(answered(alias, 200))).method, 'PUT');
+  });
+
+  it('knows nothing of reads, of unknown paths, and of ids of nobody', async () => {
+    const read = await bank.get('/v1/transfers');
+    const unknown = await bank.request('POST', '/v1/nothing');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const missing = answered(await ask(randomUUID()), 404, 'not_found').text;
+    for (const id of [idOf(read), idOf(unknown), newId(), 'x', '', `${randomUUID()}x`])
+      assert.equal((await ask(id)).status, 404, id);
+    assert.equal((await ask(idOf(read))).text, missing);
+  });
+
+  it('shows a request to nobody but its own member, in no other tenant, by a token with a scope that it took', async () => {
+    const made = answered(await post('/v1/transfers', transfer()), 201);
+    const refused = answered(await post('/v1/transfers', transfer(10n ** 9n)), 422, 'insufficient_funds');
+    await told(refused);
+    const missing = answered(await ask(randomUUID()), 404, 'not_found').text;
+    const { tenant, owner } = bank.tenant;
+    const colleague = await addMember(db.database, systemClock, tenant.id, randomUUID(), TEST_ACTOR);
+    await grantRole(db.database, systemClock, colleague, payer.id, 'owner', TEST_ACTOR);
+    const tokens = [
+      (await openBank(api)).token,
+      await bank.issue(colleague),
+      await bank.issue(owner, ['read', 'lookup', 'bonuses', 'payouts', 'webhooks']),
+    ];
+    for (const token of tokens)
+      for (const answer of [made, refused])
+        assert.equal(answered(await ask(idOf(answer), token), 404, 'not_found').text, missing);
+    for (const answer of [made, refused])
+      answered(await ask(idOf(answer), await bank.issue(owner, ['transfers'])), 200);
+  });
+
+  it('says of a request that was answered as unknown what it had made all the same', async () => {
+    const made = answered(await post('/v1/transfers', transfer()), 201);
+    const { tenant, owner } = bank.tenant;
+    const id = idOf(made) as Uuid;
+    const row: StoredRequest = {
+      ...{ id, tenantId: tenant.id, memberId: owner.id, operation: 'createTransfer', method: 'POST' },
+      ...{ path: '/v1/transfers', status: 503, code: 'ledger_unavailable', resourceType: null, resourceId: null },
+    };
+    await db.sql(insertSql(requests, [row]));
+    const { status, code, resource } = answered(await ask(id), 200).json;
+    assert.deepEqual([status, code, resource], [503, 'ledger_unavailable', { type: 'transfer', id: made.json.id }]);
+  });
+
+  it('forgets a request after 30 days, and the sweeper removes what it had written', async () => {
+    const made = answered(await post('/v1/transfers', transfer()), 201);
+    const refused = answered(await post('/v1/transfers', {}), 400, 'missing_field');
+    await told(refused);
+    const { tenant, owner } = bank.tenant;
+    const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'x', scopes: ['transfers'] as const };
+    const at = (days: number): Promise<unknown> =>
+      readRequest(db.database.reader, caller, idOf(made) as Uuid, instant(systemClock() + days * DAY_MS));
+    await at(KEPT_DAYS - 1);
+    await assert.rejects(() => at(KEPT_DAYS + 1), { name: 'ApiError' });
+    assert.equal(await removeOldRequests(db.database, instant(systemClock() - DAY_MS)), false);
+    await told(refused);
+    assert.equal(await removeOldRequests(db.database, instant(systemClock() + DAY_MS)), false);
+    assert.equal(await stored(), 0);
+    answered(await ask(idOf(refused)), 404, 'not_found');
+    answered(await ask(idOf(made)), 200);
+  });
+
+  it('finds in the lists what a request made', async () => {
+    const key = randomUUID();
+    const made = answered(await post('/v1/transfers', transfer(), { key }), 201);
+    const again = answered(await post('/v1/transfers', transfer(), { key }), 200);
+    await told(again);
+    const found = async (query: string): Promise<unknown[]> =>
+      list(answered(await bank.get(`/v1/transfers?${query}`), 200).json.items).map(({ id }) => id);
+    for (const id of [idOf(made), idOf(again)])
+      for (const more of ['', `&idempotency_key=${key}`, `&destination_account=${ana.id}`])
+        assert.deepEqual(await found(`request_id=${id}${more}`), [made.json.id]);
+    for (const query of [
+      `request_id=${randomUUID()}`,
+      `request_id=${idOf(made)}&idempotency_key=${randomUUID()}`,
+      `request_id=${idOf(made)}&destination_account=${payer.id}`,
+      `request_id=${idOf(made)}&status=expired`,
+    ])
+      assert.deepEqual(await found(query), []);
+    const stranger = await openBank(api);
+    const { json } = answered(await stranger.get(`/v1/transfers?request_id=${idOf(made)}`), 200);
+    assert.deepEqual(json, { items: [], next_cursor: null });
+    answered(await bank.get('/v1/bonuses?request_id=x'), 400, 'invalid_field');
+    assert.deepEqual(answered(await bank.get(`/v1/bonuses?request_id=${idOf(made)}`), 200).json.items, []);
+    assert.equal((await db.sql(`SELECT id FROM requests WHERE id=${idLiteral(idOf(made))}`)).length, 0);
+  });
+});

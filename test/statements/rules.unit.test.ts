@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { ApiError } from '../../src/core/errors.js';
+import { instant } from '../../src/core/instant.js';
+import { assertNotTooLong, assertPeriod, MAX_MOVEMENTS } from '../../src/statements/rules.js';
+
+describe('what a statement may be of', () => {
+  it('is a period that does not end before it begins; one moment is one', () => {
+    assertPeriod({ from: instant(5), to: instant(5) });
+    assert.throws(() => assertPeriod({ from: instant(5), to: instant(4) }), ApiError);
+  });
+
+  it('is so many movements as a spreadsheet program still opens, and not one more', () => {
+    assertNotTooLong(BigInt(MAX_MOVEMENTS));
+    assert.throws(
+      () => assertNotTooLong(BigInt(MAX_MOVEMENTS) + 1n),
+      (thrown) =>
+        thrown instanceof ApiError &&
+        thrown.refusal.code === 'quota_exceeded' &&
+        JSON.stringify(thrown.refusal.details) === '{"quota":"movements","used":"500001","limit":"500000"}',
+    );
+  });
+});

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import ExcelJS from 'exceljs';
+import { addMember } from '../../src/access/members.js';
+import { setQuotas } from '../../src/access/quotas.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { StatementMaker } from '../../src/statements/making.js';
+import { removeOldFiles } from '../../src/statements/sweeps.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  type Json,
+  idLiteral,
+  LEAST,
+  list,
+  object,
+  openBank,
+  text,
+  walk,
+} from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { askStatement, makeStatements, statementOf } from './support.js';
+
+const START = Date.parse('2032-05-01T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const COLUMNS = [
+  ...['created_at', 'kind', 'amount_in', 'amount_out', 'balance', 'asset', 'counterparty', 'counterparty_alias'],
+  ...['counterparty_account_id', 'description', 'movement_id', 'related_type', 'related_id'],
+];
+
+describe('statements', function () {
+  this.timeout(60_000);
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let now: Instant;
+  let payer: Account;
+  let person: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    now = instant(START);
+    api = await startTestApi(db, {}, { clock: () => now });
+    bank = await openBank(api);
+    payer = await bank.account();
+    person = await bank.account({ type: 'person', name: '=HYPERLINK("http://x.example")', alias: '$ana' });
+    for (let step = 0; step < 60; step += 1) {
+      now = instant(START + Math.trunc(step / 3));
+      const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
+      if (step < 5 || step % 7 === 0) await bank.fund(payer, { raw: 50n * LEAST + BigInt(step), asset });
+      else await bank.sent({ from: payer, to: person, raw: LEAST, asset, description: step % 2 ? '=1+1' : 'rent' });
+    }
+    now = instant(START + HOUR_MS);
+  });
+  after(() => api.stop());
+  afterEach(() => assertLedgerSound(db.database));
+
+  const at = (offset: number): Instant => instant(START + offset);
+  const period = (from: number, to: number, account = payer) => ({ account, from: at(from), to: at(to) });
+  const made = async (wanted = period(3, 14), options = {}): Promise<Json> =>
+    answered(await askStatement(bank, wanted, options), 201).json;
+  const totalAt = async (account: Account, moment: Instant, asset: string): Promise<unknown> => {
+    const { json } = answered(await bank.get(`/v1/accounts/${account.id}/balances?at=${toRfc3339(moment)}`), 200);
+    return list(json.balances).find((one) => one.asset === asset)?.total;
+  };
+  const download = (id: unknown, query = ''): Promise<TestAnswer> =>
+    bank.get(`/v1/statements/${text(id)}/file${query}`);
+  const linesOf = async (id: unknown): Promise<string[][]> =>
+    parse(answered(await download(id), 200).bytes, { bom: true }) as string[][];
+  const sheetOf = async (id: unknown): Promise<string[][]> => {
+    const book = new ExcelJS.Workbook();
+    await book.xlsx.load(new Uint8Array(answered(await download(id, '?format=xlsx'), 200).bytes).buffer);
+    const [sheet] = book.worksheets;
+    assert.equal(sheet?.name, 'Statement');
+    const rows: string[][] = [];
+    sheet.eachRow((row) => {
+      rows.push(COLUMNS.map((_, index) => row.getCell(index + 1).text));
+    });
+    return rows;
+  };
+
+  it('have their figures at once: opening and closing are the balances of those moments', async () => {
+    for (const asset of ['COPM', 'DUSD']) {
+      const answer = answered(await askStatement(bank, { ...period(3, 14), asset }), 201);
+      const { id, created_at: createdAt, ...shown } = answer.json;
+      assert.equal(id, answer.headers.get('svc-request-id'));
+      assert.deepEqual(shown, {
+        status: 'preparing',
+        account_id: payer.id,
+        asset,
+        from: toRfc3339(at(3)),
+        to: toRfc3339(at(14)),
+        opening_balance: { raw: await totalAt(payer, at(2), asset), asset },
+        closing_balance: { raw: await totalAt(payer, at(14), asset), asset },
+        movements: null,
+        files: { csv_url: null, xlsx_url: null },
+      });
+      assert.equal(createdAt, toRfc3339(now));
+      answered(await download(id), 404, 'not_found');
+    }
+  });
+
+  it('have every movement of the period once their files are made, in both files alike', async () => {
+    const { id, opening_balance: opening, closing_balance: closing } = await made();
+    await makeStatements(api);
+    const { status, movements, files } = await statementOf(bank, id);
+    assert.deepEqual([status, movements], ['ready', (await linesOf(id)).length - 3]);
+    for (const url of Object.values(object(files)))
+      assert.match(text(url), new RegExp(`/v1/statements/${text(id)}/file\\?format=(csv|xlsx)$`));
+    const [header, first, ...rest] = await linesOf(id);
+    const last = rest.pop()!;
+    assert.deepEqual(header, COLUMNS);
+    assert.deepEqual(first!.slice(0, 6), [toRfc3339(at(3)), 'opening_balance', '', '', object(opening).raw, 'COPM']);
+    assert.deepEqual(last.slice(0, 6), [toRfc3339(at(14)), 'closing_balance', '', '', object(closing).raw, 'COPM']);
+    const query = `asset=COPM&created_at[gte]=${toRfc3339(at(3))}&created_at[lte]=${toRfc3339(at(14))}&limit=100`;
+    const shown = (await walk(bank, `/v1/accounts/${payer.id}/movements?${query}`)).reverse();
+    assert(shown.length > 10);
+    const amount = (one: Json, direction: string): unknown =>
+      text(one.kind).endsWith(direction) ? object(one.amount).raw : '';
+    assert.deepEqual(
+      rest.map((line) => line.slice(0, 6).concat(line.slice(8, 9), line.slice(10))),
+      shown.map((one) => [
+        ...[one.created_at, one.kind, amount(one, '_in'), amount(one, '_out'), object(one.total_after).raw, 'COPM'],
+        ...[object(one.counterparty).account_id ?? '', one.id, object(one.related).type, object(one.related).id],
+      ]),
+    );
+    const withoutGuard = (rows: string[][]): string[][] => rows.map((row) => row.map((cell) => cell.replace(/^'/, '')));
+    assert.deepEqual(await sheetOf(id), withoutGuard(await linesOf(id)));
+  });
+
+  it('run no formula, whatever people have called themselves and their transfers', async () => {
+    const { id } = await made({ ...period(0, 20), account: person } as never);
+    const sent = await made(period(0, 20));
+    await makeStatements(api);
+    for (const statement of [id, sent.id]) {
+      const cells = (await linesOf(statement)).flat();
+      assert.deepEqual(
+        cells.filter((cell) => /^[=+\-@]/.test(cell)),
+        [],
+      );
+    }
+    assert((await linesOf(sent.id)).some((line) => line[9] === "'=1+1" && line[7] === '$ana'));
+  });
+
+  it('of a period without movements have both balances alone, and may begin before the account did', async () => {
+    const quiet = await made({ account: payer, from: at(1000), to: at(2000) });
+    const early = await made({ account: payer, from: instant(0), to: at(-1) });
+    await makeStatements(api);
+    assert.equal((await linesOf(quiet.id)).length, 3);
+    assert.deepEqual(object(early.closing_balance).raw, '0');
+    assert.equal((await statementOf(bank, early.id)).movements, 0);
+  });
+
+  it('of thousands of movements are written apart, and agree to the last', async () => {
+    const account = await bank.account();
+    await payIn(account, 2_500);
+    now = instant(START + 2 * HOUR_MS);
+    const { id, closing_balance: closing } = await made({ account, from: at(0), to: instant(now - 15_000) });
+    await makeStatements(api);
+    const lines = await linesOf(id);
+    assert.deepEqual([lines.length, lines.at(-1)?.[4], object(closing).raw], [2_503, '2500', '2500']);
+    assert.equal((await sheetOf(id)).length, 2_503);
+  });
+
+  /** So many pay-ins of one each. */
+  async function payIn(account: Account, count: number): Promise<void> {
+    for (let paid = 0; paid < count; paid += 500)
+      await Promise.all(Array.from({ length: 500 }, () => bank.fund(account, { raw: 1n, asset: 'COPM' })));
+  }
+
+  it('are made once for a key', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => askStatement(bank, period(3, 14), { key })));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array<number>(9).fill(200), 201]);
+    assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+    answered(await askStatement(bank, period(3, 15), { key }), 409, 'idempotency_key_reused');
+    answered(await askStatement(bank, period(3, 15), { key: null }), 400, 'missing_idempotency_key');
+  });
+
+  const WRONG: readonly (readonly [string, () => Json, string, string])[] = [
+    ['an end before its begin', () => ({ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }), 'to', 'before_from'],
+    ['an end in the future', () => ({ to: toRfc3339(instant(now + 1)) }), 'to', 'in_the_future'],
+    ['an end that is not settled', () => ({ to: toRfc3339(instant(now - 14_999)) }), 'to', 'too_recent'],
+    [
+      'an end before the opening',
+      () => ({ from: toRfc3339(instant(0)), to: toRfc3339(instant(1)) }),
+      'to',
+      'before_opening',
+    ],
+    ['a begin that is no date-time', () => ({ from: '2032-05-01' }), 'from', 'not_a_date_time'],
+    ['an asset that there is not', () => ({ asset: 'EUR' }), 'asset', 'not_one_of: COPM, DUSD'],
+    ['an account that is no id', () => ({ account_id: 'x' }), 'account_id', 'not_a_uuid'],
+    ['a field that there is not', () => ({ format: 'csv' }), 'format', 'unknown'],
+  ];
+  for (const [what, changed, field, reason] of WRONG)
+    it(`are refused for ${what}`, async () => {
+      const body = { account_id: payer.id, asset: 'COPM', from: toRfc3339(at(0)), to: toRfc3339(at(9)), ...changed() };
+      const { details } = answered(await bank.request('POST', '/v1/statements', { body }), 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], [field, reason]);
+    });
+
+  it('are nothing to another tenant, and to a member without a role in the account', async () => {
+    const { id } = await made();
+    await makeStatements(api);
+    const stranger = await openBank(api);
+    const nobody = await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR);
+    const token = await bank.issue(nobody);
+    for (const path of ['', '/file']) {
+      const missing = await stranger.get(`/v1/statements/${randomUUID()}${path}`);
+      assert.equal(
+        (await stranger.get(`/v1/statements/${text(id)}${path}`)).text,
+        answered(missing, 404, 'not_found').text,
+      );
+      answered(await stranger.get(`/v1/statements/x${path}`), 404, 'not_found');
+      answered(
+        await bank.request('GET', `/v1/statements/${text(id)}${path}`, { token }),
+        403,
+        'authority_insufficient',
+      );
+    }
+    answered(await askStatement(stranger, period(3, 14)), 404, 'not_found');
+    answered(await askStatement(bank, period(3, 14), { token }), 403, 'authority_insufficient');
+    assert.deepEqual(await walk(stranger, '/v1/statements'), []);
+    assert.deepEqual(await walk(stranger, `/v1/statements?account_id=${payer.id}`), []);
+    const seen = answered(await bank.request('GET', '/v1/statements', { token }), 200).json;
+    assert.deepEqual(seen, { items: [], next_cursor: null });
+  });
+
+  it('are listed newest first, of one account or of all', async () => {
+    const own = await openBank(api);
+    const [one, other] = [await own.account(), await own.account()];
+    const ids: unknown[] = [];
+    for (let index = 0; index < 7; index += 1) {
+      now = instant(now + 1);
+      const wanted = { ...period(3, 14), account: index % 2 === 0 ? one : other };
+      ids.unshift(answered(await askStatement(own, wanted as never), 201).json.id);
+    }
+    assert.deepEqual(
+      (await walk(own, '/v1/statements?limit=2')).map(({ id }) => id),
+      ids,
+    );
+    const ofOne = (await walk(own, `/v1/statements?account_id=${one.id}&limit=1`)).map(({ id }) => id);
+    assert.deepEqual(
+      ofOne,
+      ids.filter((_, index) => index % 2 === 0),
+    );
+    for (const query of ['limit=0', 'account_id=x', 'cursor=x', 'status=ready'])
+      answered(await own.get(`/v1/statements?${query}`), 400, 'invalid_field');
+  });
+
+  it('are refused beyond what a tenant may have: too many that wait, and too many rows', async () => {
+    const own = await openBank(api);
+    const account = await own.account();
+    const ask = (): Promise<TestAnswer> => askStatement(own, { ...period(3, 14), account });
+    const quotaOf = (answer: TestAnswer): unknown => answered(answer, 422, 'quota_exceeded').details;
+    for (let index = 0; index < 20; index += 1) answered(await ask(), 201);
+    const key = randomUUID();
+    const late = await askStatement(own, { ...period(3, 14), account }, { key });
+    assert.deepEqual(quotaOf(late), { quota: 'open_statements', used: '20', limit: '20' });
+    await makeStatements(api);
+    // It has bound nothing.
+    answered(await askStatement(own, { ...period(3, 14), account }, { key }), 201);
+    await setQuotas(db.database, systemClock, own.tenant.tenant.id, { statementRows: 2_199n }, TEST_ACTOR);
+    assert.deepEqual(quotaOf(await ask()), { quota: 'statement_rows', used: '2100', limit: '2199' });
+    await setQuotas(db.database, systemClock, own.tenant.tenant.id, { statementRows: 2_200n }, TEST_ACTOR);
+    answered(await ask(), 201);
+  });
+
+  it('lose their files after a while, and keep their figures', async () => {
+    const { id, opening_balance: opening } = await made();
+    await makeStatements(api);
+    assert.equal(await removeOldFiles(db.database, instant(now - DAY_MS), 20), 0);
+    while ((await removeOldFiles(db.database, instant(now + DAY_MS), 20)) > 0);
+    const shown = await statementOf(bank, id);
+    assert.deepEqual([shown.status, shown.opening_balance], ['expired', opening]);
+    assert.deepEqual(shown.files, { csv_url: null, xlsx_url: null });
+    answered(await download(id), 404, 'not_found');
+    assert.deepEqual(await db.sql('SELECT statement_id FROM statement_files'), []);
+  });
+
+  it('whose making was cut off are made by another process, once its time is over', async () => {
+    await makeStatements(api);
+    const { id } = await made();
+    const { database } = api.core;
+    const maker = new StatementMaker({ database, clock: () => now }, 'short');
+    // As one that was killed behind its first pieces leaves it.
+    await db.change(
+      `UPDATE statements SET files_run=1, lease_until='${toRfc3339(instant(now + 60_000))
+        .slice(0, 23)
+        .replace('T', ' ')}'
+       WHERE id=${idLiteral(text(id))}`,
+    );
+    await db.sql(
+      `INSERT INTO statement_files VALUES (${idLiteral(text(id))}, 'csv', 0, 'x'), (${idLiteral(text(id))}, 'csv', 9, 'y')`,
+    );
+    const { signal } = new AbortController();
+    assert.equal(await maker.makeNext(signal), false);
+    now = instant(now + 60_001);
+    assert.equal(await maker.makeNext(signal), true);
+    assert.equal((await statementOf(bank, id)).status, 'ready');
+    assert((await linesOf(id)).length > 3);
+  });
+
+  it('that two processes take up at once are made by one of them', async () => {
+    await makeStatements(api);
+    const { id } = await made();
+    const { database } = api.core;
+    const makers = Array.from({ length: 4 }, () => new StatementMaker({ database, clock: () => now }, 'short'));
+    const { signal } = new AbortController();
+    await Promise.all(makers.map((maker) => maker.makeNext(signal)));
+    const [row] = await db.sql(`SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`);
+    assert.deepEqual([Number(row?.files_run), row?.status], [1, 'ready']);
+  });
+});
