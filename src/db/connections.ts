@@ -65,9 +65,9 @@ export class Connections {
     }
   }
 
-  /** Throws DatabaseUnavailable once the server is left. */
-  assertUsed(): void {
-    if (this.isRetired) throw new DatabaseUnavailable('the server is no primary any more');
+  /** Nothing more is sent on them. */
+  get isLeft(): boolean {
+    return this.isRetired;
   }
 
   release(connection: PoolConnection): void {

@@ -150,12 +150,15 @@ export class Database {
 
   /** Throws DatabaseUnavailable. */
   private async lend(pool: PoolName, deadline: Deadline): Promise<Lent> {
-    const connections = this.primary.connections ?? (await this.primary.found(deadline));
-    try {
-      return { connections, connection: await connections.acquire(pool, deadline) };
-    } catch (error) {
-      this.primary.ask();
-      throw error;
+    for (;;) {
+      const connections = this.primary.connections ?? (await this.primary.found(deadline));
+      try {
+        return { connections, connection: await connections.acquire(pool, deadline) };
+      } catch (error) {
+        this.primary.ask();
+        // While it waited for a connection the server was left, so that there may be another.
+        if (!connections.isLeft || deadline.passed()) throw error;
+      }
     }
   }
 
@@ -179,7 +182,7 @@ export class Database {
       for (const last of ending.lasts) await last();
       beforeCommit();
       // Then COMMIT is not sent, which is known; else it would be unknown.
-      connections.assertUsed();
+      if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
     } catch (error) {
       return this.rollBack(lent, error);
     }

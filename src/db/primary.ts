@@ -118,6 +118,7 @@ export class Primary {
     const { server, state, watch } = found;
     const held: Held = { ...found, provenAt: found.askedAt, connections: this.parts.connect(server, state) };
     this.held = held;
+    watch.onBroken = () => this.ask();
     this.parts.observer.found(nameOf(server));
     this.tell();
     while (this.held === held) {

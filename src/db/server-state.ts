@@ -48,10 +48,15 @@ const WATCH_WAIT_S = 30;
 
 /** One connection on which a server is asked again and again. */
 export class ServerWatch {
+  /** Hears when the connection breaks by itself. */
+  onBroken: () => void = () => undefined;
+
   private constructor(
     private readonly connection: Connection,
     readonly group: Group,
-  ) {}
+  ) {
+    connection.on('error', () => this.onBroken());
+  }
 
   /** Throws what the driver fails with. */
   static async open(options: Parameters<typeof createConnection>[0] & object, deadline: Deadline): Promise<ServerWatch> {

@@ -49,7 +49,7 @@ export class Clients {
     const accounts: Account[] = [];
     for (let index = 0; index < ACCOUNTS; index += 1)
       accounts.push(await makeAccount(parts, tenant, { funds: { COPM: FUNDS } }));
-    const { text } = await makeToken(db.database, tenant.owner, ['transfers']);
+    const { text } = await makeToken(db.database, tenant.owner, ['read', 'transfers']);
     const clients = new Clients(db, baseUrl, text, accounts, count);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
     // Looked at in `finish`.

@@ -123,7 +123,7 @@ async function once(
   event: Event,
 ): Promise<number> {
   const primary = await group.primary();
-  const { text, token } = await makeToken(db.database, (await makeTenant(db.database)).owner, ['transfers']);
+  const { text, token } = await makeToken(db.database, (await makeTenant(db.database)).owner, ['read']);
   for (const reader of readers) assert.equal(await reader.isTaken(text), true);
   clients.longestGapMs = 0;
   const heal = await event(group, primary);

@@ -128,6 +128,7 @@ describe('of several servers', () => {
 
 describe('an address that leads to another server than before', () => {
   it('is noticed on the connection that opens there, before anything is asked of it', async function () {
+    this.timeout(60_000);
     if (!PrivateMysql.isPossible) this.skip();
     const db = await testDatabase();
     const other = await PrivateMysql.start();
@@ -139,10 +140,11 @@ describe('an address that leads to another server than before', () => {
       const database = openDatabase(proxy.through(own.url), { readConnections: 2 });
       const first = await serverOf(database);
       proxy.leadTo(other.port);
-      // With the second connection of the pool, which is opened when two are asked at once.
-      const both = (): Promise<string[]> => Promise.all([portOf(database), portOf(database)]);
-      assert.deepEqual(await both(), [String(other.port), String(other.port)]);
       assert.notEqual(first, String(other.port));
+      // Of two that are asked at once one needs a connection more.
+      const both = (): Promise<string[]> => Promise.all([portOf(database), portOf(database)]);
+      assert((await both()).includes(String(other.port)));
+      assert.deepEqual(await both(), [String(other.port), String(other.port)]);
       await database.close();
       await own.remove();
     } finally {
