@@ -44,7 +44,11 @@ async function main() {
     ]);
     if (!run.interrupted) {
       const real = servers && realMysqlAtHand();
-      const found = { ...(real && { TEST_REAL_MYSQL: JSON.stringify(real) }), ...(node24 && { TEST_NODE_24: node24 }), ...(chromium && { TEST_CHROMIUM: chromium }) };
+      const found = {
+        ...(real && { TEST_REAL_MYSQL: JSON.stringify(real) }),
+        ...(node24 && { TEST_NODE_24: node24 }),
+        ...(chromium && { TEST_CHROMIUM: chromium }),
+      };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
     }

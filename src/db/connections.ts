@@ -106,7 +106,8 @@ export class Connections {
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
         if (error) cut(connection, error);
-        else if (!isThere(rows[0])) cut(connection, new AnotherServer('the connection leads to another server, or to one that takes no writes'));
+        else if (!isThere(rows[0]))
+          cut(connection, new AnotherServer('the connection leads to another server, or to one that takes no writes'));
       });
     });
     return pool;

@@ -23,7 +23,12 @@ export interface MigrateOptions {
  * Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs.
  * Throws ExcessiveRights where that user may do more than it was given.
  */
-export async function migrate({ adminUrl, url, tls = null, until = Infinity }: MigrateOptions): Promise<readonly string[]> {
+export async function migrate({
+  adminUrl,
+  url,
+  tls = null,
+  until = Infinity,
+}: MigrateOptions): Promise<readonly string[]> {
   const { database } = mysqlAddress(url);
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
   const ssl = tls === null ? null : new MysqlTls(tls);
@@ -45,8 +50,7 @@ export async function migrate({ adminUrl, url, tls = null, until = Infinity }: M
   try {
     const done = await source.runMigrations();
     const app = mysqlAddress(url);
-    const own = app.servers.find(({ host, port }) => host === server.host && port === server.port) ?? app.servers[0]!;
-    const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, own, ssl);
+    const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
     const isThere = await tablesOf(source, database);

@@ -39,8 +39,7 @@ export function takesWrites(row: RowDataPacket | undefined): boolean {
 const MEMBER_SQL =
   'SELECT MEMBER_STATE AS state,MEMBER_ROLE AS role,(SELECT COUNT(*) FROM performance_schema.replication_group_members ' +
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
-const NODE_SQL =
-  "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
+const NODE_SQL = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
 /** Without a table that is somebody's; one without any table would not wait. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
@@ -59,7 +58,10 @@ export class ServerWatch {
   }
 
   /** Throws what the driver fails with. */
-  static async open(options: Parameters<typeof createConnection>[0] & object, deadline: Deadline): Promise<ServerWatch> {
+  static async open(
+    options: Parameters<typeof createConnection>[0] & object,
+    deadline: Deadline,
+  ): Promise<ServerWatch> {
     const connection = createConnection(options);
     // Each statement hears of a broken connection by itself.
     connection.on('error', () => undefined);

@@ -1,10 +1,4 @@
-import {
-  Client,
-  Connection,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';

@@ -42,7 +42,14 @@ describe('where MySQL is', () => {
   });
 
   it('is nothing else, and takes no options', () => {
-    for (const url of ['', 'http://a:b@c/d', 'mysql://a:b@/d', 'mysql://a:b@one,,two/d', 'mysql://a:b@one:x/d', `${URL}?ssl={}`])
+    for (const url of [
+      '',
+      'http://a:b@c/d',
+      'mysql://a:b@/d',
+      'mysql://a:b@one,,two/d',
+      'mysql://a:b@one:x/d',
+      `${URL}?ssl={}`,
+    ])
       assert.match(faultsOf({ MYSQL_URL: url }), url === '' ? /MYSQL_URL: is not set/ : /MYSQL_URL: must be/, url);
     assert.match(faultsOf({ MYSQL_URL: 'mysql://a:b@one/' }), /plain name/);
   });

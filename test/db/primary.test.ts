@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/db/database.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import type { PrimaryObserver } from '../../src/db/primary.js';
-import { freshDatabase, openDatabase, STATEMENT_TIMEOUT_MS, type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  freshDatabase,
+  openDatabase,
+  STATEMENT_TIMEOUT_MS,
+  type TestDatabase,
+  testDatabase,
+} from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { Proxy } from '../support/proxy.js';
 
@@ -19,8 +25,8 @@ const portOf = async (database: Database): Promise<string> =>
   String((await database.reader.query('SELECT @@port AS port,SLEEP(0.05)'))[0]?.port);
 
 describe('of several servers', () => {
-  let servers: PrivateMysql[];
-  let made: TestDatabase[];
+  let servers: PrivateMysql[] = [];
+  let made: TestDatabase[] = [];
   let url: string;
   let database: Database;
   let told: string[];
@@ -34,8 +40,8 @@ describe('of several servers', () => {
   });
 
   after(async () => {
-    await Promise.all((made ?? []).map((one) => one.close()));
-    await Promise.all((servers ?? []).map((server) => server.remove()));
+    await Promise.all(made.map((one) => one.close()));
+    await Promise.all(servers.map((server) => server.remove()));
   });
 
   beforeEach(async () => {

@@ -37,7 +37,9 @@ describe('TLS with MySQL', () => {
     await migrate({ adminUrl: url('migrator', ''), url: url(NAME), tls: material(authority, client) });
   });
 
-  after(() => mysql?.remove());
+  after(async () => {
+    if (PrivateMysql.isPossible) await mysql.remove();
+  });
   afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
 
   const serverOf = (signer: Authority, wanted: object = {}): Certificate =>
@@ -120,7 +122,9 @@ describe('TLS with MySQL', () => {
   it('a server that offers no TLS is not spoken to', async () => {
     const plain = await PrivateMysql.start(() => Promise.resolve(['--skip-ssl']));
     try {
-      const database = openDatabase(plain.adminUrl.replace('127.0.0.1', 'localhost') + 'mysql', { tls: material(authority) });
+      const database = openDatabase(plain.adminUrl.replace('127.0.0.1', 'localhost') + 'mysql', {
+        tls: material(authority),
+      });
       opened.push(database);
       await assert.rejects(database.reader.query('SELECT 1'), DatabaseUnavailable);
     } finally {

@@ -41,7 +41,13 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   },
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
-  failover: () => failoverCampaign({ members: 3, clients: 64, ...failoverCounts() }),
+  failover: () =>
+    failoverCampaign({
+      members: 3,
+      clients: 64,
+      ...failoverCounts(),
+      onEvent: (line) => process.stdout.write(`  ${line}\n`),
+    }),
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,

@@ -191,7 +191,8 @@ export class MysqlGroup {
       if (performance.now() > until) throw new Error(`the group is not whole again: ${JSON.stringify(views)}`);
       for (const [index, member] of this.members.entries()) {
         const own = views[index]!.find(({ host }) => host === member.host);
-        if (views[index]!.length > 0 && (own === undefined || ['OFFLINE', 'ERROR'].includes(own.state))) await rejoin(member);
+        if (views[index]!.length > 0 && (own === undefined || ['OFFLINE', 'ERROR'].includes(own.state)))
+          await rejoin(member);
       }
       await sleep(POLL_MS * 4);
     }

@@ -24,7 +24,7 @@ export class TlsFront {
     server.on('tlsClientError', () => undefined);
     server.on('connection', (socket) => front.sockets.add(socket));
     server.on('secureConnection', (socket) => {
-      front.peers.add(String(socket.getPeerCertificate().subject?.CN));
+      front.peers.add(String(socket.getPeerCertificate().subject.CN));
       const behind = connect(target, '127.0.0.1');
       for (const [one, other] of [
         [socket, behind],
