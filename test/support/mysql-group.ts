@@ -1,6 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,8 +133,6 @@ export class MysqlGroup {
     const hosts = Array.from({ length: size }, (_, index) => `${net}.${index + 2}`);
     const networks = hosts.map((_, index) => `${tag}-${index}`);
     const folder = server.root === '' ? await mkdtemp(join(tmpdir(), 'group-')) : join(server.root, 'srv', tag);
-    await openNetworks(tag, `${net}.1/24`, networks, hosts);
-    await initialise(server, folder, size);
     const name = randomUUID();
     const seeds = hosts.map((host) => `${host}:${GROUP_PORT}`).join(',');
     const members = hosts.map((host, index) => {
@@ -142,6 +141,9 @@ export class MysqlGroup {
       return new GroupMember(host, networks[index]!, () => spawnInside(networks[index]!, server, args));
     });
     const group = new MysqlGroup(members, folder, tag, networks);
+    process.once('exit', group.takeDown);
+    await openNetworks(tag, `${net}.1/24`, networks, hosts);
+    await initialise(server, folder, size);
     await Promise.all(members.map((member) => member.start()));
     const [first, ...others] = members;
     await first!.ask('SET GLOBAL group_replication_bootstrap_group=ON');
@@ -201,10 +203,16 @@ export class MysqlGroup {
   async remove(): Promise<void> {
     for (const member of this.members) member.thaw();
     await Promise.all(this.members.map((member) => member.kill()));
-    for (const network of this.networks) await run('ip', ['netns', 'del', network]).catch(() => undefined);
-    await run('ip', ['link', 'del', this.bridge]).catch(() => undefined);
-    await rm(this.folder, { recursive: true, force: true });
+    this.takeDown();
+    process.removeListener('exit', this.takeDown);
   }
+
+  /** Nothing of it outlives the process, whatever ends that. */
+  private readonly takeDown = (): void => {
+    for (const network of this.networks) spawnSync('ip', ['netns', 'del', network]);
+    spawnSync('ip', ['link', 'del', this.bridge]);
+    rmSync(this.folder, { recursive: true, force: true });
+  };
 }
 
 function isMajority(rows: readonly MemberRow[]): boolean {
