@@ -24,6 +24,10 @@ export const SEARCH_EVERY_MS = 200;
 export class PrimarySearch {
   /** Why the last server that was asked did not answer. */
   failure: unknown;
+  /** How often it was begun, and the last time that nobody answered at all: then there is nothing that could soon be the primary. */
+  rounds = 0;
+  unanswered = 0;
+  private isAnswered = false;
   private several = '';
 
   constructor(
@@ -36,6 +40,8 @@ export class PrimarySearch {
   /** All at once. A group knows its one writer; of servers without a group, one alone may take writes. */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
+    this.rounds += 1;
+    this.isAnswered = false;
     const looks = this.address.servers.map((server) => this.lookAt(server));
     const chosen = await new Promise<Found | null>((resolve) => {
       for (const look of looks)
@@ -48,6 +54,7 @@ export class PrimarySearch {
       void look.then((found) => {
         if (found !== chosen) found?.watch.close();
       });
+    if (!this.isAnswered) this.unanswered = this.rounds;
     return chosen;
   }
 
@@ -74,6 +81,7 @@ export class PrimarySearch {
       try {
         const askedAt = performance.now();
         const state = await watch.look(deadline);
+        this.isAnswered = true;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
         watch.close();

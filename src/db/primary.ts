@@ -54,15 +54,16 @@ export class Primary {
     return held !== null && performance.now() - held.provenAt < BELIEVED_MS ? held.connections : null;
   }
 
-  /** The same, waited for. Throws NoPrimary. */
+  /** The same, waited for while any server answers. Throws NoPrimary. */
   async found(deadline: Deadline): Promise<Connections> {
     if (!this.running) void this.run();
     const until = performance.now() + Math.min(deadline.leftMs(), AWAITED_MS);
+    const { rounds } = this.search;
     for (;;) {
       const { connections } = this;
       if (connections !== null) return connections;
       const leftMs = until - performance.now();
-      if (leftMs <= 0 || this.isClosed) throw this.search.noPrimary();
+      if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds) throw this.search.noPrimary();
       await this.nextProof(leftMs);
     }
   }
@@ -107,8 +108,11 @@ export class Primary {
     this.running = true;
     while (!this.isClosed) {
       const found = await this.search.once();
-      if (found === null) await this.pause(SEARCH_EVERY_MS);
-      else await this.hold(found);
+      if (found !== null) await this.hold(found);
+      else {
+        this.tell();
+        await this.pause(SEARCH_EVERY_MS);
+      }
     }
   }
 
