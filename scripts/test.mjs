@@ -15,7 +15,7 @@ import { findOrInstallMysql } from './lib/mysql.mjs';
 import { findNode24 } from './lib/node-24.mjs';
 import { RUN } from './lib/paths.mjs';
 import { say, UserError } from './lib/progress.mjs';
-import { findRealMysql } from './lib/real-mysql.mjs';
+import { findRealMysql, realMysqlAtHand } from './lib/real-mysql.mjs';
 import { endCommands } from './lib/run.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
@@ -43,7 +43,12 @@ async function main() {
       prepareCode(),
     ]);
     if (!run.interrupted) {
-      const found = { ...(node24 && { TEST_NODE_24: node24 }), ...(chromium && { TEST_CHROMIUM: chromium }) };
+      const real = servers && realMysqlAtHand();
+      const found = {
+        ...(real && { TEST_REAL_MYSQL: JSON.stringify(real) }),
+        ...(node24 && { TEST_NODE_24: node24 }),
+        ...(chromium && { TEST_CHROMIUM: chromium }),
+      };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
     }

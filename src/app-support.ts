@@ -1,7 +1,7 @@
-import { type Bridge, type Core, isLedgerReady } from './app.js';
+import { type Bridge, type Core, ledgerFitness } from './app.js';
 import type { SupportConfig } from './config.js';
 import { providerOf } from './config-sign-in.js';
-import { createAdmin } from './http/admin.js';
+import { createAdmin, Readiness } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import type { Logger } from './http/logging.js';
@@ -23,6 +23,7 @@ import { TransferApprovals } from './transfers/approvals.js';
 /** Builds the support desk's parts once from the configuration, as app.ts does for the API. */
 
 export interface SupportServers {
+  readonly readiness: Readiness;
   readonly desk: RunningServer;
   readonly admin: RunningServer;
 }
@@ -48,8 +49,10 @@ export async function openSupport(
     routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
   });
   core.guard.start();
-  const admin = createAdmin({ registry: core.registry, isReady: () => isLedgerReady(core), errors });
+  const readiness = new Readiness(() => ledgerFitness(core));
+  const admin = createAdmin({ registry: core.registry, readiness, errors });
   return {
+    readiness,
     desk: await listen(site.callback(), errors, { host: config.SUPPORT_HOST, port: config.SUPPORT_PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };

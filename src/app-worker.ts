@@ -1,12 +1,12 @@
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
-import { type Bridge, buildCallbacks, type Core, isLedgerReady, temporalOptions } from './app.js';
+import { type Bridge, buildCallbacks, type Core, ledgerFitness, temporalOptions } from './app.js';
 import { SheetReaders } from './batches/files/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { BatchService } from './batches/work.js';
 import { Shares } from './core/shares.js';
-import { createAdmin } from './http/admin.js';
+import { createAdmin, Readiness } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
@@ -67,14 +67,15 @@ export async function openWorker(
   outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
   keyringMetrics(registry, config);
-  const isReady = async (): Promise<boolean> => workers.isPolling && (await isLedgerReady(core));
+  const readiness = new Readiness(async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'));
   const errors = new ErrorWriter(config.DOCS_URL);
-  const admin = createAdmin({ registry, isReady, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
+  const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(config.SDK_METRICS_PORT) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   core.guard.start();
   sweeper.start();
   workers.start();
   const stop = async (): Promise<void> => {
+    readiness.stop();
     stopping.abort();
     core.guard.stop();
     await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);

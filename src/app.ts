@@ -19,7 +19,7 @@ import { bonusRoutes } from './bonuses/routes.js';
 import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
 import { EventLog } from './events/service.js';
-import { createAdmin, createRegistry } from './http/admin.js';
+import { createAdmin, createRegistry, type Fitness, Readiness } from './http/admin.js';
 import { Api } from './http/api.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorWriter } from './http/errors.js';
@@ -42,7 +42,8 @@ import { requestRoutes } from './requests/routes.js';
 import { Requests } from './requests/service.js';
 import { statementRoutes } from './statements/routes.js';
 import { Statements } from './statements/service.js';
-import { TemporalClient, type TemporalOptions } from './temporal/client.js';
+import { TemporalClient } from './temporal/client.js';
+import type { TemporalOptions } from './temporal/connecting.js';
 import { relayMetrics } from './temporal/metrics.js';
 import { Nudge } from './temporal/nudge.js';
 import { Outbox } from './temporal/outbox.js';
@@ -85,6 +86,11 @@ export function buildCore(
     clockObserver: clocks.observer,
     onAccountAhead: clocks.onAccountAhead,
     observer: deskMetrics(registry),
+    primaryObserver: {
+      found: (server) => logger.info({ server }, 'this server of MySQL takes writes'),
+      lost: (server, reason) => logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
+      refused: (servers) => logger.error({ servers }, 'several servers of MySQL take writes: none is used'),
+    },
     onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
   const recipientBudget = new RecipientBudget(ledger.database, clock, {
@@ -159,8 +165,9 @@ export function buildCallbacks(
 
 /** Where Temporal is, for the client and the worker. */
 export function temporalOptions(config: ServiceConfig): TemporalOptions {
-  const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: serverRoot } = config;
-  const tls = config.TEMPORAL_TLS === 'off' ? null : { certificate, key, serverRoot };
+  const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: ca } = config;
+  const { TEMPORAL_TLS_SERVER_NAME: serverName } = config;
+  const tls = config.TEMPORAL_TLS === 'off' ? null : { certificate, key, ca, serverName };
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_API_KEY: apiKey } = config;
   return { address, namespace, tls, apiKey };
 }
@@ -168,6 +175,7 @@ export function temporalOptions(config: ServiceConfig): TemporalOptions {
 /** The two servers of an API process, and what they remember of requests. */
 export interface ApiServers {
   readonly requests: RequestLog;
+  readonly readiness: Readiness;
   readonly api: RunningServer;
   readonly admin: RunningServer;
 }
@@ -183,7 +191,7 @@ export async function openApiServers(
   const { clock, database, registry } = core;
   const errors = new ErrorWriter(config.DOCS_URL);
   keyringMetrics(registry, config);
-  const authenticator = new Authenticator(database.lookup, clock);
+  const authenticator = new Authenticator(database.current, clock);
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
   const service = createService({
@@ -214,18 +222,25 @@ export async function openApiServers(
     onAnswered: (answered) => requests.note(answered),
   });
   core.guard.start();
-  const admin = createAdmin({ registry, isReady: () => isLedgerReady(core), errors });
+  const readiness = new Readiness(() => ledgerFitness(core));
+  const admin = createAdmin({ registry, readiness, errors });
   return {
     requests,
+    readiness,
     api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
 }
 
-/** MySQL answers, and this process's clock is near its own: else nothing can be posted here, though elsewhere it can. */
-export async function isLedgerReady({ guard }: Ledger): Promise<boolean> {
-  await guard.compare();
-  return guard.isWell();
+/** Away, MySQL is so for all; a clock that is not near its own is this process's: nothing can be posted here, elsewhere it can. */
+export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
+  if (!database.isPrimaryKnown()) return 'degraded';
+  try {
+    await guard.compare();
+  } catch {
+    return 'degraded';
+  }
+  return guard.isWell() ? 'ready' : 'unfit';
 }
 
 /** The routes of every feature. */

@@ -1,13 +1,14 @@
 import { type ArmedFailpoint, Failpoints } from './core/failpoints.js';
 import type { Clock } from './core/instant.js';
+import { type MysqlConfig, mysqlTls } from './config-mysql.js';
 import { Database } from './db/database.js';
+import type { PrimaryObserver } from './db/primary.js';
 import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock-guard.js';
 import { type DeskObserver, PostingDesk } from './ledger/desk/desk.js';
 import type { Uuid } from './core/ids.js';
 
 /** What of the configuration the ledger needs, by the names that config.ts gives. */
-export interface LedgerSettings {
-  readonly MYSQL_URL: string;
+export interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
   readonly COMMAND_TIMEOUT_MS: number;
@@ -24,6 +25,7 @@ export interface LedgerWatchers {
   /** An account's last instant lies too far ahead to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observer: DeskObserver;
+  readonly primaryObserver: PrimaryObserver;
   /** A command failed by a fault of ours. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
@@ -43,6 +45,8 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   const failpoints = new Failpoints(settings.FAILPOINT ?? null);
   const database = new Database({
     url: settings.MYSQL_URL,
+    tls: mysqlTls(settings),
+    observer: watchers.primaryObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
     statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,

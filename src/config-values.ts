@@ -5,6 +5,7 @@ import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from './core/failpoin
 import { type Keyring, PLAIN_KEY_ID, type SecretKey } from './core/fingerprint.js';
 import { SECRET_KEY_BYTES } from './core/secret-box.js';
 import { STAFF_RIGHTS, type StaffRight } from './db/entities/staff.js';
+import { parseMysqlUrl } from './db/servers.js';
 import { type RailRoute, SIMULATED } from './payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from './temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
@@ -20,12 +21,15 @@ export const count = (least: number, most: number): z.ZodType<number, string> =>
     .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
 export const port = count(0, 65_535);
 
-/** `mysql://user:password@host:port/database`. Options in it could switch off what we rely on. */
+/** `mysql://user:password@host:port,host:port/database`. Options in it could switch off what we rely on. */
 export const mysqlUrl = z
-  .url({ protocol: /^mysql$/, error: 'must be mysql://user:password@host:port' })
-  .refine((url) => [...new URL(url).searchParams.keys()].every((name) => name === 'ssl'), 'takes no option but ssl');
+  .string()
+  .refine(
+    (url) => parseMysqlUrl(url) !== null,
+    'must be mysql://user:password@host:port, with commas between hosts, and takes no options',
+  );
 export const mysqlDatabaseUrl = mysqlUrl.refine(
-  (url) => /^\/[A-Za-z0-9_]{1,64}$/.test(new URL(url).pathname),
+  (url) => /^[A-Za-z0-9_]{1,64}$/.test(parseMysqlUrl(url)?.database ?? ''),
   'must end in /<database>, a plain name',
 );
 export const hostAndPort = z.string().regex(/^[A-Za-z0-9._-]+:\d{1,5}$/, 'must be host:port');
@@ -145,10 +149,10 @@ export const addressRanges = z.string().transform((text, context): readonly stri
     }),
 );
 
+/** In PEM. Given by its file it is read again whenever it is asked for, so that it can be renewed under a running process. */
 export const pem = z
-  .string()
-  .regex(/^-----BEGIN /, 'must be in PEM')
-  .transform((text) => Buffer.from(text));
+  .union([z.string().transform((text) => () => text), z.custom<() => string>((given) => typeof given === 'function')])
+  .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
 
 export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { mysqlFaults, MYSQL_VARIABLES } from './config-mysql.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config-sign-in.js';
 import {
   addressRanges,
@@ -8,7 +9,6 @@ import {
   encryptionKeys,
   failpoint,
   hostAndPort,
-  mysqlDatabaseUrl,
   mysqlUrl,
   pem,
   port,
@@ -27,7 +27,7 @@ import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
 /** What every process of the service has. */
 const SERVICE_VARIABLES = {
-  MYSQL_URL: mysqlDatabaseUrl.describe('the application user: mysql://user:password@host:port/database'),
+  ...MYSQL_VARIABLES,
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
   MYSQL_TRANSACTION_CONNECTIONS: count(2, 500).default(8).describe('connections for transactions, for each process'),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
@@ -67,6 +67,11 @@ const SERVICE_VARIABLES = {
   TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
   TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
   TEMPORAL_TLS_CA: pem.optional().describe('certificate authority of the server, PEM; else those of the system'),
+  TEMPORAL_TLS_SERVER_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("name in the server's certificate, where it is not the host of TEMPORAL_ADDRESS"),
   TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
   PAYOUT_RAILS: railRoutes
     .default([])
@@ -174,13 +179,13 @@ export const SUPPORT_VARIABLES = {
 
 /** What `migrate` needs beside the application's user. */
 export const MIGRATION_VARIABLES = {
-  MYSQL_URL: VARIABLES.MYSQL_URL,
+  ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user who may change the schema and grant rights'),
 } as const;
 
 /** What the operators' command line needs. */
 export const OPS_VARIABLES = {
-  MYSQL_URL: VARIABLES.MYSQL_URL,
+  ...MYSQL_VARIABLES,
   COMMAND_TIMEOUT_MS: VARIABLES.COMMAND_TIMEOUT_MS,
   DESK_MAX_GROUP: VARIABLES.DESK_MAX_GROUP,
   DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
@@ -252,7 +257,7 @@ export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
   const config = read(opsSchema, environment);
-  refuseFor(unguardedRails(config));
+  refuseFor([...unguardedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
@@ -262,7 +267,9 @@ export function readGatewayKeys(environment: Environment = process.env): Config[
 }
 
 export function readMigrationConfig(environment: Environment = process.env): z.infer<typeof migrationSchema> {
-  return read(migrationSchema, environment);
+  const config = read(migrationSchema, environment);
+  refuseFor(mysqlFaults(config));
+  return config;
 }
 
 /** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
@@ -273,7 +280,7 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
-  refuseFor([...faults, ...unguardedRails(config)]);
+  refuseFor([...faults, ...unguardedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
@@ -308,17 +315,21 @@ function read<S extends z.ZodObject>(schema: S, environment: Environment): z.inf
 }
 
 /** What is set, each by NAME, or by NAME_FILE with the file that holds it, as secrets are mounted. */
-function withFiles(names: readonly string[], environment: Environment): Record<string, string> {
-  const set: Record<string, string> = {};
+function withFiles(names: readonly string[], environment: Environment): Record<string, string | (() => string)> {
+  const set: Record<string, string | (() => string)> = {};
   for (const name of names) {
     const value = environment[name];
     const file = environment[`${name}_FILE`];
     // An empty variable is how a compose file says "not set".
     if (value !== undefined && value !== '') set[name] = value;
-    else if (file !== undefined && file !== '') set[name] = readSecret(name, file);
+    else if (file !== undefined && file !== '')
+      set[name] = RENEWED.test(name) ? () => readSecret(name, file) : readSecret(name, file);
   }
   return set;
 }
+
+/** What is renewed under a running process, where it is in a file. */
+const RENEWED = /_TLS_(CA|CERTIFICATE|KEY)$/;
 
 function readSecret(name: string, file: string): string {
   try {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, readMigrationConfig } from './config.js';
+import { mysqlTls } from './config-mysql.js';
 import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
 
@@ -8,12 +9,13 @@ import { migrate } from './db/migrate.js';
  * migrations behind that one for later. (docs/operations.md, Upgrade)
  */
 try {
-  const { MYSQL_ADMIN_URL, MYSQL_URL } = readMigrationConfig();
+  const config = readMigrationConfig();
   const { values } = parseArgs({ options: { until: { type: 'string' } } });
   if (values.until !== undefined && !/^[0-9]{13}$/.test(values.until))
     throw new ConfigError('--until takes the number of a migration: 13 digits');
   const until = values.until === undefined ? undefined : Number.parseInt(values.until, 10);
-  const done = await migrate({ adminUrl: MYSQL_ADMIN_URL, url: MYSQL_URL, until });
+  const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;
+  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), until });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
   const isPlain = error instanceof ConfigError || error instanceof ExcessiveRights;

@@ -24,6 +24,7 @@ const servers = await openApiServers(config, core, bridge, webhooks, logger).cat
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {
+  servers.readiness.stop();
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
   await servers.requests.write();

@@ -19,6 +19,7 @@ const servers = await openSupport(config, core, bridge, logger).catch(refuseToSt
 logger.info({ port: servers.desk.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {
+  servers.readiness.stop();
   await servers.desk.stop(config.SHUTDOWN_GRACE_MS);
   await core.desk.drained();
   core.guard.stop();

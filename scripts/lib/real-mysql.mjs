@@ -7,15 +7,22 @@ import { step, UserError } from './progress.mjs';
 
 const OTHERWISE = 'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER_BIN=/path/to/mysqld.';
 
+const TREE = join(CACHE, 'mysql-sid');
+
 /** A server that is MySQL itself and not MariaDB; on Debian, which packages both, one in a folder of its own. */
 export async function findRealMysql() {
+  const program = process.env.MYSQL_SERVER_BIN;
+  if (program && (!existsSync(program) || isMariaDb(program)))
+    throw new UserError(`MYSQL_SERVER_BIN (${program}) is no MySQL server. ${OTHERWISE}`);
+  if (realMysqlAtHand() === null) await bootstrap(TREE);
+  return realMysqlAtHand();
+}
+
+/** The same where nothing has to be fetched for it, else null. */
+export function realMysqlAtHand() {
   const program = process.env.MYSQL_SERVER_BIN || findProgram('mysqld');
   if (program && existsSync(program) && !isMariaDb(program)) return { program, isMariaDb: false, root: '' };
-  if (process.env.MYSQL_SERVER_BIN)
-    throw new UserError(`MYSQL_SERVER_BIN (${program}) is no MySQL server. ${OTHERWISE}`);
-  const root = join(CACHE, 'mysql-sid');
-  if (!existsSync(root)) await bootstrap(root);
-  return { program: '/usr/sbin/mysqld', isMariaDb: false, root };
+  return existsSync(TREE) ? { program: '/usr/sbin/mysqld', isMariaDb: false, root: TREE } : null;
 }
 
 /** Only Debian unstable has MySQL: a minimal system of it, beside which the machine's own stays as it is. */

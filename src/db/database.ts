@@ -1,13 +1,20 @@
-import { createPool, type Pool, type PoolConnection } from 'mysql2';
+import type { PoolConnection } from 'mysql2';
+import { Connections, type ConnectionsOptions, type PoolName, send } from './connections.js';
 import { Deadline } from './deadline.js';
 import {
   CommitUnknown,
   DatabaseUnavailable,
   isDataFault,
+  isNoPrimary,
+  isRefusedWhole,
   isRetryable,
   isUnavailable,
   TransactionRetryable,
 } from './failures.js';
+import { Primary, type PrimaryObserver } from './primary.js';
+import { NoPrimary } from './primary-search.js';
+import { type Group, IDENTITY_SQL, identityOf, READ_CURRENT, takesWrites } from './server-state.js';
+import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 import { parseRow, type Table } from './table.js';
 import { selectSql, type SelectOptions, type Where } from './statements.js';
 
@@ -37,74 +44,121 @@ export interface Transaction extends Reader {
 }
 
 export interface DatabaseOptions {
+  /** `mysql://user:password@host:port,host:port/database`: every server of the group. */
   readonly url: string;
+  /** Null or left out: no TLS. */
+  readonly tls?: TlsMaterial | null | undefined;
+  readonly observer?: PrimaryObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
   /** How long a statement outside a posting may take, connecting included. */
   readonly statementTimeoutMs: number;
 }
 
-const CONNECT_TIMEOUT_MS = 2_000;
-const LOCK_WAIT_S = 1;
+/** What keeps a failed transaction from being rolled back by itself may take so long. */
+const ROLLBACK_MS = 2_000;
 /** A process that is stopped in the middle of a transaction must not hold its locks for hours. */
 const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
 
-/** Set once for each connection. */
-const SESSION = [
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  `SET SESSION innodb_lock_wait_timeout=${LOCK_WAIT_S}, time_zone='+00:00', ` +
-    `sql_mode='STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION'`,
-];
+const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefined, refused: () => undefined };
+
+/** A connection, and those that it was taken from. */
+interface Lent {
+  readonly connections: Connections;
+  readonly connection: PoolConnection;
+}
 
 /**
- * The connections to MySQL. Nothing connects before it is needed, so the process starts and answers (503) while MySQL is
- * away. Reads and transactions have pools of their own: a transaction's connection has autocommit off, so that a
+ * The connections to the primary of MySQL. Nothing connects before it is needed, so the process starts and answers (503) while
+ * MySQL is away. Reads and transactions have pools of their own: a transaction's connection has autocommit off, so that a
  * statement which was queued behind one that ended the transaction (1213) cannot commit by itself.
  */
 export class Database {
-  private readonly reads: Pool;
-  private readonly lookups: Pool;
-  private readonly transactions: Pool;
-  private readonly statementTimeoutMs: number;
+  private readonly primary: Primary;
 
-  constructor(options: DatabaseOptions) {
-    this.statementTimeoutMs = options.statementTimeoutMs;
-    const endsAfter = statementLimit(options.statementTimeoutMs);
-    const reading = { multipleStatements: false, session: `SET SESSION autocommit=1, ${endsAfter}` };
-    this.reads = openPool(options.url, options.readConnections, reading);
-    this.lookups = openPool(options.url, LOOKUP_CONNECTIONS, reading);
-    this.transactions = openPool(options.url, options.transactionConnections, {
-      multipleStatements: true,
-      session: `SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`,
+  constructor(private readonly options: DatabaseOptions) {
+    const { url, tls, observer = UNOBSERVED } = options;
+    const address = mysqlAddress(url);
+    const ssl = tls === undefined || tls === null ? null : new MysqlTls(tls);
+    this.primary = new Primary({
+      address,
+      tls: ssl,
+      observer,
+      connect: (server, { identity, group }) =>
+        new Connections({
+          ...{ address, server, tls: ssl, modes: this.modes(group), identitySql: IDENTITY_SQL },
+          isThere: (row) => takesWrites(row) && identityOf(row) === identity,
+        }),
     });
   }
 
+  private modes(group: Group): ConnectionsOptions['modes'] {
+    const { readConnections, transactionConnections, statementTimeoutMs } = this.options;
+    const reading = [`SET SESSION autocommit=1, ${statementLimit(statementTimeoutMs)}`];
+    const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, session: reading };
+    return {
+      reads: { ...lookups, limit: readConnections },
+      lookups,
+      current: group === 'none' ? null : { ...lookups, session: [...reading, READ_CURRENT[group]] },
+      transactions: {
+        limit: transactionConnections,
+        multipleStatements: true,
+        session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
+      },
+    };
+  }
+
   /** Statements outside a transaction, each on its own. */
-  readonly reader: Reader = readerOver((sql) => this.read(this.reads, sql));
+  readonly reader: Reader = readerOver((sql) => this.read('reads', sql));
 
-  /** The same for the short look-ups that every request needs (tokens, keys): long lists cannot take their connections. */
-  readonly lookup: Reader = readerOver((sql) => this.read(this.lookups, sql));
+  /** The same for the short look-ups that every request needs (keys): long lists cannot take their connections. */
+  readonly lookup: Reader = readerOver((sql) => this.read('lookups', sql));
 
-  private async read(pool: Pool, sql: string): Promise<unknown> {
-    const deadline = Deadline.afterMs(this.statementTimeoutMs);
+  /**
+   * The same for what must be current at the moment of a failover too (tokens, sessions, what came of a COMMIT): in a group the
+   * server first waits for whatever was committed before. (docs/operations.md, A group of servers)
+   */
+  readonly current: Reader = readerOver((sql) => this.read('current', sql));
+
+  /** Whether there is a server to ask, as far as is known at this moment. */
+  isPrimaryKnown(): boolean {
+    return this.primary.connections !== null;
+  }
+
+  private async read(pool: PoolName, sql: string): Promise<unknown> {
+    const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
     try {
       return await this.readOnce(pool, sql, deadline);
     } catch (error) {
-      // A connection that waited in the pool may have died there: one more is tried.
-      if (!(error instanceof DatabaseUnavailable) || deadline.passed()) throw error;
+      // A connection that waited in the pool may have died there, and the primary may have changed: one more is tried.
+      if (!(error instanceof DatabaseUnavailable) || error instanceof NoPrimary || deadline.passed()) throw error;
       return this.readOnce(pool, sql, deadline);
     }
   }
 
-  private async readOnce(pool: Pool, sql: string, deadline: Deadline): Promise<unknown> {
-    const connection = await acquire(pool, deadline);
+  private async readOnce(pool: PoolName, sql: string, deadline: Deadline): Promise<unknown> {
+    const lent = await this.lend(pool, deadline);
     try {
-      const answer = await send(connection, sql, deadline);
-      connection.release();
+      const answer = await send(lent.connection, sql, deadline);
+      lent.connections.release(lent.connection);
       return answer;
     } catch (error) {
-      return giveUp(connection, error);
+      return this.giveUp(lent, error);
+    }
+  }
+
+  /** Throws DatabaseUnavailable. */
+  private async lend(pool: PoolName, deadline: Deadline): Promise<Lent> {
+    for (;;) {
+      const connections = this.primary.connections ?? (await this.primary.found(deadline));
+      try {
+        return { connections, connection: await connections.acquire(pool, deadline) };
+      } catch (error) {
+        this.primary.ask();
+        // While it waited for a connection the server was left, so that there may be another.
+        if (!connections.isLeft || deadline.passed()) throw error;
+      }
     }
   }
 
@@ -116,145 +170,88 @@ export class Database {
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
-    deadline = Deadline.afterMs(this.statementTimeoutMs),
+    deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: () => void = () => undefined,
   ): Promise<T> {
-    const connection = await acquire(this.transactions, deadline);
+    const lent = await this.lend('transactions', deadline);
+    const { connection, connections } = lent;
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
       result = await work(transactionOver((sql) => send(connection, sql, deadline), ending));
       for (const last of ending.lasts) await last();
       beforeCommit();
+      // Then COMMIT is not sent, which is known; else it would be unknown.
+      if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
     } catch (error) {
-      return this.rollBack(connection, error);
+      return this.rollBack(lent, error);
     }
     try {
       await send(connection, [...ending.statements, 'COMMIT'].join(';'), deadline);
     } catch (error) {
       // COMMIT itself never fails of what a statement holds. Any other error may be its own.
       const isBeforeIt = ending.statements.length > 0 && isDataFault(error);
-      if (isRetryable(error) || isBeforeIt) return this.rollBack(connection, error);
-      connection.destroy();
+      if (isRetryable(error) || isBeforeIt || isRefusedWhole(error)) return this.rollBack(lent, error);
+      this.abandon(lent, error);
       throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
     }
-    connection.release();
+    connections.release(connection);
     return result;
   }
 
   /** A read-only view of one moment, for work that compares tables with one another. Never blocks a writer. */
   async withSnapshot<T>(work: (reader: Reader) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = Deadline.afterMs(timeoutMs);
-    const connection = await acquire(this.transactions, deadline);
+    const lent = await this.lend('transactions', deadline);
+    const { connection, connections } = lent;
     try {
       await send(connection, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', deadline);
       await send(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT', deadline);
       const result = await work(readerOver((sql) => send(connection, sql, deadline)));
       await send(connection, 'ROLLBACK', deadline);
-      connection.release();
+      connections.release(connection);
       return result;
     } catch (error) {
-      return this.rollBack(connection, error);
+      return this.rollBack(lent, error);
     }
   }
 
-  private async rollBack(connection: PoolConnection, error: unknown): Promise<never> {
-    if (isUnavailable(error) && !isRetryable(error)) return giveUp(connection, error);
+  private async rollBack(lent: Lent, error: unknown): Promise<never> {
+    if (isUnavailable(error) && !isRetryable(error)) return this.giveUp(lent, error);
     try {
-      await send(connection, 'ROLLBACK', Deadline.afterMs(CONNECT_TIMEOUT_MS));
-      connection.release();
+      await send(lent.connection, 'ROLLBACK', Deadline.afterMs(ROLLBACK_MS));
+      lent.connections.release(lent.connection);
     } catch {
-      connection.destroy();
+      lent.connections.discard(lent.connection);
     }
     if (isRetryable(error)) throw new TransactionRetryable('the transaction was rolled back', { cause: error });
     throw error;
   }
 
+  /** A timed-out statement may still be running, so its connection is never used again. */
+  private giveUp(lent: Lent, error: unknown): never {
+    if (!isUnavailable(error)) {
+      lent.connections.release(lent.connection);
+      throw error;
+    }
+    this.abandon(lent, error);
+    throw error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable('MySQL went away', { cause: error });
+  }
+
+  private abandon({ connections, connection }: Lent, error: unknown): void {
+    connections.discard(connection);
+    if (isNoPrimary(error)) this.primary.leave(connections, error);
+    else this.primary.ask();
+  }
+
   async close(): Promise<void> {
-    await Promise.all(
-      [this.reads, this.lookups, this.transactions].map((pool) => new Promise((done) => pool.end(done))),
-    );
+    await this.primary.close();
   }
 }
 
 /** Ends a SELECT at the server, which goes on with it when only its connection is closed. MariaDB and MySQL name it apart. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
-}
-
-interface PoolMode {
-  /** A group's statements share round trips: measured, docs/decisions/0002-group-commit.md. */
-  readonly multipleStatements: boolean;
-  readonly session: string;
-}
-
-function openPool(url: string, connectionLimit: number, mode: PoolMode): Pool {
-  const pool = createPool({
-    uri: url,
-    connectionLimit,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    enableKeepAlive: true,
-    charset: 'utf8mb4_bin',
-    timezone: 'Z',
-    dateStrings: true,
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    multipleStatements: mode.multipleStatements,
-  });
-  pool.on('connection', (connection) => {
-    // Each statement hears of a broken connection by itself; an event that nobody hears would end the process.
-    connection.on('error', () => undefined);
-    for (const statement of [...SESSION, mode.session])
-      connection.query(statement, (error) => {
-        // A session that is not set up as we need it must not be used.
-        if (error) connection.destroy();
-      });
-  });
-  return pool;
-}
-
-function acquire(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
-  return new Promise((resolve, reject) => {
-    let waiting = true;
-    const timer = setTimeout(() => {
-      waiting = false;
-      reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
-    }, deadline.leftMs());
-    pool.getConnection((error, connection) => {
-      clearTimeout(timer);
-      if (error) reject(new DatabaseUnavailable('MySQL refused a connection', { cause: error }));
-      else if (waiting) resolve(connection);
-      else connection.release();
-    });
-  });
-}
-
-/**
- * The timer is ours: the driver's begins only when a statement is sent, so one that is queued behind a statement that
- * never ends would wait for ever.
- */
-function send(connection: PoolConnection, sql: string, deadline: Deadline): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timeoutMs = deadline.leftMs();
-    if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
-    const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
-    // No values: the driver then neither searches the text for places to fill nor could fill one.
-    connection.query({ sql, values: null }, (error, answer) => {
-      clearTimeout(timer);
-      if (error) reject(error);
-      else resolve(answer);
-    });
-  });
-}
-
-/** A timed-out statement may still be running, so its connection is never used again. */
-function giveUp(connection: PoolConnection, error: unknown): never {
-  if (!isUnavailable(error)) {
-    connection.release();
-    throw error;
-  }
-  connection.destroy();
-  throw error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable('MySQL went away', { cause: error });
 }
 
 type Send = (sql: string) => Promise<unknown>;

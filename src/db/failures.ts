@@ -42,6 +42,35 @@ export function isDataFault(error: unknown): boolean {
 }
 
 /**
+ * The server takes no writes of ours: read-only (1290, 1792, 1836), offline (6400), out of its group (1047, 3797 and their like), or
+ * it may have left the group while it committed (1180, 3100, 3101). It is no primary, or has to be asked whether it still is.
+ */
+const NO_PRIMARY = new Set([1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3796, 3797, 3798, 6400]);
+
+/**
+ * Of these, what a server answers before it does anything, at COMMIT as well. The others are unknown there: a member that is cut off
+ * answers 3100 or 3101 to a transaction that it had already given to the group, which may have taken it.
+ */
+const REFUSED_WHOLE = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
+
+/** A connection was opened by the same address, and leads to another server than those before it. */
+export class AnotherServer extends Error {
+  override name = 'AnotherServer';
+}
+
+export function isNoPrimary(error: unknown): boolean {
+  if (error instanceof AnotherServer) return true;
+  const errno = errnoOf(error);
+  return errno !== null && NO_PRIMARY.has(errno);
+}
+
+/** True when neither the statement nor the COMMIT happened, nor will. */
+export function isRefusedWhole(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno !== null && REFUSED_WHOLE.has(errno);
+}
+
+/**
  * True for what means "MySQL is not there for us now": broken or refused connections (negative errno of the system, no
  * errno from the driver), time-outs, shutdown, too many connections, read-only after a failover.
  */
@@ -51,6 +80,8 @@ export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The driver's own word for "this connection is over", with or without a code.
   if ('fatal' in error && error.fatal === true) return true;
+  // The driver has no names for the youngest numbers, and then gives no code.
+  if (isNoPrimary(error)) return true;
   if (!('code' in error)) return false;
   // Node's own word for a wrong call: a fault of ours.
   if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
@@ -60,6 +91,6 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const SERVER_AWAY = new Set([
-  1040, 1041, 1042, 1043, 1044, 1045, 1047, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161,
-  1184, 1203, 1205, 1226, 1290, 1317, 1792, 1836, 1927, 1969, 2006, 2013, 3024, 3168, 4031,
+  1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161, 1184,
+  1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 4031,
 ]);

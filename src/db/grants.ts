@@ -73,3 +73,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   requests: `${READ_WRITE}, DELETE`,
   schema_migrations: 'SELECT',
 };
+
+/** In a group the application sees which member is the primary. Given where there is one, as SHOW GRANTS writes it. */
+export const MEMBERS_TABLE = '`performance_schema`.`replication_group_members`';
+export const MEMBERS_RIGHT = 'SELECT';

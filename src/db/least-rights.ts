@@ -1,6 +1,6 @@
 import type { Reader } from './database.js';
 import { isUnavailable } from './failures.js';
-import { GRANTS } from './grants.js';
+import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
 /**
  * Proves that the application's user may do no more than the list says (grants.ts): a right that somebody added by hand, or
@@ -73,6 +73,7 @@ export function excessiveRights(database: string, lines: readonly string[]): str
 
 /** The rights of the list on an object as SHOW GRANTS writes it. */
 function allowedOn(database: string, object: string): readonly string[] {
+  if (object === MEMBERS_TABLE) return [MEMBERS_RIGHT];
   const table = Object.keys(GRANTS).find((name) => object === `\`${database}\`.\`${name}\``);
   return (table === undefined ? undefined : GRANTS[table])?.split(', ') ?? [];
 }

@@ -1,16 +1,20 @@
 import 'reflect-metadata';
-import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
 import { ENTITY_SCHEMAS } from './entity-schemas.js';
-import { GRANTS } from './grants.js';
+import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
+import { PrimarySearch } from './primary-search.js';
+import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 export interface MigrateOptions {
   /** An administrator of the database that `url` names. */
   readonly adminUrl: string;
   /** The application's user. */
   readonly url: string;
+  /** Null or left out: no TLS. */
+  readonly tls?: TlsMaterial | null;
   /** The number of the last migration that is run; left out: all are. */
   readonly until?: number | undefined;
 }
@@ -19,13 +23,21 @@ export interface MigrateOptions {
  * Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs.
  * Throws ExcessiveRights where that user may do more than it was given.
  */
-export async function migrate({ adminUrl, url, until = Infinity }: MigrateOptions): Promise<readonly string[]> {
-  const database = databaseName(url);
-  const admin = new URL(adminUrl);
-  admin.pathname = `/${database}`;
+export async function migrate({
+  adminUrl,
+  url,
+  tls = null,
+  until = Infinity,
+}: MigrateOptions): Promise<readonly string[]> {
+  const { database } = mysqlAddress(url);
+  if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
+  const ssl = tls === null ? null : new MysqlTls(tls);
+  const admin = { ...mysqlAddress(adminUrl), database };
+  const server = await new PrimarySearch(admin, ssl, () => undefined).locate(FIND_PRIMARY_MS);
   const source = new DataSource({
     type: 'mysql',
-    url: admin.href,
+    ...server,
+    ...{ username: admin.user, password: admin.password, database, ...(ssl === null ? {} : { ssl: ssl.ssl }) },
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
@@ -37,15 +49,25 @@ export async function migrate({ adminUrl, url, until = Infinity }: MigrateOption
   await source.initialize();
   try {
     const done = await source.runMigrations();
-    const user = await asApplication(withoutDatabase(url), currentUser);
+    const app = mysqlAddress(url);
+    const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
+    // The application's user may not even see the database before its first grant.
+    const grantee = await onConnection(asApplication(''), currentUser);
     const isThere = await tablesOf(source, database);
     for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
-      await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${user}`);
-    await asApplication(url, assertRights);
+      await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
+    if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
+    await onConnection(asApplication(database), assertRights);
     return done.map((migration) => migration.name);
   } finally {
     await source.destroy();
   }
+}
+
+/** Whether the server has the plugin that gives it its place in a group. */
+async function isGroupMember(source: DataSource): Promise<boolean> {
+  const rows = await source.query<unknown[]>("SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'");
+  return rows.length > 0;
 }
 
 /** Which tables there are: those of later migrations are not, where some are left for later. */
@@ -59,22 +81,11 @@ async function tablesOf(source: DataSource, database: string): Promise<(table: s
 
 /** A migration's name ends in its number. */
 const NUMBER_DIGITS = 13;
+/** An election may be under way. */
+const FIND_PRIMARY_MS = 10_000;
 
-function databaseName(url: string): string {
-  const name = new URL(url).pathname.slice(1);
-  if (!/^[A-Za-z0-9_]{1,64}$/.test(name)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
-  return name;
-}
-
-/** The application's user may not even see the database before its first grant. */
-function withoutDatabase(url: string): string {
-  const server = new URL(url);
-  server.pathname = '/';
-  return server.href;
-}
-
-async function asApplication<T>(url: string, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await createConnection({ uri: url });
+async function onConnection<T>(options: ConnectionOptions, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await createConnection(options);
   try {
     return await work(connection);
   } finally {

@@ -4,12 +4,38 @@ import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
 
-/** True when the process can do its work now; what a readiness check asks. */
-export type ReadyCheck = () => Promise<boolean>;
+/**
+ * What a process can do now. `degraded`: a server that all processes share is away, and this one says so itself, which none does better:
+ * it stays where it is asked. `unfit`: what is wrong is its own.
+ */
+export type Fitness = 'ready' | 'degraded' | 'unfit';
+
+/** What /readyz tells: 200 where the process is to be asked. (docs/operations.md, Health) */
+export class Readiness {
+  private hasBeenReady = false;
+  private isStopping = false;
+
+  constructor(private readonly fitness: () => Promise<Fitness>) {}
+
+  /** From now on it takes nothing new. */
+  stop(): void {
+    this.isStopping = true;
+  }
+
+  async tell(): Promise<{ readonly status: number; readonly text: string }> {
+    // A check that fails says the same as one that says no.
+    const fitness = await this.fitness().catch(() => 'unfit' as const);
+    if (this.isStopping) return { status: 503, text: 'stopping\n' };
+    this.hasBeenReady ||= fitness === 'ready';
+    // One that was never ready may be configured wrongly: it must not take the place of one that is.
+    if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
+    return fitness === 'unfit' ? { status: 503, text: 'not ready\n' } : { status: 200, text: `${fitness}\n` };
+  }
+}
 
 export interface AdminParts {
   readonly registry: Registry;
-  readonly isReady: ReadyCheck;
+  readonly readiness: Readiness;
   readonly errors: ErrorWriter;
   /** What another part of the process measures, in the same text form. */
   readonly moreMetrics?: () => Promise<string>;
@@ -46,15 +72,12 @@ export function createAdmin(parts: AdminParts): RequestListener {
   };
 }
 
-async function reply({ registry, isReady, errors, moreMetrics }: AdminParts, path: string): Promise<Reply> {
+async function reply({ registry, readiness, errors, moreMetrics }: AdminParts, path: string): Promise<Reply> {
   switch (path) {
     case '/livez':
       return { status: 200, type: TEXT, text: 'ok\n' };
-    case '/readyz': {
-      // A check that fails says the same as one that says no.
-      const ready = await isReady().catch(() => false);
-      return { status: ready ? 200 : 503, type: TEXT, text: ready ? 'ready\n' : 'not ready\n' };
-    }
+    case '/readyz':
+      return { ...(await readiness.tell()), type: TEXT };
     case '/metrics':
       return metrics(registry, moreMetrics);
     default:

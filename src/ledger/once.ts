@@ -52,7 +52,7 @@ export async function makeOnce<Row extends { readonly id: Uuid; readonly created
             replayed: false,
           }
         );
-      if (failure instanceof UnknownCommit) return resolveUnknown(database.lookup, request, failure, deadline);
+      if (failure instanceof UnknownCommit) return resolveUnknown(database.current, request, failure, deadline);
       // Another request of the same key was first: it is found now.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
       if (!mayPass) throw failure;

@@ -48,6 +48,11 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
           `account ${accountId} is dated ${aheadMs} ms ahead of the database's clock: nothing is posted to it (accounts reset-clock --help)`,
         ),
       observer: UNWATCHED,
+      primaryObserver: {
+        found: () => undefined,
+        lost: () => undefined,
+        refused: (servers) => say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
+      },
       onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
     },
   );

@@ -79,7 +79,7 @@ export async function findService(
   { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
   key: string,
 ): Promise<StaffIdentity | null> {
-  const service = await database.reader.find(staff, { keyHash: hashOf(key) });
+  const service = await database.current.find(staff, { keyHash: hashOf(key) });
   if (service?.active !== true) return null;
   await database.withTransaction((transaction) =>
     transaction.execute(updateSql(staff, { lastUsedAt: clock() }, { id: service.id })),

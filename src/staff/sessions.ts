@@ -92,10 +92,10 @@ export async function findSession(
   door: StaffSession['door'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
-  const session = await database.reader.find(staffSessions, { tokenHash: hashOf(token), door });
+  const session = await database.current.find(staffSessions, { tokenHash: hashOf(token), door });
   const now = clock();
   if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs) return null;
-  const person = await database.reader.find(staff, { id: session.staffId });
+  const person = await database.current.find(staff, { id: session.staffId });
   if (person?.active !== true) return null;
   if (now - session.lastUsedAt >= NOTED_EVERY_MS)
     await database.withTransaction((transaction) =>

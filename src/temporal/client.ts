@@ -1,29 +1,10 @@
-import {
-  Client,
-  Connection,
-  type ConnectionOptions,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
+import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
 import { SEARCH_ATTRIBUTES, SIGNALS, type TaskQueue, type WorkflowType } from './contracts.js';
 import type { WantedWorkflow } from './waiting.js';
-
-export interface TemporalOptions {
-  /** `host:port` */
-  readonly address: string;
-  readonly namespace: string;
-  /** Null: no TLS. With certificate and key: mutual TLS. */
-  readonly tls: {
-    readonly certificate: Buffer | undefined;
-    readonly key: Buffer | undefined;
-    readonly serverRoot: Buffer | undefined;
-  } | null;
-  readonly apiKey?: string | undefined;
-}
 
 /** One run of a workflow. */
 export interface WorkflowRun {
@@ -50,33 +31,31 @@ const NOT_FOUND_CODE = 5;
 /** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED as a closed connection gives it. */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
-type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
-
-/** The connection options that client and worker share. */
-export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
-  const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
-  if (tls === null) return base;
-  const { certificate: crt, key, serverRoot } = tls;
-  return {
-    ...base,
-    tls: {
-      ...(serverRoot === undefined ? {} : { serverRootCACertificate: serverRoot }),
-      ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
-    },
-  };
-}
-
 /**
  * What the service asks of Temporal. Connects when it is first asked; every call has a deadline. Every method may throw
  * TemporalUnavailable; another error is Temporal's refusal of this one call.
  */
 export class TemporalClient {
-  private readonly connection: Connection;
-  private readonly client: Client;
+  private connection: Connection;
+  private client: Client;
+  private readonly renewals: Renewals;
 
-  constructor(options: TemporalOptions) {
+  constructor(private readonly options: TemporalOptions) {
+    this.renewals = new Renewals(options.tls);
     this.connection = Connection.lazy(connectionOptions(options));
-    this.client = new Client({ connection: this.connection, namespace: options.namespace });
+    this.client = this.clientOver(this.connection);
+  }
+
+  private clientOver(connection: Connection): Client {
+    return new Client({ connection, namespace: this.options.namespace });
+  }
+
+  /** Calls that are under way on the old connection end there. */
+  private renew(): void {
+    const old = this.connection;
+    this.connection = Connection.lazy(connectionOptions(this.options));
+    this.client = this.clientOver(this.connection);
+    setTimeout(() => void old.close().catch(() => undefined), LIST_DEADLINE_MS).unref();
   }
 
   /** Starts the workflow, or tells the running one that its resource changed. */
@@ -169,12 +148,13 @@ export class TemporalClient {
   /** Registers the search attributes that the namespace lacks. Answers the names of those that it made. */
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.client.options;
-    const { operatorService } = this.connection;
-    const known = await this.within(LIST_DEADLINE_MS, () => operatorService.listSearchAttributes({ namespace }));
+    const known = await this.within(LIST_DEADLINE_MS, () =>
+      this.connection.operatorService.listSearchAttributes({ namespace }),
+    );
     const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !(name in known.customAttributes));
     if (missing.length > 0)
       await this.within(LIST_DEADLINE_MS, () =>
-        operatorService.addSearchAttributes({
+        this.connection.operatorService.addSearchAttributes({
           namespace,
           searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD_TYPE])),
         }),
@@ -187,6 +167,7 @@ export class TemporalClient {
   }
 
   private async within<T>(deadlineMs: number, call: () => Promise<T>): Promise<T> {
+    if (this.renewals.isDue()) this.renew();
     try {
       return await this.connection.withDeadline(Date.now() + deadlineMs, call);
     } catch (failure) {

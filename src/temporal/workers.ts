@@ -2,7 +2,8 @@ import type { LogMetadata } from '@temporalio/common';
 import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { safeFailures } from './activity-failures.js';
 import { BUNDLE_FILE } from './bundle-file.js';
-import { connectionOptions, messageOf, type TemporalClient, type TemporalOptions } from './client.js';
+import { messageOf, type TemporalClient } from './client.js';
+import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
 import { TASK_QUEUES, type TaskQueue } from './contracts.js';
 
 /** What one task queue is served with. */
@@ -32,6 +33,7 @@ export interface WorkersLog {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
+const RENEWALS_MS = 1_000;
 
 /**
  * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
@@ -119,7 +121,11 @@ export class TemporalWorkers {
   /** Connects and works until it is stopped, or something ends a worker. */
   private async serve(): Promise<void> {
     const { temporal } = this.options;
-    const connection = await NativeConnection.connect(connectionOptions(temporal));
+    const renewals = new Renewals(temporal.tls);
+    let connection = await NativeConnection.connect(connectionOptions(temporal));
+    const looking = setInterval(() => {
+      if (renewals.isDue()) void this.reconnect(connection).then((fresh) => (connection = fresh));
+    }, RENEWALS_MS);
     try {
       await this.registerSearchAttributes();
       const runs: Promise<void>[] = [];
@@ -141,8 +147,23 @@ export class TemporalWorkers {
       const ends = await Promise.allSettled(runs);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
+      clearInterval(looking);
       this.workers = [];
       await connection.close().catch(() => undefined);
+    }
+  }
+
+  /** The workers go over to a connection with the renewed certificates; where there is none, they stay on theirs. */
+  private async reconnect(old: NativeConnection): Promise<NativeConnection> {
+    try {
+      const fresh = await NativeConnection.connect(connectionOptions(this.options.temporal));
+      for (const worker of this.workers) worker.connection = fresh;
+      await old.close().catch(() => undefined);
+      this.log.info({}, 'the Temporal workers use renewed certificates');
+      return fresh;
+    } catch (failure) {
+      this.log.warn({ reason: messageOf(failure) }, 'Temporal takes the renewed certificates not');
+      return old;
     }
   }
 

@@ -88,7 +88,7 @@ export async function register(
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY) return (await bound(database.lookup)) ?? unknownResult();
     if (!(failure instanceof CommitUnknown)) throw failure;
-    return recognise(await lookForKey(() => bound(database.lookup)), draft);
+    return recognise(await lookForKey(() => bound(database.current)), draft);
   }
 }
 

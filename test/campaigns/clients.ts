@@ -26,6 +26,10 @@ export class Clients {
   /** Until a key was resolved, and until one request was answered, 503 included. */
   slowestMs = 0;
   slowestAnswerMs = 0;
+  /** In which nobody's transfer was acknowledged. */
+  longestGapMs = 0;
+  private lastAt = performance.now();
+  private readonly acknowledged: { readonly id: string; readonly at: number }[] = [];
   private readonly told = new Map<string, string>();
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
@@ -33,8 +37,9 @@ export class Clients {
   private constructor(
     private readonly db: TestDatabase,
     private readonly baseUrl: string,
-    private readonly token: string,
+    readonly token: string,
     private readonly accounts: readonly Account[],
+    private readonly count: number,
   ) {}
 
   /** A tenant with accounts of its own, and so many clients at work. */
@@ -44,8 +49,8 @@ export class Clients {
     const accounts: Account[] = [];
     for (let index = 0; index < ACCOUNTS; index += 1)
       accounts.push(await makeAccount(parts, tenant, { funds: { COPM: FUNDS } }));
-    const { text } = await makeToken(db.database, tenant.owner, ['transfers']);
-    const clients = new Clients(db, baseUrl, text, accounts);
+    const { text } = await makeToken(db.database, tenant.owner, ['read', 'transfers']);
+    const clients = new Clients(db, baseUrl, text, accounts, count);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
     // Looked at in `finish`.
     clients.running.catch(() => undefined);
@@ -79,12 +84,42 @@ export class Clients {
         // 200 to the first request would be a replay of nothing.
         assert(asked > 1 || answer.status === 201, answer.text);
         this.told.set(key, String(answer.json.id));
-        this.answered += 1;
+        this.acknowledge(String(answer.json.id));
         if (asked > 1) this.askedAgain += 1;
         this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
         return;
       }
       assert(performance.now() - began < RESOLVE_MS, 'a key was not resolved within 60 s');
+      await sleep(ASK_AGAIN_MS);
+    }
+  }
+
+  private acknowledge(id: string): void {
+    const now = performance.now();
+    this.longestGapMs = Math.max(this.longestGapMs, now - this.lastAt);
+    this.lastAt = now;
+    this.answered += 1;
+    this.acknowledged.push({ id, at: now });
+  }
+
+  /** The youngest transfer that was acknowledged so long ago, or null. */
+  acknowledgedBefore(ms: number): string | null {
+    const until = performance.now() - ms;
+    const next = this.acknowledged.findIndex(({ at }) => at > until);
+    const old = this.acknowledged.splice(0, next < 0 ? this.acknowledged.length : next);
+    const youngest = old.at(-1);
+    if (youngest === undefined) return null;
+    // It stays for those that ask before there is a younger one.
+    this.acknowledged.unshift(youngest);
+    return youngest.id;
+  }
+
+  /** Resolves when every client may have been answered once more; fails when none is within the time. */
+  async progress(withinMs: number): Promise<void> {
+    const wanted = this.answered + this.count;
+    const until = performance.now() + withinMs;
+    while (this.answered < wanted) {
+      assert(performance.now() < until, `nothing was acknowledged within ${withinMs} ms`);
       await sleep(ASK_AGAIN_MS);
     }
   }

@@ -98,7 +98,7 @@ describe('the database', () => {
       transactionConnections: 1,
       statementTimeoutMs: 300,
     });
-    proxy.fateOf = (data) => (data.includes('SET SESSION') ? 'stall' : 'pass');
+    proxy.fateOf = (data) => (data.includes('autocommit') ? 'stall' : 'pass');
     for (let count = 0; count < 2; count += 1) {
       await assert.rejects(database.reader.query('SELECT 1'), DatabaseUnavailable);
       await assert.rejects(

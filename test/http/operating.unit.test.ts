@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { Registry } from 'prom-client';
-import { createAdmin, createRegistry } from '../../src/http/admin.js';
+import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
 import type { Api } from '../../src/http/api.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { createLogging, describeFault } from '../../src/http/logging.js';
@@ -14,24 +14,44 @@ describe('the admin port', () => {
   let server: RunningServer;
   let registry: Registry;
   let url = '';
-  let ready: () => Promise<boolean> = () => Promise.resolve(true);
+  let fitness: () => Promise<Fitness> = () => Promise.resolve('degraded');
+  let readiness: Readiness;
 
   before(async () => {
     registry = createRegistry();
     const errors = new ErrorWriter('http://localhost/docs');
-    const admin = createAdmin({ registry, isReady: () => ready(), errors });
+    readiness = new Readiness(() => fitness());
+    const admin = createAdmin({ registry, readiness, errors });
     server = await listen(admin, errors, { host: '127.0.0.1', port: 0 });
     url = `http://127.0.0.1:${server.port}`;
   });
   after(() => server.stop(0));
 
-  it('the process lives while it answers, and is ready when its check says so', async () => {
+  async function readyz(): Promise<[number, string]> {
+    const { status, text } = await call(`${url}/readyz`);
+    return [status, text.trim()];
+  }
+
+  it('a process that was never ready is not, even where it would only be degraded', async () => {
+    assert.deepEqual(await readyz(), [503, 'not ready']);
+  });
+
+  it('it is ready, stays where it is asked while what all processes share is away, and is not ready by a fault of its own', async () => {
+    fitness = () => Promise.resolve('ready');
+    assert.deepEqual(await readyz(), [200, 'ready']);
+    fitness = () => Promise.resolve('degraded');
+    assert.deepEqual(await readyz(), [200, 'degraded']);
+    fitness = () => Promise.resolve('unfit');
+    assert.deepEqual(await readyz(), [503, 'not ready']);
+    fitness = () => Promise.reject(new Error('away'));
+    assert.deepEqual(await readyz(), [503, 'not ready']);
     assert.equal((await call(`${url}/livez`)).status, 200);
-    assert.equal((await call(`${url}/readyz`)).status, 200);
-    ready = () => Promise.resolve(false);
-    assert.equal((await call(`${url}/readyz`)).status, 503);
-    ready = () => Promise.reject(new Error('away'));
-    assert.equal((await call(`${url}/readyz`)).status, 503);
+  });
+
+  it('from the moment when it stops it is not to be asked', async () => {
+    fitness = () => Promise.resolve('ready');
+    readiness.stop();
+    assert.deepEqual(await readyz(), [503, 'stopping']);
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 

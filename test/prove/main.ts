@@ -14,6 +14,7 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
+import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
@@ -44,6 +45,13 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
     await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 16, speed: 1 }),
   ],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
+  failover: () =>
+    failoverCampaign({
+      members: 3,
+      clients: 64,
+      ...failoverCounts(),
+      onEvent: (line) => process.stdout.write(`  ${line}\n`),
+    }),
   ...HTTP_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
@@ -52,6 +60,14 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ...WEBHOOK_PROOFS,
   ...HOSTILE_PROOFS,
 };
+
+/** FAILOVER_COUNTS=switchovers,kills,pauses,cuts runs fewer, as the summary then says. */
+function failoverCounts(): Record<'switchovers' | 'kills' | 'pauses' | 'cuts', number> {
+  const [switchovers = 100, kills = 20, pauses = 5, cuts = 5] = (process.env.FAILOVER_COUNTS || '100,20')
+    .split(',')
+    .map((count) => Number.parseInt(count, 10));
+  return { switchovers, kills, pauses, cuts };
+}
 
 /** What a name may ask for beside these: parts of them. */
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };

@@ -19,11 +19,13 @@ export class PrivateMysql {
   /** An administrator's, without a database. */
   readonly adminUrl: string;
   private child: ChildProcess | undefined;
+  private options: readonly string[] = [];
 
   private constructor(
     private readonly program: string,
-    private readonly folder: string,
-    private readonly port: number,
+    /** Where its data is, and room for what its options name. */
+    readonly folder: string,
+    readonly port: number,
   ) {
     this.adminUrl = `mysql://test_admin:${PASSWORD}@127.0.0.1:${port}/`;
   }
@@ -33,12 +35,16 @@ export class PrivateMysql {
     return findProgram('mysqld', 'mariadbd') !== undefined;
   }
 
-  static async start(): Promise<PrivateMysql> {
+  /** `optionsOf` gives the server's options beside its own, and writes the files that they name. */
+  static async start(
+    optionsOf: (folder: string) => Promise<readonly string[]> = () => Promise.resolve([]),
+  ): Promise<PrivateMysql> {
     const program = findProgram('mysqld', 'mariadbd');
     if (program === undefined) throw new Error('there is no mysqld and no mariadbd on this machine');
     const [port] = await freePorts(1);
     const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
     await mysql.initialise();
+    mysql.options = await optionsOf(mysql.folder);
     await mysql.start();
     return mysql;
   }
@@ -79,6 +85,7 @@ export class PrivateMysql {
         '--skip-log-bin',
         '--innodb-flush-log-at-trx-commit=1',
         '--innodb-buffer-pool-size=64M',
+        ...this.options,
       ],
       { stdio: 'ignore' },
     );

@@ -26,7 +26,7 @@ export class Proxy {
   cuts = 0;
   private readonly server: Server;
   private readonly links = new Set<Link>();
-  private readonly target: { readonly host: string; readonly port: number };
+  private target: { readonly host: string; readonly port: number };
   private isStalled = false;
   private isRefusing = false;
 
@@ -52,6 +52,11 @@ export class Proxy {
     proxied.hostname = '127.0.0.1';
     proxied.port = address.port.toString();
     return proxied.href;
+  }
+
+  /** New connections go to another server on this machine. */
+  leadTo(port: number): void {
+    this.target = { host: '127.0.0.1', port };
   }
 
   /** Nothing passes any more, in either direction, and no connection ends. */

@@ -67,7 +67,7 @@ export class ServiceProcess {
   /** Resolves when it can do its work now. Fails when it ends before. */
   async ready(): Promise<void> {
     const until = performance.now() + READY_MS;
-    while (!(await this.answersOk('/readyz'))) {
+    while (!(await this.isReady())) {
       if (!this.isRunning) throw new Error(`${this.program} ended: ${this.errors}`);
       if (performance.now() > until)
         throw new Error(`${this.program} is not ready after ${READY_MS} ms: ${this.errors}`);
@@ -75,9 +75,9 @@ export class ServiceProcess {
     }
   }
 
-  private async answersOk(path: string): Promise<boolean> {
+  private async isReady(): Promise<boolean> {
     try {
-      return (await fetch(this.adminUrl + path)).ok;
+      return (await (await fetch(`${this.adminUrl}/readyz`)).text()) === 'ready\n';
     } catch {
       return false;
     }

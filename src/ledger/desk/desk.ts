@@ -308,7 +308,7 @@ export class PostingDesk {
     this.observer.commitUnknown();
     for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
       try {
-        this.settle(await answersAfter(unknown, this.parts.database.lookup, open));
+        this.settle(await answersAfter(unknown, this.parts.database.current, open));
       } catch (failure) {
         if (!(failure instanceof DatabaseUnavailable)) throw failure;
       }

@@ -2,6 +2,7 @@ import type { Actor } from '../../access/audit-log.js';
 import type { OpsConfig } from '../../config.js';
 import type { Database } from '../../db/database.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
+import { mysqlAddress, withDatabase } from '../../db/servers.js';
 import { hasNoManager } from '../../staff/people.js';
 import { buildOpsParts, type OpsParts } from '../context.js';
 import { OpsError } from '../failures.js';
@@ -17,9 +18,8 @@ export interface Administrator {
 /** Null where no such address is given, or somebody may manage already. Throws OpsError where it is no administrator's. */
 export async function findAdministrator(config: OpsConfig, parts: OpsParts): Promise<Administrator | null> {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(parts.database.reader))) return null;
-  const url = new URL(config.MYSQL_ADMIN_URL);
-  url.pathname = new URL(config.MYSQL_URL).pathname;
-  const own = buildOpsParts({ ...config, MYSQL_URL: url.href }, () => undefined);
+  const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
+  const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
     // On the database that they can change, which need not be the one that MYSQL_URL names.

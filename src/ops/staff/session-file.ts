@@ -12,6 +12,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
+import { mysqlAddress } from '../../db/servers.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
@@ -38,8 +39,8 @@ export function sessionFilePath({ OPS_SESSIONS: named, XDG_CONFIG_HOME: home }: 
 
 /** The database as the file knows it: without user and password. */
 export function databaseKey(mysqlUrl: string): string {
-  const { hostname, port, pathname } = new URL(mysqlUrl);
-  return `${hostname}:${port === '' ? '3306' : port}${pathname}`;
+  const { servers, database } = mysqlAddress(mysqlUrl);
+  return `${servers.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;
 }
 
 const OTHERS = 0o077;

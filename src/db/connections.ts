@@ -1,0 +1,154 @@
+import type { Socket } from 'node:net';
+import { type Connection, createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2';
+import type { Deadline } from './deadline.js';
+import { AnotherServer, DatabaseUnavailable } from './failures.js';
+import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
+
+/** `current` is `lookups` where there is no group. */
+export type PoolName = 'reads' | 'lookups' | 'current' | 'transactions';
+
+export interface PoolMode {
+  readonly limit: number;
+  /** A group's statements share round trips: measured, docs/decisions/0002-group-commit.md. */
+  readonly multipleStatements: boolean;
+  /** Said once on each connection. */
+  readonly session: readonly string[];
+}
+
+export interface ConnectionsOptions {
+  readonly address: MysqlAddress;
+  readonly server: MysqlServer;
+  readonly tls: MysqlTls | null;
+  readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & { readonly current: PoolMode | null };
+  /** Asked on each connection when it opens, which is cut where `isThere` does not know the answer. */
+  readonly identitySql: string;
+  readonly isThere: (row: RowDataPacket | undefined) => boolean;
+}
+
+const LOCK_WAIT_S = 1;
+/** No statement begins on one that is older, less a fifth at random, so that they are not all opened at one moment. */
+const MAX_AGE_MS = 300_000;
+/** What is under way on a server that is left may end by itself within this. */
+const RETIRED_MS = 5_000;
+
+/** Set once for each connection. */
+const SESSION = [
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  `SET SESSION innodb_lock_wait_timeout=${LOCK_WAIT_S}, time_zone='+00:00', ` +
+    `sql_mode='STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION'`,
+];
+
+/** The connections to one server, for as long as it is the primary. */
+export class Connections {
+  private readonly pools: Readonly<Record<PoolName, Pool>>;
+  private readonly oldAt = new Map<PoolConnection, number>();
+  private isRetired = false;
+
+  constructor(private readonly options: ConnectionsOptions) {
+    const { reads, lookups, current, transactions } = options.modes;
+    const open = (mode: PoolMode): Pool => this.openPool(mode);
+    const short = open(lookups);
+    this.pools = {
+      reads: open(reads),
+      lookups: short,
+      current: current === null ? short : open(current),
+      transactions: open(transactions),
+    };
+  }
+
+  /** Throws DatabaseUnavailable. What it answers is given back by `release` or `discard`. */
+  async acquire(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
+    for (;;) {
+      const connection = await take(this.pools[name], deadline);
+      if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
+      this.discard(connection);
+    }
+  }
+
+  /** Nothing more is sent on them. */
+  get isLeft(): boolean {
+    return this.isRetired;
+  }
+
+  release(connection: PoolConnection): void {
+    if (this.isRetired) this.discard(connection);
+    else connection.release();
+  }
+
+  discard(connection: PoolConnection): void {
+    this.oldAt.delete(connection);
+    connection.destroy();
+  }
+
+  /** Ends every connection behind the statement that it runs, and those that do not end by themselves soon after. */
+  retire(): void {
+    void this.end();
+    setTimeout(() => this.oldAt.forEach((_, connection) => this.discard(connection)), RETIRED_MS).unref();
+  }
+
+  async end(): Promise<void> {
+    this.isRetired = true;
+    const pools = new Set(Object.values(this.pools));
+    await Promise.all(Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))));
+  }
+
+  private openPool({ limit, multipleStatements, session }: PoolMode): Pool {
+    const { address, server, tls, identitySql, isThere } = this.options;
+    const pool = createPool({ ...connectOptions(address, server, tls), connectionLimit: limit, multipleStatements });
+    pool.on('connection', (connection) => {
+      this.oldAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
+      // Each statement hears of a broken connection by itself; an event that nobody hears would end the process.
+      connection.on('error', () => this.oldAt.delete(connection));
+      for (const statement of [...SESSION, ...session])
+        connection.query(statement, (error) => {
+          // A session that is not set up as we need it must not be used.
+          if (error) cut(connection, error);
+        });
+      connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
+        if (error) cut(connection, error);
+        else if (!isThere(rows[0]))
+          cut(connection, new AnotherServer('the connection leads to another server, or to one that takes no writes'));
+      });
+    });
+    return pool;
+  }
+}
+
+/** Breaks it off under whatever waits on it, each of which fails; `destroy` would leave that to their time-outs. */
+export function cut(connection: Connection, error: Error): void {
+  (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
+}
+
+function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
+  return new Promise((resolve, reject) => {
+    let waiting = true;
+    const timer = setTimeout(() => {
+      waiting = false;
+      reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
+    }, deadline.leftMs());
+    pool.getConnection((error, connection) => {
+      clearTimeout(timer);
+      if (error) reject(new DatabaseUnavailable('MySQL refused a connection', { cause: error }));
+      else if (waiting) resolve(connection);
+      else connection.release();
+    });
+  });
+}
+
+/**
+ * The timer is ours: the driver's begins only when a statement is sent, so one that is queued behind a statement that
+ * never ends would wait for ever.
+ */
+export function send(connection: Connection, sql: string, deadline: Deadline): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timeoutMs = deadline.leftMs();
+    if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
+    const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
+    // No values: the driver then neither searches the text for places to fill nor could fill one.
+    connection.query({ sql, values: null }, (error, answer) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(answer);
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import type { Connections } from './connections.js';
+import { Deadline } from './deadline.js';
+import { type Found, LOOK_TIMEOUT_MS, nameOf, PrimarySearch, SEARCH_EVERY_MS } from './primary-search.js';
+import type { MysqlAddress, MysqlServer, MysqlTls } from './servers.js';
+import type { ServerState } from './server-state.js';
+
+/** What is told of which server is the primary. */
+export interface PrimaryObserver {
+  found(server: string): void;
+  lost(server: string, reason: unknown): void;
+  /** More than one server takes writes, so that none is used. */
+  refused(servers: readonly string[]): void;
+}
+
+export interface PrimaryParts {
+  readonly address: MysqlAddress;
+  readonly tls: MysqlTls | null;
+  readonly connect: (server: MysqlServer, state: ServerState) => Connections;
+  readonly observer: PrimaryObserver;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** How long after it was asked a server counts as the primary; what is read there is at most so old. */
+const BELIEVED_MS = 2_000;
+/** How long a statement waits for a primary to be found: a planned switch takes less, a crash takes longer. */
+const AWAITED_MS = 2_000;
+
+interface Held extends Found {
+  readonly connections: Connections;
+  /** When it was last asked and then said so again. */
+  provenAt: number;
+}
+
+/**
+ * Finds the one server that takes writes among those that are named, and looks at it every second for as long as it is used. What
+ * is asked of the database looks at a time stamp, and at nothing else.
+ */
+export class Primary {
+  private held: Held | null = null;
+  private running = false;
+  private isClosed = false;
+  private readonly waiting = new Set<() => void>();
+  private wake: () => void = () => undefined;
+  private readonly search: PrimarySearch;
+
+  constructor(private readonly parts: PrimaryParts) {
+    const { address, tls, observer } = parts;
+    this.search = new PrimarySearch(address, tls, (servers) => observer.refused(servers));
+  }
+
+  /** The connections to the primary, where it was proven a moment ago. */
+  get connections(): Connections | null {
+    const { held } = this;
+    return held !== null && performance.now() - held.provenAt < BELIEVED_MS ? held.connections : null;
+  }
+
+  /** The same, waited for while any server answers. Throws NoPrimary. */
+  async found(deadline: Deadline): Promise<Connections> {
+    if (!this.running) void this.run();
+    const until = performance.now() + Math.min(deadline.leftMs(), AWAITED_MS);
+    const { rounds } = this.search;
+    for (;;) {
+      const { connections } = this;
+      if (connections !== null) return connections;
+      const leftMs = until - performance.now();
+      if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds) throw this.search.noPrimary();
+      await this.nextProof(leftMs);
+    }
+  }
+
+  /** Something failed that says that they lead to no primary any more: they are left, and it is looked for anew. */
+  leave(connections: Connections, reason: unknown): void {
+    if (this.held?.connections === connections) this.lose(this.held, reason);
+  }
+
+  /** Something failed: the server is asked now. */
+  ask(): void {
+    this.wake();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const { held } = this;
+    this.held = null;
+    this.wake();
+    this.tell();
+    held?.watch.close();
+    await held?.connections.end();
+  }
+
+  private nextProof(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(go);
+        resolve();
+      };
+      const timer = setTimeout(go, withinMs);
+      this.waiting.add(go);
+    });
+  }
+
+  private tell(): void {
+    for (const go of [...this.waiting]) go();
+  }
+
+  private async run(): Promise<void> {
+    this.running = true;
+    while (!this.isClosed) {
+      const found = await this.search.once();
+      if (found !== null) await this.hold(found);
+      else {
+        this.tell();
+        await this.pause(SEARCH_EVERY_MS);
+      }
+    }
+  }
+
+  /** For as long as it stays the primary. */
+  private async hold(found: Found): Promise<void> {
+    if (this.isClosed) return found.watch.close();
+    const { server, state, watch } = found;
+    const held: Held = { ...found, provenAt: found.askedAt, connections: this.parts.connect(server, state) };
+    this.held = held;
+    watch.onBroken = () => this.ask();
+    this.parts.observer.found(nameOf(server));
+    this.tell();
+    while (this.held === held) {
+      await this.pause(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()));
+      if (this.held !== held) return;
+      this.parts.tls?.refresh();
+      const askedAt = performance.now();
+      const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
+        this.lose(held, failure);
+        return null;
+      });
+      if (said === null || this.held !== held) return;
+      if (!said.isPrimary) return this.lose(held, new Error('it is no primary any more'));
+      held.provenAt = askedAt;
+      this.tell();
+    }
+  }
+
+  private lose(held: Held, reason: unknown): void {
+    if (this.held !== held) return;
+    this.held = null;
+    this.search.failure = reason;
+    this.parts.observer.lost(nameOf(held.server), reason);
+    held.watch.close();
+    held.connections.retire();
+    this.wake();
+  }
+
+  /** Until the time is over or somebody asks; keeps no process from ending. */
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
+import { cut, send } from './connections.js';
+import type { Deadline } from './deadline.js';
+import { errnoOf } from './failures.js';
+
+/** What a server says of itself, and how that is believed: who is the one writer. (docs/operations.md, A group of servers) */
+
+/** What the server belongs to: what tells it that it writes, and that what it shows is current. */
+export type Group = 'none' | 'group_replication' | 'galera';
+
+export interface ServerState {
+  /** Of the server itself, whatever name or proxy leads to it. */
+  readonly identity: string;
+  readonly group: Group;
+  /** The one server that takes writes, as far as it can know itself. */
+  readonly isPrimary: boolean;
+}
+
+/** What makes the reads of a session wait for whatever was committed before anywhere in the group. */
+export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
+  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
+  galera: 'SET SESSION wsrep_sync_wait=1',
+};
+
+/** MariaDB leaves out what MySQL alone knows, and the other way about. */
+export const IDENTITY_SQL =
+  "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS a" +
+  '/*!50708 ,@@GLOBAL.super_read_only AS b,@@GLOBAL.offline_mode AS c*/';
+
+export function identityOf(row: RowDataPacket | undefined): string {
+  return String(row?.identity);
+}
+
+/** Whether none of the flags is set that keep the application from writing. */
+export function takesWrites(row: RowDataPacket | undefined): boolean {
+  return row !== undefined && [row.a, row.b, row.c].every((flag) => ['0', 'OFF', 'undefined'].includes(String(flag)));
+}
+
+const MEMBER_SQL =
+  'SELECT MEMBER_STATE AS state,MEMBER_ROLE AS role,(SELECT COUNT(*) FROM performance_schema.replication_group_members ' +
+  "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
+const NODE_SQL = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
+/** Without a table that is somebody's; one without any table would not wait. */
+const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
+const UNKNOWN_VARIABLE = 1193;
+const WATCH_WAIT_S = 30;
+
+/** One connection on which a server is asked again and again. */
+export class ServerWatch {
+  /** Hears when the connection breaks by itself. */
+  onBroken: () => void = () => undefined;
+
+  private constructor(
+    private readonly connection: Connection,
+    readonly group: Group,
+  ) {
+    connection.on('error', () => this.onBroken());
+  }
+
+  /** Throws what the driver fails with. */
+  static async open(
+    options: Parameters<typeof createConnection>[0] & object,
+    deadline: Deadline,
+  ): Promise<ServerWatch> {
+    const connection = createConnection(options);
+    // Each statement hears of a broken connection by itself.
+    connection.on('error', () => undefined);
+    try {
+      const group = await groupOf(connection, deadline);
+      // What waits for a group that does not come is given up by the server after this, when we have long gone.
+      await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
+      if (group !== 'none') await send(connection, READ_CURRENT[group], deadline);
+      return new ServerWatch(connection, group);
+    } catch (failure) {
+      connection.destroy();
+      throw failure;
+    }
+  }
+
+  /**
+   * Asks it now. In a group the last question waits until the server has seen whatever was committed before: one that was paused
+   * or is cut off from the others says the same of itself as before, but cannot answer that.
+   */
+  async look(deadline: Deadline): Promise<ServerState> {
+    const [row] = await this.rows(IDENTITY_SQL, deadline);
+    const isPrimary = takesWrites(row) && (await this.isWriterOfGroup(deadline));
+    if (isPrimary && this.group !== 'none') await this.rows(CURRENT_SQL, deadline);
+    return { identity: identityOf(row), group: this.group, isPrimary };
+  }
+
+  /** What is being asked fails. */
+  close(): void {
+    cut(this.connection, new Error('the server is watched no more'));
+  }
+
+  private async isWriterOfGroup(deadline: Deadline): Promise<boolean> {
+    switch (this.group) {
+      case 'none':
+        return true;
+      case 'group_replication': {
+        const [own] = await this.rows(MEMBER_SQL, deadline);
+        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1';
+      }
+      case 'galera': {
+        // The members of a view agree on their order: one of them is the first.
+        const status = new Map((await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]));
+        return (
+          status.get('wsrep_ready') === 'ON' &&
+          status.get('wsrep_cluster_status') === 'Primary' &&
+          status.get('wsrep_local_index') === '0'
+        );
+      }
+    }
+  }
+
+  private rows(sql: string, deadline: Deadline): Promise<RowDataPacket[]> {
+    return rowsOf(this.connection, sql, deadline);
+  }
+}
+
+async function rowsOf(connection: Connection, sql: string, deadline: Deadline): Promise<RowDataPacket[]> {
+  const answer = await send(connection, sql, deadline);
+  return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
+}
+
+/** By the variables that only a server with the plugin, or with the provider, has. */
+async function groupOf(connection: Connection, deadline: Deadline): Promise<Group> {
+  const plugin = await variable(connection, 'group_replication_group_name', deadline);
+  if (plugin !== null && plugin !== '') return 'group_replication';
+  const provider = await variable(connection, 'wsrep_on', deadline);
+  return provider === '1' || provider === 'ON' ? 'galera' : 'none';
+}
+
+async function variable(connection: Connection, name: string, deadline: Deadline): Promise<string | null> {
+  try {
+    const [row] = await rowsOf(connection, `SELECT @@GLOBAL.${name} AS value`, deadline);
+    return String(row?.value);
+  } catch (failure) {
+    if (errnoOf(failure) === UNKNOWN_VARIABLE) return null;
+    throw failure;
+  }
+}

@@ -1,0 +1,134 @@
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { ConnectionOptions } from 'mysql2';
+
+/** Where MySQL is and how it is spoken to: the address of MYSQL_URL, and TLS. */
+
+export interface MysqlServer {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface MysqlAddress {
+  readonly servers: readonly MysqlServer[];
+  readonly user: string;
+  readonly password: string;
+  /** Empty: none is chosen. */
+  readonly database: string;
+}
+
+const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$/;
+const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
+const USUAL_PORT = '3306';
+
+/** `mysql://user:password@host:port,host:port/database`, or null where the text is none. It has no options. */
+export function parseMysqlUrl(text: string): MysqlAddress | null {
+  const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
+  const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
+    const [, host, port = USUAL_PORT] = SERVER.exec(one) ?? [];
+    return host === undefined ? [] : [{ host: host.replace(/^\[|\]$/g, ''), port: Number.parseInt(port, 10) }];
+  });
+  if (hosts === '' || servers.length < hosts.split(',').length) return null;
+  try {
+    return { servers, user: decodeURIComponent(user), password: decodeURIComponent(password), database };
+  } catch {
+    return null;
+  }
+}
+
+/** The same. Throws where the text is no such address. */
+export function mysqlAddress(url: string): MysqlAddress {
+  const address = parseMysqlUrl(url);
+  if (address === null) throw new Error('a URL of MySQL must look like mysql://user:password@host:port/database');
+  return address;
+}
+
+/** The URL with another database at its end; none where it is empty. */
+export function withDatabase(url: string, database: string): string {
+  const [, user, password, hosts = ''] = ADDRESS.exec(url) ?? [];
+  const login = user === undefined ? '' : `${user}${password === undefined ? '' : `:${password}`}@`;
+  return `mysql://${login}${hosts}/${database}`;
+}
+
+/** Texts in PEM, each read anew whenever it is asked for. */
+export interface TlsMaterial {
+  /** Authorities whose certificates are believed; left out: those of Node. */
+  readonly ca?: (() => string) | undefined;
+  /** Who this process is, where the server asks. */
+  readonly certificate?: (() => string) | undefined;
+  readonly key?: (() => string) | undefined;
+}
+
+/** What is wrong with it, or null. A certificate needs its own key. */
+export function faultOfMaterial(material: TlsMaterial): string | null {
+  if ((material.certificate === undefined) !== (material.key === undefined))
+    return 'a client certificate and its key go together';
+  try {
+    createSecureContext(readMaterial(material));
+    return null;
+  } catch (fault) {
+    return fault instanceof Error ? fault.message : String(fault);
+  }
+}
+
+/** Certificates are checked by name; an address in the place of one would be checked by nothing. */
+export function hostsWithoutName(url: string): string[] {
+  return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) => (isIP(host) === 0 ? [] : [host]));
+}
+
+interface ReadMaterial {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+function readMaterial({ ca, certificate, key }: TlsMaterial): ReadMaterial {
+  return {
+    ...(ca === undefined ? {} : { ca: ca() }),
+    ...(certificate === undefined ? {} : { cert: certificate() }),
+    ...(key === undefined ? {} : { key: key() }),
+  };
+}
+
+/** TLS as the driver takes it. A connection takes what is here when it opens. */
+export class MysqlTls {
+  readonly ssl: ConnectionOptions['ssl'] & object;
+
+  constructor(private readonly material: TlsMaterial) {
+    this.ssl = { ...readMaterial(material), rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2' };
+  }
+
+  /** Takes what the files hold now. While they are being replaced and fit one another not, what was read stays. */
+  refresh(): void {
+    try {
+      const read = readMaterial(this.material);
+      const { ca, cert, key } = this.ssl;
+      if (read.ca === ca && read.cert === cert && read.key === key) return;
+      createSecureContext(read);
+      Object.assign(this.ssl, read);
+    } catch {
+      return;
+    }
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** Options of the driver for one of the servers. */
+export function connectOptions(address: MysqlAddress, server: MysqlServer, tls: MysqlTls | null): ConnectionOptions {
+  const { user, password, database } = address;
+  return {
+    ...server,
+    user,
+    password,
+    ...(database === '' ? {} : { database }),
+    ...(tls === null ? {} : { ssl: tls.ssl }),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    enableKeepAlive: true,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+  };
+}

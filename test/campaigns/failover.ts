@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tokens } from '../../src/db/entities/parties.js';
+import { isUnavailable } from '../../src/db/failures.js';
+import { updateSql } from '../../src/db/statements.js';
+import { instant } from '../../src/core/instant.js';
+import { request } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { freshDatabase, openDatabase, type TestDatabase } from '../support/database.js';
+import { type GroupMember, MysqlGroup } from '../support/mysql-group.js';
+import { makeTenant, makeToken } from '../support/world.js';
+import { Clients } from './clients.js';
+
+export interface FailoverCampaign {
+  readonly members: number;
+  readonly clients: number;
+  /** The primary gives its place to another and stays, alive and read-only. */
+  readonly switchovers: number;
+  /** The primary is killed. */
+  readonly kills: number;
+  /** The primary is stopped until another has taken its place, and goes on. */
+  readonly pauses: number;
+  /** The primary is cut off from the others, while the service reaches it as before, and comes back. */
+  readonly cuts: number;
+  /** Hears of each event. */
+  readonly onEvent?: (line: string) => void;
+}
+
+type Event = (group: MysqlGroup, primary: GroupMember) => Promise<() => Promise<void>>;
+
+/** How long nothing may be acknowledged, and how old at most what is read may be. */
+const MAX_OUTAGE_MS = 10_000;
+const MAX_STALE_MS = 2_000;
+const BETWEEN_MS = 500;
+const ASK_EVERY_MS = 25;
+const PASSWORD = 'test-only';
+const DATABASE = 'money_failover';
+
+const NOTHING = (): Promise<void> => Promise.resolve();
+
+/** Each does its harm and answers how it is healed. */
+const EVENTS: Readonly<Record<'switchovers' | 'kills' | 'pauses' | 'cuts', Event>> = {
+  switchovers: async (group, primary) => {
+    const others = group.members.filter((member) => member !== primary);
+    await group.switchTo(others[Math.floor(Math.random() * others.length)]!);
+    return NOTHING;
+  },
+  kills: async (_, primary) => {
+    await primary.kill();
+    return () => primary.start();
+  },
+  pauses: (_, primary) => {
+    primary.freeze();
+    return Promise.resolve(() => Promise.resolve(primary.thaw()));
+  },
+  cuts: async (group, primary) => {
+    await primary.cutOff(group.members.filter((member) => member !== primary));
+    return () => primary.rejoinNetwork();
+  },
+};
+
+/** A group loses its primary in every way, again and again, under clients of two API processes. */
+export async function failoverCampaign(campaign: FailoverCampaign): Promise<string[]> {
+  const group = await MysqlGroup.start(campaign.members);
+  try {
+    const db = await databaseOn(group);
+    const apis = await Promise.all([ApiProcess.start(db.url), ApiProcess.start(db.url)]);
+    try {
+      return await withClients(group, db, apis, campaign);
+    } finally {
+      await Promise.all(apis.map((api) => api.kill()));
+      await db.close();
+    }
+  } finally {
+    await group.remove();
+  }
+}
+
+/** Made on the primary; used wherever that is. */
+async function databaseOn(group: MysqlGroup): Promise<TestDatabase> {
+  const made = await freshDatabase((await group.primary()).url, DATABASE);
+  await made.close();
+  const url = group.urlOf(DATABASE, PASSWORD, DATABASE);
+  const database = openDatabase(url);
+  return { ...made, url, database, close: () => database.close() };
+}
+
+async function withClients(
+  group: MysqlGroup,
+  db: TestDatabase,
+  apis: readonly ApiProcess[],
+  campaign: FailoverCampaign,
+): Promise<string[]> {
+  const clients = await Clients.start(db, apis[0]!.baseUrl, campaign.clients);
+  const readers = apis.map((api) => new Reader(clients, api));
+  try {
+    return await runEvents(group, db, clients, readers, campaign);
+  } finally {
+    // Before the processes that they ask are ended.
+    await Promise.allSettled(readers.map((reader) => reader.finish()));
+  }
+}
+
+async function runEvents(
+  group: MysqlGroup,
+  db: TestDatabase,
+  clients: Clients,
+  readers: readonly Reader[],
+  campaign: FailoverCampaign,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (const [name, event] of Object.entries(EVENTS)) {
+    const outagesMs: number[] = [];
+    for (let times = campaign[name as keyof typeof EVENTS]; times > 0; times -= 1) {
+      await sleep(BETWEEN_MS * (0.5 + Math.random()));
+      const outageMs = await once(group, db, clients, readers, event);
+      outagesMs.push(outageMs);
+      campaign.onEvent?.(`${name}: ${Math.round(outageMs)} ms`);
+    }
+    if (outagesMs.length > 0)
+      lines.push(`${outagesMs.length} ${name}: ${spread(outagesMs)} without an acknowledged transfer`);
+  }
+  const reads = await Promise.all(readers.map((reader) => reader.finish()));
+  const summary = await clients.finish();
+  return [
+    ...lines,
+    `${summary}; auditor 0`,
+    `${reads.reduce((sum, { current }) => sum + current, 0)} reads beside them and ${reads.reduce((sum, { refused }) => sum + refused, 0)} answers of 503; none was older than ${MAX_STALE_MS} ms`,
+  ];
+}
+
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!);
+  return `median ${at(0.5)} ms, longest ${at(1)} ms`;
+}
+
+/** Answers for how long no transfer was acknowledged. */
+async function once(
+  group: MysqlGroup,
+  db: TestDatabase,
+  clients: Clients,
+  readers: readonly Reader[],
+  event: Event,
+): Promise<number> {
+  const primary = await group.primary();
+  const { text, token } = await makeToken(db.database, (await makeTenant(db.database)).owner, ['read']);
+  for (const reader of readers) while ((await reader.isTaken(text)) !== true) await sleep(ASK_EVERY_MS);
+  clients.longestGapMs = 0;
+  const heal = await event(group, primary);
+  await clients.progress(MAX_OUTAGE_MS);
+  // Only the new primary knows of this.
+  await revoke(db, token.keyId);
+  const revokedAt = performance.now();
+  await heal();
+  while (performance.now() < revokedAt + MAX_STALE_MS) await sleep(ASK_EVERY_MS);
+  for (const reader of readers) assert.notEqual(await reader.isTaken(text), true, 'a revoked token was taken');
+  await clients.progress(MAX_OUTAGE_MS);
+  await group.allOnline();
+  assert(clients.longestGapMs < MAX_OUTAGE_MS, `no transfer was acknowledged for ${clients.longestGapMs} ms`);
+  for (const reader of readers) reader.assertWell();
+  return clients.longestGapMs;
+}
+
+/** Waits for the new primary as long as it takes: twice is once. */
+async function revoke({ database }: TestDatabase, keyId: string): Promise<void> {
+  const sql = updateSql(tokens, { revokedAt: instant(Date.now()) }, { keyId });
+  while (!(await database.withTransaction((transaction) => transaction.execute(sql)).catch(isAway)))
+    await sleep(ASK_EVERY_MS);
+}
+
+function isAway(failure: unknown): 0 {
+  assert(isUnavailable(failure), String(failure));
+  return 0;
+}
+
+/** Reads again and again, of one process, what was acknowledged two seconds before; it must be there. */
+class Reader {
+  current = 0;
+  refused = 0;
+  private isRunning = true;
+  private fault: unknown = null;
+  private readonly running: Promise<void>;
+
+  constructor(
+    private readonly clients: Clients,
+    private readonly api: ApiProcess,
+  ) {
+    this.running = this.run().catch((fault: unknown) => {
+      this.fault = fault;
+    });
+  }
+
+  private async run(): Promise<void> {
+    for (; this.isRunning && this.fault === null; await sleep(ASK_EVERY_MS)) {
+      const id = this.clients.acknowledgedBefore(MAX_STALE_MS);
+      if (id === null) continue;
+      const answer = await request(this.api.baseUrl, 'GET', `/v1/transfers/${id}`, { token: this.clients.token });
+      if (answer.status === 200) this.current += 1;
+      else if (answer.status === 503) this.refused += 1;
+      else this.fault = `${answer.status} for a transfer that was acknowledged ${MAX_STALE_MS} ms before`;
+    }
+  }
+
+  /** Null where the process cannot tell. */
+  async isTaken(token: string): Promise<boolean | null> {
+    const { status } = await request(this.api.baseUrl, 'GET', '/v1/accounts', { token });
+    return status === 503 ? null : status !== 401;
+  }
+
+  assertWell(): void {
+    assert.equal(this.fault, null);
+  }
+
+  async finish(): Promise<Pick<Reader, 'current' | 'refused'>> {
+    this.isRunning = false;
+    await this.running;
+    this.assertWell();
+    return this;
+  }
+}

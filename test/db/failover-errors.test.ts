@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import type { Transaction } from '../../src/db/database.js';
+import { members } from '../../src/db/entities/parties.js';
+import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
+import { insertSql } from '../../src/db/statements.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+
+/**
+ * What a server answers that is no primary any more. Of the first nothing has happened wherever it is answered: the server says it
+ * before it does anything. The others may come behind a COMMIT that the group has taken.
+ */
+const REFUSED_WHOLE = [1290, 1792, 1836, 3796, 3797, 3798];
+const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 6400];
+
+describe('a server that is no primary any more', () => {
+  let db: TestDatabase;
+  const told: string[] = [];
+
+  before(async () => {
+    db = await testDatabase();
+  });
+
+  const open = () =>
+    openDatabase(db.url, {
+      observer: {
+        found: () => told.push('found'),
+        lost: () => told.push('lost'),
+        refused: () => told.push('refused'),
+      },
+    });
+
+  const fail = (errno: number): string => `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO=${errno}, MESSAGE_TEXT='a test'`;
+
+  /** A transaction that has written, and then meets the error by `then`. */
+  async function failing(then: (transaction: Transaction) => Promise<unknown>): Promise<readonly [unknown, boolean]> {
+    told.length = 0;
+    const database = open();
+    const row = { id: newId(), tenantId: newId(), name: 'somebody', createdAt: instant(0) };
+    const failure: unknown = await database
+      .withTransaction(async (transaction) => {
+        await transaction.execute(insertSql(members, [row]));
+        await then(transaction);
+      })
+      .then(
+        () => null,
+        (error: unknown) => error,
+      );
+    await database.reader.query('SELECT 1');
+    const isThere = (await database.current.find(members, { id: row.id })) !== undefined;
+    await database.close();
+    return [failure, isThere];
+  }
+
+  for (const errno of [...REFUSED_WHOLE, ...UNKNOWN_AT_COMMIT]) {
+    it(`that answers ${errno} to a statement is left for the primary, and nothing happened`, async () => {
+      const [failure, isThere] = await failing((transaction) => transaction.execute(fail(errno)));
+      assert(failure instanceof DatabaseUnavailable, String(failure));
+      assert.equal(isThere, false);
+      assert.deepEqual(told, ['found', 'lost', 'found']);
+    });
+
+    const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
+    it(`that answers ${errno} to the text that commits is left too, and ${isUnknown ? 'what came of it is unknown' : 'nothing happened'}`, async () => {
+      const [failure, isThere] = await failing(async (transaction) => {
+        transaction.withCommit([fail(errno)]);
+        return Promise.resolve();
+      });
+      assert(failure instanceof (isUnknown ? CommitUnknown : DatabaseUnavailable), String(failure));
+      // The server of this test never reached its COMMIT.
+      assert.equal(isThere, false);
+      assert.deepEqual(told, ['found', 'lost', 'found']);
+    });
+  }
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureContextOptions } from 'node:tls';
+import { TemporalClient, TemporalUnavailable } from '../../src/temporal/client.js';
+import type { TemporalTls } from '../../src/temporal/connecting.js';
+import { type Authority, type Certificate, makeAuthority, makeCertificate } from '../support/certificates.js';
+import { testDatabase } from '../support/database.js';
+import { testTemporal, type TestTemporal, until } from '../support/temporal.js';
+import { TlsFront } from '../support/tls-front.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+const NAME = 'temporal.example';
+const YESTERDAY = new Date(Date.now() - 86_400_000);
+const BEFORE = new Date(Date.now() - 2 * 86_400_000);
+const RENEWED_MS = 30_000;
+
+describe('TLS with Temporal', function () {
+  // A call that cannot be made is tried for its three seconds.
+  this.timeout(90_000);
+  let temporal: TestTemporal;
+  let front: TlsFront;
+  let folder: string;
+  const authority = makeAuthority('the authority');
+  const client = makeCertificate({ subject: 'the service' }, authority);
+  const next = makeAuthority('the next authority');
+  const renewed = makeCertificate({ subject: 'the service, renewed' }, next);
+
+  before(async () => {
+    temporal = await testTemporal();
+    folder = await mkdtemp(join(tmpdir(), 'money-temporal-tls-'));
+    const port = Number.parseInt(temporal.address.split(':')[1] ?? '', 10);
+    front = await TlsFront.open(port, contextOf(authority), ['h2']);
+  });
+
+  after(async () => {
+    await front.close();
+    await rm(folder, { recursive: true });
+  });
+
+  beforeEach(() => front.become(contextOf(authority)));
+
+  function contextOf(signer: Authority, wanted: object = {}): SecureContextOptions {
+    const { cert, key } = makeCertificate({ subject: 'temporal', names: [NAME], ...wanted }, signer);
+    return { ca: signer.cert, cert, key };
+  }
+
+  const material = (believed: Authority, own?: Certificate): TemporalTls => ({
+    ca: () => believed.cert,
+    serverName: NAME,
+    ...(own === undefined ? {} : { certificate: () => own.cert, key: () => own.key }),
+  });
+
+  /** The same question of a client of its own: nobody runs that it could be told to. */
+  async function ask(tls: TemporalTls | null): Promise<void> {
+    const { namespace } = temporal;
+    const asking = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
+    try {
+      await asking.tell('transfer/nobody');
+    } finally {
+      await asking.close();
+    }
+  }
+
+  it('is spoken by whoever believes the authority and has a certificate', () => ask(material(authority, client)));
+
+  it('a server that another authority has signed, that has another name or has expired is not spoken to', async () => {
+    await assert.rejects(ask(material(next, client)), TemporalUnavailable);
+    await assert.rejects(ask({ ...material(authority, client), serverName: undefined }), TemporalUnavailable);
+    front.become(contextOf(authority, { notBefore: BEFORE, notAfter: YESTERDAY }));
+    await assert.rejects(ask(material(authority, client)), TemporalUnavailable);
+  });
+
+  it('without a certificate of its own, or without TLS, the service is refused', async () => {
+    await assert.rejects(ask(material(authority)), TemporalUnavailable);
+    await assert.rejects(ask(null), TemporalUnavailable);
+  });
+
+  const fileOf = (what: string): string => join(folder, `${what}.pem`);
+
+  async function write(believed: Authority, own: Certificate): Promise<void> {
+    await writeFile(fileOf('ca'), believed.cert);
+    await writeFile(fileOf('certificate'), own.cert);
+    await writeFile(fileOf('key'), own.key);
+  }
+
+  it('renewed certificates of both sides, and of another authority, are taken by a client that runs', async () => {
+    await write(authority, client);
+    const [ca, certificate, key] = ['ca', 'certificate', 'key'].map((what) => () => readFileSync(fileOf(what), 'utf8'));
+    const { namespace } = temporal;
+    const tls = { ca, certificate, key, serverName: NAME };
+    const running = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
+    try {
+      await running.tell('transfer/nobody');
+      front.become(contextOf(next));
+      await write(next, renewed);
+      await until('the client has the renewed certificates', () => answers(running), { limitMs: RENEWED_MS });
+    } finally {
+      await running.close();
+    }
+  });
+
+  it('and by workers that run', async () => {
+    await write(authority, client);
+    const db = await testDatabase();
+    const behind = { address: `127.0.0.1:${front.port}`, namespace: temporal.namespace };
+    const worker = await WorkerProcess.start(db.url, behind, {
+      TEMPORAL_TLS: 'on',
+      TEMPORAL_TLS_SERVER_NAME: NAME,
+      TEMPORAL_TLS_CA_FILE: fileOf('ca'),
+      TEMPORAL_TLS_CERTIFICATE_FILE: fileOf('certificate'),
+      TEMPORAL_TLS_KEY_FILE: fileOf('key'),
+      LOG_LEVEL: 'info',
+    });
+    try {
+      front.become(contextOf(next));
+      await write(next, renewed);
+      const isRenewed = (): Promise<boolean> => Promise.resolve(worker.output.includes('use renewed certificates'));
+      await until('the workers have the renewed certificates', isRenewed, { limitMs: RENEWED_MS });
+      await until('they poll with them', () => Promise.resolve(front.peers.has('the service, renewed')));
+      assert.equal(await worker.stop(), 0);
+    } finally {
+      await worker.kill();
+    }
+  });
+});
+
+async function answers(client: TemporalClient): Promise<boolean> {
+  try {
+    await client.tell('transfer/nobody');
+    return true;
+  } catch (failure) {
+    assert(failure instanceof TemporalUnavailable);
+    return false;
+  }
+}
