@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
@@ -79,6 +80,24 @@ describe('docs/contract.md', () => {
         rows.some(([name, , scale]) => name === asset && scale === String(LISTED_ASSETS[asset].scale)),
         asset,
       );
+  });
+
+  it('lists what a person may send of every asset', () => {
+    const [head = []] = rows.filter(([first]) => first === 'Limit of a person, raw');
+    assert.deepEqual(
+      head.slice(1),
+      ASSETS.map((asset) => asset),
+    );
+    for (const limit of ['minimum', 'maximum', 'month'] as const)
+      assert.deepEqual(
+        rows.find(([first]) => first === limit)?.slice(1),
+        ASSETS.map((asset) => LISTED_ASSETS[asset].limits[limit].toString()),
+      );
+  });
+
+  it('lists every rate class', () => {
+    const [classes = ''] = /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
+    assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
   });
 
   it('lists every type of event, and those that webhooks may have', () => {
