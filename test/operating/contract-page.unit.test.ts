@@ -9,6 +9,7 @@ import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rule
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { tableRows } from './pages.js';
 
@@ -105,6 +106,17 @@ describe('docs/contract.md', () => {
     assert.deepEqual(events, [...EVENT_TYPES]);
     const subscribable = codeIn('Webhooks').filter((code) => (EVENT_TYPES as readonly string[]).includes(code));
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
+  });
+
+  it('tells when a delivery is tried again, as docs/webhooks.md does', () => {
+    const waits = SCHEDULE_MS.map((ms) => {
+      const [size, unit] = ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
+      return `${ms / size} ${unit}`;
+    });
+    const [first, ...later] = waits;
+    const retries = `${later.slice(0, -1).join(', ')} and ${later.at(-1)}`;
+    assert.ok(section('Webhook attempts').includes(`after ${first}, ${retries}`));
+    assert.ok(readFileSync('docs/webhooks.md', 'utf8').includes(`after ${retries}`));
   });
 
   it('lists every kind of movement', () => {
