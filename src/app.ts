@@ -33,6 +33,7 @@ import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics } from './payouts/metrics.js';
+import { httpRail } from './payouts/rails/rules.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
 import { Payouts } from './payouts/service.js';
@@ -148,7 +149,7 @@ export function buildCallbacks(
   { nudge }: Bridge,
   logger: Logger,
 ): RailCallbacks {
-  const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [`http:${name}`, ring]));
+  const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]));
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
     logger.warn({ rail, effect, count }, 'callbacks are not believed'),
   );

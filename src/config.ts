@@ -21,6 +21,7 @@ import {
   taskQueues,
   webUrl,
 } from './config-values.js';
+import { gatewayOf } from './payouts/rails/rules.js';
 import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
@@ -275,7 +276,7 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
 /** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
-  const named = routes.flatMap(({ rail }) => (rail.startsWith('http:') ? [rail.slice('http:'.length)] : []));
+  const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
   const faults = [...new Set([...named, ...urls.keys()])].flatMap((name) => [
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),

@@ -1,4 +1,4 @@
-import { ASSETS } from '../../src/core/amount.js';
+import { ASSETS, eachAsset } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { toRfc3339 } from '../../src/core/instant.js';
 import { CURRENT_VERSION } from '../../src/core/versions.js';
@@ -32,7 +32,7 @@ export function* entryRows(history: History): Generator<Entry> {
   const { legs, starts } = legsByAccount(history);
   for (let account = 0; account < history.accountCount; account += 1) {
     const accountId = history.accountId(account);
-    const totals = { COPM: 0n, DUSD: 0n };
+    const totals = eachAsset(() => 0n);
     const first = starts[account] ?? 0;
     for (let place = first; place < (starts[account + 1] ?? 0); place += 1) {
       const leg = legs[place] ?? 0;

@@ -4,6 +4,7 @@ import { type Asset, ASSETS } from '../../src/core/amount.js';
 import {
   type Account,
   accounts,
+  feeKeyOf,
   feeSchedules,
   type Member,
   memberRoles,
@@ -177,8 +178,7 @@ async function setFees(
   if (fees === null || account === undefined) return;
   if (feeAccountId === null) await setFeeAccount(database, clock, tenantId, account.id, ACTOR);
   for (const schedule of fees.schedules) {
-    const { operation, asset } = schedule;
-    const known = await database.reader.find(feeSchedules, { tenantId, operation, asset });
+    const known = await database.reader.find(feeSchedules, feeKeyOf({ ...schedule, tenantId }));
     if (known === undefined) await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
   }
 }

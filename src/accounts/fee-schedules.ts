@@ -1,11 +1,18 @@
 import { type Act, type Actor, recordAct } from '../access/audit-log.js';
-import { type Asset, MAX_RAW } from '../core/amount.js';
+import { MAX_RAW } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
-import { type Account, type FeeOperation, type FeeScheduleRow, feeSchedules, tenants } from '../db/entities/parties.js';
-import { literal, updateSql, upsertSql } from '../db/statements.js';
+import {
+  type Account,
+  type FeeKey,
+  feeKeyOf,
+  type FeeScheduleRow,
+  feeSchedules,
+  tenants,
+} from '../db/entities/parties.js';
+import { equalsSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
@@ -56,12 +63,12 @@ export async function setFeeSchedule(
         details: { current: 'no_fee_account', allowed: ['fee_account'] },
       });
     await transaction.execute(upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']));
-    const { operation, asset, flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+    const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+    const { tenantId, ...of } = feeKeyOf(schedule);
     await recordAct(transaction, actor, clock(), {
-      ...actOn(schedule.tenantId, 'fees.set'),
+      ...actOn(tenantId, 'fees.set'),
       details: {
-        operation,
-        asset,
+        ...of,
         flat: flatRaw.toString(),
         basis_points: basisPoints.toString(),
         floor: floorRaw.toString(),
@@ -82,20 +89,11 @@ function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleR
 }
 
 /** False when there was none. */
-export async function removeFeeSchedule(
-  database: Database,
-  clock: Clock,
-  of: { readonly tenantId: Uuid; readonly operation: FeeOperation; readonly asset: Asset },
-  actor: Actor,
-): Promise<boolean> {
-  const { tenantId, operation, asset } = of;
+export async function removeFeeSchedule(database: Database, clock: Clock, key: FeeKey, actor: Actor): Promise<boolean> {
+  const { tenantId, ...details } = feeKeyOf(key);
   return transact(database, async (transaction) => {
-    const removed = await transaction.execute(
-      `DELETE FROM fee_schedules WHERE tenant_id=${literal(feeSchedules, 'tenantId', tenantId)}
-       AND operation=${literal(feeSchedules, 'operation', operation)} AND asset=${literal(feeSchedules, 'asset', asset)}`,
-    );
-    if (removed === 0) return false;
-    const details = { operation, asset };
+    const where = equalsSql(feeSchedules, { tenantId, ...details });
+    if ((await transaction.execute(`DELETE FROM fee_schedules WHERE ${where}`)) === 0) return false;
     await recordAct(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
     return true;
   });

@@ -3,7 +3,7 @@ import { feeFor } from '../core/fees.js';
 import type { Uuid } from '../core/ids.js';
 import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
+import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { need, type Need, type View } from '../ledger/desk/types.js';
 import type { Fee } from './rules.js';
@@ -28,23 +28,18 @@ export async function readFeeAccounts(
   return (tenantId, ofAsset) => found.get(`${tenantId}|${ofAsset}`);
 }
 
-export function feeNeeds(tenantId: Uuid, operation: FeeOperation, ofAsset: Asset): Need[] {
-  return [need(tenants, { id: tenantId }), need(feeSchedules, { tenantId, operation, asset: ofAsset })];
+export function feeNeeds(key: FeeKey): Need[] {
+  return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
 }
 
 /**
  * What the operation costs, and into which account. The fee account itself pays none.
  * (docs/contract.md, Limits and fees)
  */
-export function feeOf(
-  view: View,
-  operation: FeeOperation,
-  from: { readonly tenantId: Uuid; readonly accountId: Uuid },
-  amount: { readonly raw: bigint; readonly asset: Asset },
-): Fee {
-  const schedule = view.row(feeSchedules, { tenantId: from.tenantId, operation, asset: amount.asset });
-  const accountId = view.row(tenants, { id: from.tenantId })?.feeAccountId ?? null;
-  if (schedule === undefined || accountId === null || accountId === from.accountId) return { raw: 0n, accountId: null };
-  const raw = feeFor(schedule, amount.raw);
+export function feeOf(view: View, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
+  const schedule = view.row(feeSchedules, key);
+  const accountId = view.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
+  if (schedule === undefined || accountId === null || accountId === payerId) return { raw: 0n, accountId: null };
+  const raw = feeFor(schedule, amountRaw);
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };
 }

@@ -1,4 +1,4 @@
-import { amountJson, type Asset, ASSETS } from '../core/amount.js';
+import { amountJson, type Asset, ASSETS, isAsset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -55,7 +55,8 @@ export async function readMovements(
   const oldest = shown.at(-1);
   const holders = await readHolders(reader, shown);
   return {
-    items: shown.map((row) => presentMovement(movementOf(row, holders))),
+    // A newer process may know an asset that this one does not.
+    items: shown.filter((row) => isAsset(String(row.asset))).map((row) => presentMovement(movementOf(row, holders))),
     nextBefore: rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
 }

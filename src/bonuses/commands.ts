@@ -34,7 +34,7 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
       const recipient = recipientAccountId === null ? undefined : account(recipientAccountId);
       return [
         need(memberRoles, { accountId: sourceAccountId, memberId }),
-        ...feeNeeds(tenantId, 'bonus', amount.asset),
+        ...feeNeeds({ tenantId, operation: 'bonus', asset: amount.asset }),
         need(tenants, { id: recipient?.account.tenantId ?? tenantId }),
         ...limitNeeds(sourceAccountId, amount.asset, at),
         ...approvals.needs(sourceAccountId, amount.asset),

@@ -73,7 +73,7 @@ export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus,
   const refused = sameAccountRefusal(command) ?? authorityRefusal(command, view, threshold);
   if (refused !== null) return refuse(refused, false);
 
-  const fee = feeOf(view, 'bonus', { tenantId, accountId: sourceAccountId }, amount);
+  const fee = feeOf(view, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
   const refusal = paymentRefusal(view, { source, recipient, tenant, amount, fee });
   // What a balance cannot hold is no rule of business: another day it may fit.
   if (refusal !== null) return refuse(refusal, refusal.code !== 'invalid_field');

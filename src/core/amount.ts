@@ -27,7 +27,7 @@ export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
 
 /** For people: "COPM or DUSD", and what `raw` counts of each. */
-export const ASSET_NAMES = ASSETS.join(' or ');
+export const ASSET_NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ASSETS);
 export const ASSET_UNITS = ASSETS.map((asset) => `${asset} counts ${LIST[asset].smallestUnit}`).join(', ');
 
 /** The largest amount, total or sum that a signed 64-bit column holds. */

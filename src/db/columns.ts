@@ -131,6 +131,11 @@ export const boolean: Column<boolean> = {
   parse: (stored) => stored === 1,
 };
 
+/** A word that this process does not know: a newer one wrote it. */
+export class UnknownWord extends TypeError {
+  override name = 'UnknownWord';
+}
+
 /** A closed list of words. */
 export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
   return {
@@ -139,7 +144,7 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
     literal: (value) => escape(value),
     parse: (stored) => {
       const word = text(stored);
-      if (!words.includes(word)) throw new TypeError(`unexpected value ${word}`);
+      if (!words.includes(word)) throw new UnknownWord(`unexpected value ${word}`);
       return word;
     },
   };

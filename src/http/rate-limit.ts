@@ -1,5 +1,6 @@
-/** What is counted apart. A request counts in its route's class alone. */
-export type RateClass = 'requests' | 'lookup' | 'uploads' | 'redeliver';
+/** What is counted apart. A request counts in its route's class alone. (CONTRIBUTING.md, A rate class) */
+export const RATE_CLASSES = ['requests', 'lookup', 'uploads', 'redeliver'] as const;
+export type RateClass = (typeof RATE_CLASSES)[number];
 
 /** A bucket of `burst` tokens that refills at `perSecond`. */
 export interface Rate {
@@ -17,6 +18,8 @@ export interface RateState {
   readonly retryAfterS: number;
 }
 
+export type Rates = Readonly<Record<RateClass, Rate>>;
+
 /** One token in one class is one entry; an entry whose bucket is full again says nothing and may go. */
 const MAX_BUCKETS = 100_000;
 
@@ -30,18 +33,18 @@ export class RateLimiter {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
   /** Rates are those of the whole service; each of `processes` grants its share. `elapsed` is as in TokenBuckets. */
-  constructor(rates: Readonly<Record<RateClass, Rate>>, processes: number, elapsed?: () => number) {
-    this.classes = {
-      requests: new TokenBuckets(rates.requests, processes, elapsed),
-      lookup: new TokenBuckets(rates.lookup, processes, elapsed),
-      redeliver: new TokenBuckets(rates.redeliver, processes, elapsed),
-      uploads: new TokenBuckets(rates.uploads, processes, elapsed),
-    };
+  constructor(rates: Rates, processes: number, elapsed?: () => number) {
+    this.classes = eachRateClass((rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed));
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState {
     return this.classes[rateClass].take(tokenKeyId);
   }
+}
+
+/** A value for each class. */
+export function eachRateClass<T>(valueOf: (rateClass: RateClass) => T): Record<RateClass, T> {
+  return Object.fromEntries(RATE_CLASSES.map((one) => [one, valueOf(one)])) as Record<RateClass, T>;
 }
 
 /** The buckets of one class. */

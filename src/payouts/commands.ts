@@ -46,7 +46,7 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
     needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
       need(memberRoles, { accountId, memberId }),
       need(approvalPolicies, { accountId, asset }),
-      ...feeNeeds(tenantId, 'payout', asset),
+      ...feeNeeds({ tenantId, operation: 'payout', asset }),
       ...limitNeeds(accountId, asset, at),
     ],
     decide: (command, view) => decidePayout(routes, command, view),

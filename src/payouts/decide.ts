@@ -35,7 +35,7 @@ export function decidePayout(routes: readonly RailRoute[], command: CreatePayout
   const rail = chooseRail(routes, tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
-  const fee = feeOf(view, 'payout', { tenantId, accountId }, amount);
+  const fee = feeOf(view, { tenantId, operation: 'payout', asset: amount.asset }, accountId, amount.raw);
   // Locked from the beginning, so that it cannot be closed while a fee is on its way into it.
   if (fee.accountId !== null) view.account(fee.accountId);
   const month = monthOf(view.at, tenant.timeZone);

@@ -33,7 +33,7 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
     return [
       need(memberRoles, { accountId: sourceAccountId, memberId }),
       need(approvalPolicies, { accountId: sourceAccountId, asset: amount.asset }),
-      ...feeNeeds(tenantId, 'transfer', amount.asset),
+      ...feeNeeds({ tenantId, operation: 'transfer', asset: amount.asset }),
       need(tenants, { id: receiver }),
       ...limitNeeds(sourceAccountId, amount.asset, at),
     ];

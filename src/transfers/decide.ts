@@ -34,7 +34,7 @@ export function decideTransfer(command: CreateTransfer, view: View): Decision<Tr
   const role = view.row(memberRoles, { accountId: source.account.id, memberId })?.role;
   if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
 
-  const fee = feeOf(view, 'transfer', { tenantId, accountId: source.account.id }, amount);
+  const fee = feeOf(view, { tenantId, operation: 'transfer', asset: amount.asset }, source.account.id, amount.raw);
   const month = monthOf(view.at, tenant.timeZone);
   const monthKey = { accountId: source.account.id, asset: amount.asset, month: month.name };
   const monthUsed = view.row(monthTotals, monthKey)?.used ?? 0n;

@@ -7,13 +7,16 @@ import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 
 /** What a member asks for. Source and destination differ: the body's schema sees to it. */
-export interface CreateTransfer extends Command {
-  readonly transferId: Uuid;
-  readonly memberId: Uuid;
+export interface TransferRequest {
   readonly sourceAccountId: Uuid;
   readonly destinationAccountId: Uuid;
   readonly amount: Amount;
   readonly description: string | null;
+}
+
+export interface CreateTransfer extends Command, TransferRequest {
+  readonly transferId: Uuid;
+  readonly memberId: Uuid;
   /** Of the entry that tells the workflow, should it have to wait. */
   readonly outboxId: Uuid;
 }

@@ -1,4 +1,3 @@
-import type { Amount } from '../core/amount.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
@@ -11,13 +10,7 @@ import type { Answer } from '../ledger/desk/types.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { createTransfer } from './commands.js';
 import { transferList } from './reading.js';
-
-export interface TransferRequest {
-  readonly sourceAccountId: Uuid;
-  readonly destinationAccountId: Uuid;
-  readonly amount: Amount;
-  readonly description: string | null;
-}
+import type { TransferRequest } from './rules.js';
 
 /** What the API does with transfers. */
 export class Transfers {

@@ -6,6 +6,7 @@ import { pageOf } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import {
+  SUBSCRIBABLE_TYPES,
   type SubscribableType,
   type WebhookAttempt,
   webhookAttempts,
@@ -39,7 +40,7 @@ export async function shown(reader: Reader, { tenantId }: Caller, id: Uuid): Pro
 }
 
 async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
-  const subscribed = await reader.select(webhookSubscriptions, { endpointId: endpoint.id });
+  const subscribed = await reader.select(webhookSubscriptions, { endpointId: endpoint.id, type: SUBSCRIBABLE_TYPES });
   return { endpoint, types: subscribed.map(({ type }) => type) };
 }
 
@@ -56,7 +57,7 @@ export async function listEndpoints(
   const page = await readVisible(reader, list, before, limit);
   const endpointId = page.items.map(({ id }) => id);
   const types = groupBy(
-    endpointId.length === 0 ? [] : await reader.select(webhookSubscriptions, { endpointId }),
+    endpointId.length === 0 ? [] : await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES }),
     (row) => row.endpointId,
   );
   const items = page.items.map((endpoint) => ({

@@ -7,6 +7,7 @@ import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { type EventRow, events } from '../db/entities/events.js';
 import {
+  SUBSCRIBABLE_TYPES,
   type WebhookDelivery,
   webhookDeliveries,
   type WebhookEndpoint,
@@ -36,7 +37,7 @@ export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uu
 async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<readonly Uuid[]> {
   const { tenantId, type } = event;
   const subscribed: readonly WebhookSubscription[] = (
-    await transaction.select(webhookSubscriptions, { tenantId })
+    await transaction.select(webhookSubscriptions, { tenantId, type: SUBSCRIBABLE_TYPES })
   ).filter((subscription) => subscription.type === type);
   if (subscribed.length === 0) return [];
   const endpoints = await transaction.select(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Asset, MAX_RAW } from '../../src/core/amount.js';
+import { type Asset, eachAsset, MAX_RAW } from '../../src/core/amount.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
@@ -19,7 +19,7 @@ import { someone } from '../support/world.js';
 
 const TENANT = newId();
 const AT = instant(1_800_000_000_000);
-const ZERO = { COPM: { available: 0n, held: 0n }, DUSD: { available: 0n, held: 0n } };
+const ZERO = eachAsset(() => ({ available: 0n, held: 0n }));
 
 function locked(changes: Partial<Account> = {}, copm: { available?: bigint; held?: bigint } = {}): LockedAccount {
   const account: Account = {

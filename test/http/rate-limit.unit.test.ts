@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../src/core/instant.js';
-import { RateLimiter, TokenBuckets } from '../../src/http/rate-limit.js';
+import { eachRateClass, RATE_CLASSES, RateLimiter, TokenBuckets } from '../../src/http/rate-limit.js';
 
 describe('rate limits', () => {
   let now: Instant;
@@ -56,13 +56,16 @@ describe('rate limits', () => {
 
   it('tokens do not share a bucket, classes neither', () => {
     const rate = { perSecond: 1, burst: 1 };
-    const limiter = new RateLimiter({ requests: rate, lookup: rate, uploads: rate, redeliver: rate }, 1, clock);
-    assert.equal(limiter.take('requests', 'a').allowed, true);
-    assert.equal(limiter.take('requests', 'a').allowed, false);
-    assert.equal(limiter.take('requests', 'b').allowed, true);
-    assert.equal(limiter.take('lookup', 'a').allowed, true);
-    assert.equal(limiter.take('redeliver', 'a').allowed, true);
-    assert.equal(limiter.take('uploads', 'a').allowed, true);
+    const limiter = new RateLimiter(
+      eachRateClass(() => rate),
+      1,
+      clock,
+    );
+    for (const rateClass of RATE_CLASSES) {
+      assert.equal(limiter.take(rateClass, 'a').allowed, true);
+      assert.equal(limiter.take(rateClass, 'a').allowed, false);
+      assert.equal(limiter.take(rateClass, 'b').allowed, true);
+    }
   });
 
   it('each of several processes grants its share, and at least one request', () => {

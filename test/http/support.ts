@@ -9,7 +9,7 @@ import { Api } from '../../src/http/api.js';
 import type { Authenticate } from '../../src/http/authentication.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { listen, type RunningServer, type ServerTimeouts } from '../../src/http/node-server.js';
-import { type Rate, type RateClass, RateLimiter } from '../../src/http/rate-limit.js';
+import { eachRateClass, type Rate, type RateClass, RateLimiter } from '../../src/http/rate-limit.js';
 import type { BodyTimeouts } from '../../src/http/request-body.js';
 import { createService } from '../../src/http/service.js';
 
@@ -55,7 +55,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const errors = new ErrorWriter(docsUrl);
   const { log } = options;
   const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
-  const rates = { requests: PLENTY, lookup: PLENTY, uploads: PLENTY, redeliver: PLENTY, ...options.rates };
+  const rates = { ...eachRateClass(() => PLENTY), ...options.rates };
   const service = createService({
     api,
     authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),

@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  list,
+  openBank,
+  text,
+  transferBody,
+} from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { move, testKind } from '../support/kinds.js';
+import { assertLedgerSound, openDesk } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
+import { asUuid } from '../../src/core/ids.js';
+import { transfers as transferTable } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 
 describe('while an asset is introduced', () => {
@@ -14,7 +27,8 @@ describe('while an asset is introduced', () => {
 
   before(async () => {
     db = await ownDatabase('assets');
-    await db.change(`ALTER TABLE balances MODIFY asset ENUM('COPM','DUSD','XTST') NOT NULL`);
+    for (const table of ['balances', 'entries', 'transfers'])
+      await db.change(`ALTER TABLE ${table} MODIFY asset ENUM('COPM','DUSD','XTST') NOT NULL`);
     api = await startTestApi(db);
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
@@ -37,6 +51,45 @@ describe('while an asset is introduced', () => {
         ['DUSD', `${LEAST}`],
       ],
     );
+    await assertLedgerSound(db.database);
+  });
+
+  it('a process that does not know it yet lists everything but its rows, and what names one of these fails alone', async () => {
+    const [payee, other] = [await bank.account(), await bank.account()];
+    const sent = async (): Promise<string> => {
+      const body = transferBody({ from: payer, to: payee, raw: LEAST });
+      return text(answered(await bank.request('POST', '/v1/transfers', { body }), 201).json.id);
+    };
+    const [older, newer] = [await sent(), asUuid(await sent())];
+    const become = async (asset: string): Promise<void> => {
+      await db.change(`UPDATE transfers SET asset='${asset}' WHERE id=${idLiteral(newer)}`);
+      await db.change(`UPDATE entries e JOIN ledger_transactions x ON x.id=e.transaction_id
+        SET e.asset='${asset}' WHERE x.related_id=${idLiteral(newer)}`);
+    };
+    await become('XTST');
+
+    const listed = async (path: string): Promise<Json[]> => list(answered(await bank.get(path), 200).json.items);
+    const transfers = await listed(`/v1/transfers?source_account=${payer.id}&limit=2`);
+    assert.equal(transfers[0]?.id, older);
+    assert.equal((await listed(`/v1/accounts/${payee.id}/movements`)).length, 1);
+
+    const { desk } = openDesk(db.database);
+    const strange = move({ from: payer, to: other, raw: 1n });
+    const kind: typeof testKind = {
+      ...testKind,
+      accounts: async (commands, reader) => {
+        if (commands.includes(strange)) await reader.find(transferTable, { id: newer });
+        return testKind.accounts(commands, reader);
+      },
+    };
+    const usual = [1n, 2n].map((raw) => move({ from: payer, to: other, raw }));
+    const answers = await Promise.all([strange, ...usual].map((command) => desk.submit(kind, command)));
+    assert.deepEqual(
+      answers.map(({ outcome }) => outcome.done),
+      [false, true, true],
+    );
+
+    await become('COPM');
     await assertLedgerSound(db.database);
   });
 

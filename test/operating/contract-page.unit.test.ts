@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
+import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
+import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { tableRows } from './pages.js';
 
@@ -81,11 +83,40 @@ describe('docs/contract.md', () => {
       );
   });
 
+  it('lists what a person may send of every asset', () => {
+    const [head = []] = rows.filter(([first]) => first === 'Limit of a person, raw');
+    assert.deepEqual(
+      head.slice(1),
+      ASSETS.map((asset) => asset),
+    );
+    for (const limit of ['minimum', 'maximum', 'month'] as const)
+      assert.deepEqual(
+        rows.find(([first]) => first === limit)?.slice(1),
+        ASSETS.map((asset) => LISTED_ASSETS[asset].limits[limit].toString()),
+      );
+  });
+
+  it('lists every rate class', () => {
+    const [classes = ''] = /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
+    assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
+  });
+
   it('lists every type of event, and those that webhooks may have', () => {
     const events = codeIn('Events').filter((code) => /^(transfer|payout|bonus_batch|account)\./.test(code));
     assert.deepEqual(events, [...EVENT_TYPES]);
     const subscribable = codeIn('Webhooks').filter((code) => (EVENT_TYPES as readonly string[]).includes(code));
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
+  });
+
+  it('tells when a delivery is tried again, as docs/webhooks.md does', () => {
+    const waits = SCHEDULE_MS.map((ms) => {
+      const [size, unit] = ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
+      return `${ms / size} ${unit}`;
+    });
+    const [first, ...later] = waits;
+    const retries = `${later.slice(0, -1).join(', ')} and ${later.at(-1)}`;
+    assert.ok(section('Webhook attempts').includes(`after ${first}, ${retries}`));
+    assert.ok(readFileSync('docs/webhooks.md', 'utf8').includes(`after ${retries}`));
   });
 
   it('lists every kind of movement', () => {

@@ -4,6 +4,7 @@ import { TEMPLATE_COLUMNS } from '../../src/batches/files/writing/template.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
+import { ASSETS } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/versions.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
@@ -61,6 +62,11 @@ describe('the guides for tenants', () => {
       ]),
       SCENARIOS.map(({ ending, steps, shown }) => [ending ?? 'any other', steps.at(-1)?.failureCode ?? null, shown]),
     );
+  });
+
+  it('name every asset', () => {
+    const text = readFileSync('docs/guides/conventions.md', 'utf8');
+    for (const asset of ASSETS) assert.ok(text.includes(`\`${asset}\``), asset);
   });
 
   it('name every dated version of the API', () => {

@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import { accountLimits } from '../../db/entities/identity.js';
-import { accounts, feeSchedules, tenants } from '../../db/entities/parties.js';
+import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/parties.js';
 import { type Limits, limitsOf } from '../../accounts/limits.js';
 import type { BatchTerms } from './rows.js';
 
@@ -29,7 +29,9 @@ export async function readTerms(
       own.find((one) => one.asset === asset),
     );
   const fee = (asset: Asset): FeeSchedule | null =>
-    feeAccountId === null ? null : (schedules.find((one) => one.asset === asset) ?? null);
+    feeAccountId === null
+      ? null
+      : (schedules.find((one) => isFeeOf(one, { tenantId, operation: 'bonus', asset })) ?? null);
   return {
     terms: { sourceAccountId, limits: eachAsset(limits), fees: eachAsset(fee) },
     feeAccountId,

@@ -47,6 +47,9 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
+/** All that a fee depends on beside the amount: how a schedule is found, everywhere. (CONTRIBUTING.md) */
+const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
+
 export const feeSchedules = defineTable(
   'fee_schedules',
   {
@@ -58,9 +61,19 @@ export const feeSchedules = defineTable(
     floorRaw: column.bigint,
     capRaw: column.nullable(column.bigint),
   },
-  ['tenantId', 'operation', 'asset'],
+  FEE_KEY,
 );
 export type FeeScheduleRow = RowOf<typeof feeSchedules>;
+export type FeeKey = Pick<FeeScheduleRow, (typeof FEE_KEY)[number]>;
+
+/** The key alone, of what has more. */
+export function feeKeyOf(schedule: FeeKey): FeeKey {
+  return Object.fromEntries(FEE_KEY.map((property) => [property, schedule[property]])) as FeeKey;
+}
+
+export function isFeeOf(schedule: FeeScheduleRow, key: FeeKey): boolean {
+  return FEE_KEY.every((property) => schedule[property] === key[property]);
+}
 
 export const members = defineTable('members', {
   id: column.uuid,

@@ -1,4 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
+import { UnknownWord } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
 import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
 import { BusyAccounts } from './busy-accounts.js';
@@ -198,11 +199,18 @@ export class PostingDesk {
         named,
       );
     } catch (fault) {
+      // Whoever names a row that only a newer process can read fails alone.
+      if (fault instanceof UnknownWord && group.length > 1) return this.runOneByOne(group);
       // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
       if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('group', fault);
       giveUp(group);
     }
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
+  }
+
+  private async runOneByOne(group: readonly Waiting[]): Promise<void> {
+    this.observer.groupRetried('data_fault');
+    for (const ticket of group) if (!ticket.answered && !ticket.parked) await this.run([ticket]);
   }
 
   /** Posts the group, and again while its time lasts and the failure says that nothing happened. */

@@ -1,4 +1,4 @@
-import { ASSETS, isAsset } from '../../core/amount.js';
+import { isAsset } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
@@ -24,7 +24,9 @@ export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[
   );
   return new GroupState(
     // The account stands beside each of its balances.
-    stored.filter((row) => row.asset === ASSETS[0]).map((row) => parseRow(accounts, row)),
+    [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
+      .flatMap((own) => own.slice(0, 1))
+      .map((row) => parseRow(accounts, row)),
     // A newer process may know an asset that this one does not: nothing of it is decided here.
     stored.filter((row) => isAsset(String(row.asset))).map((row) => parseRow(balances, row)),
   );

@@ -1,7 +1,7 @@
 import type { Keyring } from '../../core/fingerprint.js';
 import type { Clock } from '../../core/instant.js';
 import { HttpRail } from './http.js';
-import { SIMULATED } from './rules.js';
+import { httpRail, SIMULATED } from './rules.js';
 import type { SimulatedRail } from './simulated.js';
 import type { Rail, Rails } from './types.js';
 
@@ -16,7 +16,7 @@ export function openRails(simulated: SimulatedRail, { urls, keys }: Gateways, cl
   const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
   for (const [name, url] of urls) {
     const own = keys.get(name);
-    if (own !== undefined) rails.set(`http:${name}`, new HttpRail(name, url, own, clock));
+    if (own !== undefined) rails.set(httpRail(name), new HttpRail(name, url, own, clock));
   }
   return rails;
 }

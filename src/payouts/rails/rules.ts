@@ -28,6 +28,17 @@ export interface RailRoute {
 }
 
 export const SIMULATED = 'simulated';
+const HTTP = 'http:';
+
+/** The rail behind a gateway of this name. */
+export function httpRail(gateway: string): string {
+  return HTTP + gateway;
+}
+
+/** The name of the rail's gateway; null for a rail of another kind. */
+export function gatewayOf(rail: string): string | null {
+  return rail.startsWith(HTTP) ? rail.slice(HTTP.length) : null;
+}
 
 /** The rail of a tenant's payouts to a country: of the routes that fit the one that says most, a tenant before a country. */
 export function chooseRail(

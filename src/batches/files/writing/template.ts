@@ -1,4 +1,5 @@
 import ExcelJS from 'exceljs';
+import { ASSET_NAMES, ASSETS, formatAmount } from '../../../core/amount.js';
 import { xlsxText } from './cells.js';
 import type { Column } from './columns.js';
 import { csvOf, HEADER, VIEWS } from './table.js';
@@ -11,6 +12,8 @@ interface TemplateColumn extends Column {
 }
 
 const LAST_ROW = 100_001;
+const EXAMPLE_RAW = 150_000n;
+const EXAMPLE_AMOUNTS = ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })).join(' or ');
 
 /** What stands in each column, in words for whoever fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
@@ -26,10 +29,10 @@ export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
     name: 'amount',
     kind: 'text',
     width: 24,
-    example: '150000',
-    note: 'A whole number in the smallest unit, without points or commas: 150000 COPM are 1,500.00 pesos; 1000000 DUSD are 1 dollar.',
+    example: `${EXAMPLE_RAW}`,
+    note: `A whole number in the smallest unit, without points or commas: ${EXAMPLE_RAW} are ${EXAMPLE_AMOUNTS}.`,
   },
-  { name: 'asset', kind: 'text', width: 10, example: 'COPM', note: 'COPM or DUSD. One file has one asset.' },
+  { name: 'asset', kind: 'text', width: 10, example: ASSETS[0], note: `${ASSET_NAMES}. One file has one asset.` },
   {
     name: 'description',
     kind: 'text',
@@ -71,8 +74,8 @@ async function makeXlsx(): Promise<Buffer> {
     allowBlank: true,
     showErrorMessage: true,
     errorTitle: 'asset',
-    error: 'COPM or DUSD',
-    formulae: ['"COPM,DUSD"'],
+    error: ASSET_NAMES,
+    formulae: [`"${ASSETS.join(',')}"`],
   });
   return Buffer.from(await book.xlsx.writeBuffer());
 }
