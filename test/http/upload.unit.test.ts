@@ -26,8 +26,8 @@ describe('uploads', () => {
   let seen: unknown[] = [];
   let hold: Promise<void> | null = null;
 
-  before(async () => {
-    world = await startWorld({
+  const start = (more: Pick<Parameters<typeof startWorld>[0], 'bodyTimeouts'> = {}): Promise<World> =>
+    startWorld({
       routes: (api) => {
         thingRoutes()(api);
         uploadRoute(async (request) => {
@@ -39,8 +39,11 @@ describe('uploads', () => {
         if (token === OTHER_TOKEN) return Promise.resolve(callerWith({ tenantId: OTHER_TENANT, tokenKeyId: 'key2' }));
         return Promise.resolve(token === TOKEN ? callerWith() : null);
       },
-      bodyTimeouts: { jsonMs: 300, uploadMs: 700 },
+      ...more,
     });
+
+  before(async () => {
+    world = await start();
   });
   beforeEach(() => {
     seen = [];
@@ -281,9 +284,10 @@ describe('uploads', () => {
   });
 
   it('a slow upload is ended by its own limit, a slow JSON body by its shorter one', async () => {
+    const hasty = await start({ bodyTimeouts: { jsonMs: 300, uploadMs: 700 } });
     const dripped = async (path: string, type: string): Promise<{ raw: string; ms: number }> => {
       const began = performance.now();
-      const socket = await opened(world.port);
+      const socket = await opened(hasty.port);
       let ms = 0;
       socket.on('error', () => {}).once('data', () => (ms = performance.now() - began));
       const head = [`Idempotency-Key: ${A_KEY}`, `Content-Type: ${type}`, 'Content-Length: 500'];
@@ -298,6 +302,7 @@ describe('uploads', () => {
     }
     assert.ok(form.ms > 650 && json.ms > 250 && json.ms < form.ms, `${form.ms} ${json.ms}`);
     assert.equal(seen.length, 0);
+    await hasty.server.stop(0);
   });
 
   it('what can be no form any more is refused at once, though more was announced', async () => {
