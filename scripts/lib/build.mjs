@@ -5,20 +5,21 @@ import { ensurePackages } from './packages.mjs';
 import { ROOT, shortHash } from './paths.mjs';
 import { step } from './progress.mjs';
 import { run } from './run.mjs';
+import { transpile } from './transpile.mjs';
 
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.sources');
 const BUNDLE = join(DIST, 'workflow-bundle.cjs');
 const BUNDLE_STAMP = join(DIST, '.workflows');
 
-/** Makes dist/ what the sources say, with the packages that they need. */
-export async function prepareCode() {
+/** Makes dist/ what the sources say, with the packages that they need; `checked`: and what their types allow. */
+export async function prepareCode({ checked = true } = {}) {
   await ensurePackages();
-  await ensureBuild();
+  await ensureBuild(checked);
 }
 
 /** Compiles when a source was added, changed or removed since the last time. */
-async function ensureBuild() {
+async function ensureBuild(checked) {
   const sources = sourceFiles();
   const state = shortHash(
     [...sources, join(ROOT, 'tsconfig.json'), join(ROOT, 'package-lock.json')]
@@ -26,15 +27,17 @@ async function ensureBuild() {
       .join('\n'),
   );
   if (isStamped(STAMP, state)) return;
-  await step('Compiling (tsc)', () =>
-    run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '--incremental', '--pretty', 'false'], {
-      cwd: ROOT,
-      failure: 'The sources do not compile',
-    }),
-  );
+  await (checked ? step('Compiling (tsc)', compile) : step('Compiling without types', () => transpile(sources, DIST)));
+  // What was written without types, and is now as tsc had known it before, tsc does not write again.
+  if (checked) await transpile(sources, DIST);
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
   await ensureBundle();
-  writeFileSync(STAMP, state);
+  if (checked) writeFileSync(STAMP, state);
+}
+
+async function compile() {
+  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--incremental', '--pretty', 'false'];
+  await run(process.execPath, args, { cwd: ROOT, failure: 'The sources do not compile' });
 }
 
 /** The workflows as one file, anew when they, or the few modules that they may reach, have changed. */

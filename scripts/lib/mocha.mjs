@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { filesUnder } from './build.mjs';
 import { ROOT } from './paths.mjs';
 import { UserError } from './progress.mjs';
 
-const JOBS = 2;
+/** One more than there are processors: tests of faults mostly wait. More than a few would only share the servers. */
+const JOBS = Math.min(availableParallelism(), 4) + 1;
+const UNIT_JOBS = availableParallelism();
 const SOURCE = '.test.ts';
 /** A test of this name needs no server. */
 const UNIT = '.unit.test.ts';
@@ -38,19 +41,19 @@ function testsIn(name) {
 }
 
 /**
- * Runs the tests, in parallel where there are several that use the servers. `counted` becomes `{passed, failed}`; a failure
+ * Runs the tests, the files in parallel where there are several. `counted` becomes `{passed, failed}`; a failure
  * that belongs to no test (a file that cannot be loaded, nothing run) counts as one.
  */
 export function startMocha({ files, needServers, mochaArgs, env }) {
   const compiled = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
-  const parallel = needServers && files.length > 1;
+  const jobs = Math.min(files.length, needServers ? JOBS : UNIT_JOBS);
   const child = spawn(
     process.execPath,
     [
       ...['--enable-source-maps', join(ROOT, 'node_modules/mocha/bin/mocha.js')],
       ...['--reporter', join(ROOT, 'scripts/lib/reporter.cjs'), '--fail-zero'],
       // In one process a test that leaves something open would keep it from ending.
-      ...(parallel ? ['--parallel', '--jobs', String(JOBS)] : ['--exit']),
+      ...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : ['--exit']),
       ...mochaArgs,
       ...compiled,
     ],

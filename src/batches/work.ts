@@ -15,7 +15,7 @@ import { makeMissing } from './ending.js';
 import { BatchExecution } from './execution.js';
 import type { SheetReaders } from './files/apart/sheet-readers.js';
 import { FileMaker } from './making.js';
-import { isPaused } from './rules.js';
+import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchServiceParts {
@@ -50,7 +50,7 @@ export class BatchService {
   /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: it begins again then. */
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
     const { sheets, shares } = this.parts;
-    const parts = { ...this.parts, openSheet: sheets.rows.bind(sheets) };
+    const parts = { ...this.parts, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, watch)));
   }
 

@@ -204,11 +204,12 @@ describe('authenticate', () => {
   it('costs a few microseconds from the cache', async () => {
     const { text } = tokens.issue();
     await authenticator.authenticate(text, HERE);
-    const began = performance.now();
-    for (let count = 0; count < 20_000; count += 1) await authenticator.authenticate(text, HERE);
-    const eachUs = ((performance.now() - began) * 1_000) / 20_000;
-    // Far over what was measured (2 µs): this is no benchmark.
-    assert.ok(eachUs < 50, `${eachUs.toFixed(1)} µs`);
+    const before = process.cpuUsage();
+    for (let count = 0; count < 2_000; count += 1) await authenticator.authenticate(text, HERE);
+    const { user, system } = process.cpuUsage(before);
+    const eachUs = (user + system) / 2_000;
+    // Far over what was measured (2 µs), and far under a hash that is meant to be slow: this is no benchmark.
+    assert.ok(eachUs < 500, `${eachUs.toFixed(1)} µs`);
   });
 });
 

@@ -180,8 +180,8 @@ describe('tenants, members and tokens', () => {
     await revokeToken(test.database, systemClock, token.keyId, TEST_ACTOR);
     const revokedAt = performance.now();
     for (const one of processes) {
-      while ((await one.authenticate(text, HERE)) !== null) {
-        assert.ok(performance.now() - revokedAt < 1_000, 'it was still let in after a second');
+      for (let asked = revokedAt; (await one.authenticate(text, HERE)) !== null; asked = performance.now()) {
+        assert.ok(asked - revokedAt < 1_000, 'it was still let in after a second');
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     }

@@ -21,6 +21,7 @@ import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { FileMaker } from '../../src/batches/making.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
+import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
 import { SheetReaders } from '../../src/batches/files/apart/sheet-readers.js';
 import type { ByteSource } from '../../src/batches/files/byte-source.js';
@@ -28,7 +29,7 @@ import type { Cell, SheetRow } from '../../src/batches/files/sheet.js';
 import { SheetProblem } from '../../src/batches/files/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
 import type { UploadFile } from '../../src/batches/uploading.js';
-import { validateBatch, type Watch } from '../../src/batches/validation/run.js';
+import { validateBatch, type ValidationParts, type Watch } from '../../src/batches/validation/run.js';
 import { BatchService, type BatchServiceParts } from '../../src/batches/work.js';
 import type { DeskOptions } from '../../src/ledger/desk/desk.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
@@ -103,6 +104,20 @@ export function batchServiceOf(
 /** Makes the files of batches as a worker does. */
 export function fileMaker(database: Database): FileMaker {
   return new FileMaker({ database, failpoints: new Failpoints(null) });
+}
+
+/** What validates the tests' own kind of files. */
+export function validationParts({ database, clock }: Pick<BatchWorld, 'database' | 'clock'>): ValidationParts {
+  return {
+    database,
+    recipientBudget: boundless(database),
+    files: fileMaker(database),
+    clock,
+    baseUrl: BASE_URL,
+    nudge: NOBODY,
+    maxRows: MAX_ROWS,
+    openSheet: openTestSheet,
+  };
 }
 
 /** For tests whose files may name whomever they want. */
@@ -194,18 +209,8 @@ export class BatchWorld {
     return this.validate(id);
   }
 
-  async validate(id: Uuid, watch = UNWATCHED): Promise<BonusBatch> {
-    const { database, clock } = this;
-    const parts = {
-      database,
-      recipientBudget: boundless(database),
-      files: fileMaker(database),
-      clock,
-      baseUrl: BASE_URL,
-      nudge: NOBODY,
-      openSheet: openTestSheet,
-    };
-    const batch = await validateBatch(parts, id, watch);
+  async validate(id: Uuid, watch = UNWATCHED, maxRows = MAX_ROWS): Promise<BonusBatch> {
+    const batch = await validateBatch({ ...validationParts(this), maxRows }, id, watch);
     assert(batch !== undefined);
     return batch;
   }
@@ -314,17 +319,7 @@ export class ServedBatches {
   }
 
   async validate(id: Uuid): Promise<BonusBatch> {
-    const { database, clock } = this.bank.api.core;
-    const parts = {
-      database,
-      recipientBudget: boundless(database),
-      files: fileMaker(database),
-      clock,
-      baseUrl: BASE_URL,
-      nudge: NOBODY,
-      openSheet: openTestSheet,
-    };
-    const batch = await validateBatch(parts, id, UNWATCHED);
+    const batch = await validateBatch(validationParts(this.bank.api.core), id, UNWATCHED);
     assert(batch !== undefined);
     return batch;
   }

@@ -23,12 +23,14 @@ export interface BridgeFailpoints {
   readonly clients: number;
   /** How often each process ends itself at each of its failpoints. */
   readonly rounds: number;
+  /** At which of the desk the worker ends; all unless said. */
+  readonly ofDesk?: readonly Failpoint[];
 }
 
-const WORKER_FAILPOINTS = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS] as const;
-
-/** The worker ends itself at every failpoint, and the API at those of the relay, while clients make, decide and let expire. */
-export async function bridgeFailpoints({ db, temporal, clients, rounds }: BridgeFailpoints): Promise<string> {
+/** The worker ends itself at the failpoints, and the API at those of the relay, while clients make, decide and let expire. */
+export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<string> {
+  const { db, temporal, clients, rounds, ofDesk = DESK_FAILPOINTS } = campaign;
+  const ofWorker = [...ofDesk, ...BRIDGE_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
   const [api, worker] = await Promise.all([
     ApiProcess.start(db.url, environment),
@@ -36,11 +38,9 @@ export async function bridgeFailpoints({ db, temporal, clients, rounds }: Bridge
   ]);
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
-    await work.during(
-      Promise.all([endAtEach(worker, WORKER_FAILPOINTS, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]),
-    );
+    await work.during(Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]));
     await sleep(CALM_MS);
-    const kills = `worker ended at ${WORKER_FAILPOINTS.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
+    const kills = `worker ended at ${ofWorker.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
     return `${kills}: ${await work.finish()}`;
   } finally {
     await Promise.all([api.kill(), worker.kill()]);

@@ -32,24 +32,25 @@ export async function killApiCampaign(db: TestDatabase, { kills, clients: count 
   }
 }
 
-/** The API ends itself at a failpoint, at another passing each time. */
+/** The API ends itself at the failpoints in turn, `kills` times at each, at another passing each time. */
 export async function failpointCampaign(
   db: TestDatabase,
-  failpoint: Failpoint,
+  failpoints: readonly Failpoint[],
   { kills, clients: count }: KillCampaign,
 ): Promise<string> {
   const api = await ApiProcess.start(db.url);
   try {
     const clients = await Clients.start(db, api.baseUrl, count);
-    for (let kill = 0; kill < kills; kill += 1) {
-      await api.kill();
-      // A small one may be passed before anybody has asked whether it is ready.
-      await api.start({ FAILPOINT: `${failpoint}:${20 + (kill % 30)}` }).catch(() => undefined);
-      await api.ended();
-      await api.start();
-    }
+    for (let kill = 0; kill < kills; kill += 1)
+      for (const failpoint of failpoints) {
+        await api.kill();
+        // A small one may be passed before anybody has asked whether it is ready.
+        await api.start({ FAILPOINT: `${failpoint}:${20 + (kill % 30)}` }).catch(() => undefined);
+        await api.ended();
+      }
+    await api.start();
     await sleep(BETWEEN_MS);
-    return `API ended at ${failpoint} ${kills} times: ${await clients.finish()}`;
+    return `API ended at ${failpoints.join(', ')}, ${kills} time(s) each: ${await clients.finish()}`;
   } finally {
     await api.kill();
   }

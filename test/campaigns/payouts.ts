@@ -48,7 +48,8 @@ export interface KillCampaign {
   readonly db: TestDatabase;
   readonly api: TestApi;
   readonly temporal: TestTemporal;
-  readonly failpoint: (typeof RAIL_FAILPOINTS)[number];
+  /** The worker dies at each in turn. */
+  readonly failpoints: readonly (typeof RAIL_FAILPOINTS)[number][];
   readonly payouts: number;
   readonly kills: number;
 }
@@ -59,12 +60,13 @@ const ENDINGS = ['99', '06', '07', '04'] as const;
 
 /** A worker that dies at every few calls of the rail: each payout is paid once, and all come to their end. */
 export async function killedAroundRail(campaign: KillCampaign): Promise<string> {
-  const { db, api, temporal, failpoint, payouts, kills } = campaign;
+  const { db, api, temporal, failpoints, payouts, kills } = campaign;
   const own = await openPayoutBank(api, 2n * BigInt(payouts) * LEAST);
   const worker = await WorkerProcess.prepare(db.url, temporal);
   const ids: Uuid[] = [];
   try {
     for (let killed = 0; killed < kills; killed += 1) {
+      const failpoint = failpoints[killed % failpoints.length]!;
       await worker.start({ FAILPOINT: `${failpoint}:${3 + (killed % 5)}` });
       const many = Math.floor(payouts / kills) + (killed < payouts % kills ? 1 : 0);
       for (let at = 0; at < many; at += AT_ONCE)
@@ -88,7 +90,7 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
     ids.map(() => 1),
   );
   for (const id of ids) await assertSameStory(own, id);
-  return `${kills} kills at ${failpoint}, ${ids.length} payouts: ${ids.length} keys at the rail, ${paid.length} paid, none twice`;
+  return `${kills} kills at ${failpoints.join(' and ')}, ${ids.length} payouts: ${ids.length} keys at the rail, ${paid.length} paid, none twice`;
 }
 
 /** The long proofs of payouts. */
@@ -110,7 +112,7 @@ export const PAYOUT_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
     try {
       const summaries: string[] = [];
       for (const failpoint of RAIL_FAILPOINTS)
-        summaries.push(await killedAroundRail({ db, api, temporal, failpoint, payouts: 500, kills: 10 }));
+        summaries.push(await killedAroundRail({ db, api, temporal, failpoints: [failpoint], payouts: 500, kills: 10 }));
       await assertLedgerSound(db.database);
       return summaries;
     } finally {

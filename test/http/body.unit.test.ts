@@ -93,13 +93,13 @@ describe('bodies', () => {
   });
 
   it('tens of thousands of levels are refused in no time', async () => {
-    const began = performance.now();
+    const before = process.cpuUsage();
     const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));
     assert.equal(arrays.json().error.details?.reason, 'nested_too_deep');
     assert.equal((await post('['.repeat(65_000))).json().error.details?.reason, 'not_json');
     assert.equal((await post('{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000))).status, 400);
     assert.equal((await post('['.repeat(100_000))).status, 413);
-    assert.ok(performance.now() - began < 2_000);
+    assert.ok(process.cpuUsage(before).user < 2_000_000);
   });
 
   it('every problem is listed at once, the first one leads', async () => {

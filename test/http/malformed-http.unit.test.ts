@@ -160,12 +160,10 @@ describe('malformed HTTP', () => {
     });
 
     it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
-      const began = performance.now();
       const socket = await opened(world.port);
       const answer = new Promise<string>((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())));
       socket.write(head('Content-Length: 5000000'));
       assert.match(await answer, /^HTTP\/1.1 413 /);
-      assert.ok(performance.now() - began < 1_000);
       socket.destroy();
     });
 
@@ -188,16 +186,15 @@ describe('malformed HTTP', () => {
 
     it('an endless body is cut off', async () => {
       const patient = await startWorld({ routes: thingRoutes() });
-      const began = performance.now();
       const socket = await opened(patient.port);
       const ended = readAll(socket, 10_000);
       socket.write(head('Transfer-Encoding: chunked'));
       const feed = setInterval(() => {
-        if (socket.writable) socket.write(chunk('x'.repeat(60_000)));
+        if (socket.writable && socket.writableLength === 0) socket.write(chunk('x'.repeat(60_000)));
       }, 2);
       assert.match(await ended, /^HTTP\/1.1 413 /);
       clearInterval(feed);
-      assert.ok(performance.now() - began < 1_500, 'after a bounded number of bytes, not after a time');
+      assert.ok(socket.bytesWritten < 32_000_000, 'after a bounded number of bytes, not after a time');
       await patient.server.stop(0);
     });
 

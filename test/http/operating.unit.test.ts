@@ -158,8 +158,8 @@ describe('stopping', () => {
     used.write(rawHead('GET /v1/slow HTTP/1.1'));
     await new Promise((resolve) => used.once('data', resolve));
     const began = performance.now();
-    await world.server.stop(5_000);
-    assert.ok(performance.now() - began < 1_000);
+    await world.server.stop(15_000);
+    assert.ok(performance.now() - began < 10_000, 'long before the grace is over');
     unused.destroy();
     used.destroy();
   });
@@ -185,7 +185,7 @@ describe('stopping', () => {
     const began = performance.now();
     await world.server.stop(100);
     const elapsedMs = performance.now() - began;
-    assert.ok(elapsedMs >= 90 && elapsedMs < 2_000, `${elapsedMs}`);
+    assert.ok(elapsedMs >= 90 && elapsedMs < 10_000, `${elapsedMs}`);
     assert.equal(await answer, '');
     release();
   });

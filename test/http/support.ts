@@ -114,7 +114,7 @@ export function postJson(url: string, body: unknown, headers: Record<string, str
 }
 
 /** Sends bytes as they are and returns all that comes back until the connection ends, or for `ms` if it does not. */
-export async function sendRaw(port: number, text: string | Buffer, ms = 3_000): Promise<string> {
+export async function sendRaw(port: number, text: string | Buffer, ms = 15_000): Promise<string> {
   const socket = await opened(port);
   const received = readAll(socket, ms);
   socket.write(text);
@@ -128,7 +128,7 @@ export function opened(port: number): Promise<Socket> {
   });
 }
 
-export function readAll(socket: Socket, ms = 3_000): Promise<string> {
+export function readAll(socket: Socket, ms = 15_000): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     const done = (): void => {
@@ -138,6 +138,23 @@ export function readAll(socket: Socket, ms = 3_000): Promise<string> {
     };
     const timer = setTimeout(done, ms);
     socket.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+    socket.on('end', done).on('close', done).on('error', done);
+  });
+}
+
+/** What has come when it looks so: the connection may go on. All that came, where it ends or ten seconds pass before. */
+export function readUntil(socket: Socket, end: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve(text);
+    };
+    const timer = setTimeout(done, 10_000);
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('utf8');
+      if (end.test(text)) done();
+    });
     socket.on('end', done).on('close', done).on('error', done);
   });
 }
@@ -152,7 +169,7 @@ export function bodyOfRaw(response: string): ErrorBody {
 }
 
 /** Waits until it holds, at most `ms`. Throws what it is about otherwise. */
-export async function eventually(what: string, holds: () => boolean, ms = 500): Promise<void> {
+export async function eventually(what: string, holds: () => boolean, ms = 15_000): Promise<void> {
   for (const until = performance.now() + ms; !holds();) {
     if (performance.now() > until) throw new Error(`not in time: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -54,7 +54,7 @@ describe('the posting desk, when MySQL fails', () => {
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
     it(`never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
-      commitCutCampaign({ db, cuts: CUTS, fate, commandTimeoutMs: 250 }));
+      commitCutCampaign({ db, cuts: CUTS, fate, commandTimeoutMs: 500 }));
 
   it('tries again on a new connection when one breaks before COMMIT', async () => {
     for (const statement of ['FOR UPDATE', 'INSERT INTO entries']) {
@@ -73,7 +73,7 @@ describe('the posting desk, when MySQL fails', () => {
     proxy.refuse();
     const began = performance.now();
     assert(isUnavailable(await desk.submit(testKind, one())));
-    assert(performance.now() - began < 1_000);
+    assert(performance.now() - began < 3_000, 'before its time of 4 s is over');
     proxy.allow();
     assert((await desk.submit(testKind, one())).outcome.done);
   });
@@ -91,7 +91,7 @@ describe('the posting desk, when MySQL fails', () => {
   });
 
   it('gives its places back when connections hang for ever in the middle of a group', async () => {
-    const { desk } = openDesk(database, { commandTimeoutMs: 300 });
+    const { desk } = openDesk(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
       assert(isUnavailable(await desk.submit(testKind, one())));

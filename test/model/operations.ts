@@ -36,8 +36,24 @@ export interface TransferOperation {
   readonly description: string | null;
 }
 
+export interface BonusOperation {
+  readonly op: 'bonus';
+  readonly actor: ActorName;
+  readonly from: number;
+  readonly to: number;
+  /** How the recipient is named; whoever has no alias is named by the id. */
+  readonly by: 'account_id' | 'alias';
+  readonly asset: AssetName;
+  readonly raw: bigint;
+  readonly description: string | null;
+  readonly reference: string | null;
+}
+
 export type Operation =
   | TransferOperation
+  | BonusOperation
+  /** An earlier bonus once more: word for word, or with its key for another amount. */
+  | { readonly op: 'bonus again'; readonly nth: number; readonly actor: ActorName; readonly more: bigint }
   /** All that the account has, and so much more. */
   | {
       readonly op: 'sweep';
@@ -136,6 +152,8 @@ export type Operation =
   | ({ readonly op: 'read transfers' } & ReadFilter)
   | { readonly op: 'read transfer'; readonly nth: number; readonly actor: ActorName }
   | { readonly op: 'find by key'; readonly nth: number; readonly actor: ActorName }
+  | ({ readonly op: 'read bonuses' } & ReadFilter)
+  | { readonly op: 'read bonus'; readonly nth: number; readonly actor: ActorName }
   | ({ readonly op: 'read events' } & ReadFilter)
   | { readonly op: 'read event'; readonly nth: number; readonly actor: ActorName };
 
@@ -147,6 +165,7 @@ const KINDS = [
   'fee_out',
   'adjustment_in',
   'adjustment_out',
+  'bonus_in',
   'bonus_out',
   null,
 ];
@@ -211,6 +230,18 @@ const transfer = operation('transfer', {
   description: oneOf([null, '', 'Rent', 'Café 💸']),
 });
 
+const bonus = operation('bonus', {
+  actor,
+  // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
+  from: fc.oneof({ weight: 6, arbitrary: oneOf([0, 0, 2, 3]) }, ownAccount, account),
+  to: fc.oneof({ weight: 5, arbitrary: oneOf([1, 2, 3, 5]) }, ownAccount, account),
+  by: oneOf(['account_id', 'account_id', 'alias'] as const),
+  asset,
+  raw,
+  description: oneOf([null, '', 'Well done']),
+  reference: oneOf([null, 'nov-1', 'ñ'.repeat(64)]),
+});
+
 /** What every run begins with: money in the accounts that can send, policies in two, and a clerk who may approve there. */
 export const PRELUDE: readonly Operation[] = [
   ...[0, 2, 3].flatMap((number) =>
@@ -238,6 +269,8 @@ export const PRELUDE: readonly Operation[] = [
 
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 30, arbitrary: transfer },
+  { weight: 20, arbitrary: bonus },
+  { weight: 5, arbitrary: operation('bonus again', { nth, actor, more: oneOf([0n, 0n, 1n]) }) },
   {
     weight: 4,
     arbitrary: operation('sweep', { from: oneOf([2, 3, 4]), to: ownAccount, asset, more: oneOf([-1n, 0n, 0n, 1n]) }),
@@ -327,6 +360,8 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: operation('read transfers', readFilter) },
   { weight: 3, arbitrary: operation('read transfer', { nth, actor }) },
   { weight: 2, arbitrary: operation('find by key', { nth, actor }) },
+  { weight: 3, arbitrary: operation('read bonuses', readFilter) },
+  { weight: 2, arbitrary: operation('read bonus', { nth, actor }) },
   { weight: 4, arbitrary: operation('read events', readFilter) },
   { weight: 2, arbitrary: operation('read event', { nth, actor }) },
 );

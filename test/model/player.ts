@@ -14,11 +14,14 @@ import { transferBody } from '../support/bank.js';
 import type { ActorName, Operation, TransferOperation } from './operations.js';
 import { assertSame, ModelReads, type Sent } from './reads.js';
 import { ApprovalPlayer } from './player-approvals.js';
+import { BonusPlayer } from './player-bonuses.js';
 import { type Expected, fieldDetails, type RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 import { someone, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
+/** What has fees, the same for both. */
+const CHARGED = ['transfer', 'bonus'] as const;
 /** Near the largest amount that there is. */
 const MOST = 2n ** 62n;
 
@@ -26,6 +29,7 @@ const MOST = 2n ** 62n;
 export class Player {
   private readonly reads: ModelReads;
   private readonly approvals: ApprovalPlayer;
+  private readonly bonuses: BonusPlayer;
   private readonly sent: Sent[] = [];
   private lastPayIn: Parameters<typeof recordPayIn>[1] | null = null;
   private references = 0;
@@ -33,6 +37,7 @@ export class Player {
   constructor(private readonly world: ModelWorld) {
     this.reads = new ModelReads(world);
     this.approvals = new ApprovalPlayer(world);
+    this.bonuses = new BonusPlayer(world);
   }
 
   async play(operation: Operation): Promise<void> {
@@ -87,6 +92,9 @@ export class Player {
         return this.approvals.play(operation);
       case 'pend':
         return this.pend(operation);
+      case 'bonus':
+      case 'bonus again':
+        return this.bonuses.play(operation);
       default:
         return this.reads.read(operation, this.sent);
     }
@@ -258,26 +266,22 @@ export class Player {
       case 'fee': {
         const { asset, flat, basisPoints, cap } = operation;
         const schedule = { flatRaw: flat, basisPoints, floorRaw: 0n, capRaw: cap };
-        const setting = setFeeSchedule(
-          parts.database,
-          systemClock,
-          { tenantId, operation: 'transfer', asset, ...schedule },
-          TEST_ACTOR,
-        );
-        assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
+        for (const charged of CHARGED) {
+          const wanted = { tenantId, operation: charged, asset, ...schedule };
+          const setting = setFeeSchedule(parts.database, systemClock, wanted, TEST_ACTOR);
+          assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
+        }
         if (tenant.feeAccount !== null) tenant.fees.set(asset, { flat, basisPoints, cap });
         return;
       }
-      case 'no fee':
-        assert.equal(
-          await removeFeeSchedule(
-            parts.database,
-            systemClock,
-            { tenantId, operation: 'transfer', asset: operation.asset },
-            TEST_ACTOR,
-          ),
-          tenant.fees.delete(operation.asset),
-        );
+      case 'no fee': {
+        const { asset } = operation;
+        const wasThere = tenant.fees.delete(asset);
+        for (const charged of CHARGED) {
+          const schedule = { tenantId, operation: charged, asset } as const;
+          assert.equal(await removeFeeSchedule(parts.database, systemClock, schedule, TEST_ACTOR), wasThere);
+        }
+      }
     }
   }
 

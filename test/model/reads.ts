@@ -19,7 +19,7 @@ import {
   type RefAccount,
   type RefEntry,
   type RefEvent,
-  type RefTransfer,
+  type RefPayment,
   time,
 } from './reference-state.js';
 import type { ModelWorld } from './world.js';
@@ -29,6 +29,8 @@ export interface Sent {
   readonly wanted: TransferOperation;
   readonly key: string;
 }
+
+type Payments = 'transfers' | 'bonuses';
 
 type Read = Exclude<Extract<Operation, { op: `read ${string}` | 'find by key' }>, { op: 'read policy' }>;
 
@@ -74,12 +76,18 @@ export class ModelReads {
         return this.movements(operation, SOME_PAGES);
       case 'read transfers':
         return this.transfers(operation, SOME_PAGES);
+      case 'read bonuses':
+        return this.payments('bonuses', operation, {}, SOME_PAGES);
       case 'read events':
         return this.events(operation, SOME_PAGES);
       case 'read transfer': {
         // Also those of the other tenant.
         const made = ACTORS.flatMap((actor) => this.world.ledger.tenantOf(actor).transfers);
-        return this.transfer(nthOf(made, operation.nth), operation.actor);
+        return this.payment('transfers', nthOf(made, operation.nth), operation.actor);
+      }
+      case 'read bonus': {
+        const made = ACTORS.flatMap((actor) => this.world.ledger.tenantOf(actor).bonuses);
+        return this.payment('bonuses', nthOf(made, operation.nth), operation.actor);
       }
       case 'read event':
         return this.event(operation.nth, operation.actor);
@@ -99,6 +107,7 @@ export class ModelReads {
     }
     for (const actor of ACTORS) {
       await this.transfers({ ...ALL, account: 7, actor });
+      await this.payments('bonuses', { ...ALL, account: 7, actor }, {});
       await this.events({ ...ALL, account: 7, actor });
       await this.events({ ...ALL, account: 7, actor, isUpward: true });
     }
@@ -165,34 +174,49 @@ export class ModelReads {
     }
   }
 
-  private async transfers(filter: ReadFilter, pages = Infinity): Promise<void> {
-    const { account: number, actor, kind, sinceMs, limit } = filter;
+  private transfers(filter: ReadFilter, pages = Infinity): Promise<void> {
+    const { kind } = filter;
+    return this.payments(
+      'transfers',
+      filter,
+      { status: kind === null ? null : (STATUSES[kind] ?? 'completed') },
+      pages,
+    );
+  }
+
+  private async payments(
+    what: Payments,
+    filter: ReadFilter,
+    { status = null }: { readonly status?: string | null },
+    pages = Infinity,
+  ): Promise<void> {
+    const { account: number, actor, sinceMs, limit } = filter;
     const source = number < 7 ? this.world.idOf(number).id : null;
-    const status = kind === null ? null : (STATUSES[kind] ?? 'completed');
     const query = queryOf({ source_account: source, status, 'created_at[gte]': this.since(sinceMs), limit });
-    const kept = this.world.ledger
-      .tenantOf(actor)
-      .transfers.filter(
-        (transfer) =>
-          this.isVisible(transfer, actor) &&
-          (source === null || transfer.source.id === source) &&
-          (status === null || transfer.json.status === status) &&
-          this.isSince(transfer.at, sinceMs),
+    const made: readonly RefPayment[] = this.world.ledger.tenantOf(actor)[what];
+    const kept = made
+      .filter(
+        (payment) =>
+          this.isVisible(payment, actor) &&
+          (source === null || payment.source.id === source) &&
+          (status === null || payment.json.status === status) &&
+          this.isSince(payment.at, sinceMs),
       )
-      .sort((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
-    const walked = await this.walk(actor, `/v1/transfers?${query}`, pages);
+      .toSorted((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
+    const walked = await this.walk(actor, `/v1/${what}?${query}`, pages);
     for (const [item, { json }] of pairs(walked, kept)) assert.deepEqual(item, json);
   }
 
-  private isVisible({ source, destination }: RefTransfer, actor: ActorName): boolean {
+  private isVisible({ source, destination }: RefPayment, actor: ActorName): boolean {
     const { ledger } = this.world;
     return ledger.role(actor, source) !== null || ledger.role(actor, destination) !== null;
   }
 
-  private async transfer(made: RefTransfer | undefined, actor: ActorName): Promise<void> {
+  private async payment(what: Payments, made: RefPayment | undefined, actor: ActorName): Promise<void> {
     if (made === undefined) return;
-    const answer = await this.get(actor, `/v1/transfers/${text(made.json.id)}`);
-    if (!this.world.ledger.tenantOf(actor).transfers.includes(made)) return assertSame(answer, NOT_FOUND);
+    const answer = await this.get(actor, `/v1/${what}/${text(made.json.id)}`);
+    const own: readonly RefPayment[] = this.world.ledger.tenantOf(actor)[what];
+    if (!own.includes(made)) return assertSame(answer, NOT_FOUND);
     assertSame(answer, this.isVisible(made, actor) ? { status: 200, body: made.json } : FORBIDDEN);
   }
 

@@ -1,5 +1,6 @@
 import type { ActorName, AssetName, TransferOperation } from './operations.js';
 import { ReferenceApprovals } from './reference-approvals.js';
+import { ReferenceBonuses } from './reference-bonuses.js';
 import {
   type Expected,
   fieldDetails,
@@ -12,6 +13,7 @@ import {
   partyOf,
   type RefAccount,
   type RefEntry,
+  type RefPayment,
   type RefTenant,
   type RefTransfer,
   time,
@@ -29,6 +31,7 @@ export const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
 
 export class ReferenceLedger {
   readonly approvals: ReferenceApprovals;
+  readonly bonuses: ReferenceBonuses;
   private readonly tenants = new Map<string, RefTenant>();
 
   /** `home` are the ids of the tenants A and B. */
@@ -39,6 +42,7 @@ export class ReferenceLedger {
     public now: number,
   ) {
     this.approvals = new ReferenceApprovals(this);
+    this.bonuses = new ReferenceBonuses(this);
     for (const [id, network] of networks)
       this.tenants.set(id, {
         id,
@@ -46,6 +50,7 @@ export class ReferenceLedger {
         keys: new Map(),
         events: [],
         transfers: [],
+        bonuses: [],
         feeAccount: null,
         policyDelayS: 0,
         fees: new Map(),
@@ -90,7 +95,7 @@ export class ReferenceLedger {
     if (known !== null) return known;
     if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
     if (!this.reaches(tenant, destination)) return NOT_FOUND;
-    if (!CREATORS.includes(this.role(actor, source) ?? '')) return FORBIDDEN;
+    if (!this.mayCreate(actor, source)) return FORBIDDEN;
     const fee = this.feeOf(tenant, source, asset, raw);
     const refusal = this.refusal(source, asset, raw, fee);
     if (refusal !== null) {
@@ -139,12 +144,17 @@ export class ReferenceLedger {
     return { ...('json' in result ? { status: 200, body: result.json } : result), replayed: true };
   }
 
-  private reaches(tenant: RefTenant, destination: RefAccount): boolean {
+  mayCreate(actor: ActorName, source: RefAccount): boolean {
+    return CREATORS.includes(this.role(actor, source) ?? '');
+  }
+
+  reaches(tenant: RefTenant, destination: RefAccount): boolean {
     if (destination.tenant === tenant.id) return true;
     return tenant.network !== null && this.tenant(destination.tenant).network === tenant.network;
   }
 
-  private feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
+  /** The same for transfers and bonuses: a run sets both at once. */
+  feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
     const schedule = tenant.fees.get(asset);
     if (schedule === undefined || tenant.feeAccount === null || tenant.feeAccount === source) return 0n;
     // Half up: floor(x + 1/2).
@@ -152,7 +162,7 @@ export class ReferenceLedger {
     return schedule.cap !== null && fee > schedule.cap ? schedule.cap : fee;
   }
 
-  private refusal(source: RefAccount, asset: AssetName, raw: bigint, fee: bigint): Expected | null {
+  refusal(source: RefAccount, asset: AssetName, raw: bigint, fee: bigint): Expected | null {
     const no = (code: string, details: Json): Expected => ({ status: 422, code, details });
     if (source.isFrozen) return no('capability_cannot_send', { reason: 'frozen' });
     if (source.verifiedAt === null) return no('capability_cannot_send', { reason: 'not_verified' });
@@ -174,6 +184,10 @@ export class ReferenceLedger {
 
   /** Counts it in the month of its creation; less than nothing gives back. */
   use({ source, asset, month }: RefTransfer, raw: bigint): void {
+    this.useMonth(source, asset, raw, month);
+  }
+
+  useMonth(source: RefAccount, asset: AssetName, raw: bigint, month = monthName(this.now)): void {
     const name = `${asset} ${month}`;
     source.months.set(name, (source.months.get(name) ?? 0n) + raw);
   }
@@ -186,8 +200,14 @@ export class ReferenceLedger {
 
   /** The money moves now, and the log says so. */
   complete(tenant: RefTenant, transfer: RefTransfer): void {
-    const { source, destination, json, asset, raw, fee, feeAccount } = transfer;
-    const related = { type: 'transfer', id: String(json.id) };
+    this.enterAll('transfer', transfer);
+    tenant.events.push({ type: 'transfer.completed', object: transfer.json, at: this.now });
+  }
+
+  /** The movements of what is paid, with those of its fee. */
+  enterAll(type: 'transfer' | 'bonus', payment: RefPayment): void {
+    const { source, destination, json, asset, raw, fee, feeAccount } = payment;
+    const related = { type, id: String(json.id) };
     const description = json.description as string | null;
     const leg = (account: RefAccount, other: RefAccount, kind: string, amount: bigint): void =>
       this.enter(account, {
@@ -199,13 +219,12 @@ export class ReferenceLedger {
         related,
         at: this.now,
       });
-    leg(source, destination, 'transfer_out', raw);
-    leg(destination, source, 'transfer_in', raw);
+    leg(source, destination, `${type}_out`, raw);
+    leg(destination, source, `${type}_in`, raw);
     if (feeAccount !== null) {
       leg(source, feeAccount, 'fee_out', fee);
       leg(feeAccount, source, 'adjustment_in', fee);
     }
-    tenant.events.push({ type: 'transfer.completed', object: json, at: this.now });
   }
 
   private enter(account: RefAccount, entry: RefEntry): void {

@@ -56,16 +56,17 @@ export interface RefTenant {
   readonly keys: Map<string, RefKey>;
   readonly events: RefEvent[];
   readonly transfers: RefTransfer[];
+  readonly bonuses: RefPayment[];
   feeAccount: RefAccount | null;
   /** How long what lowers a policy waits. */
   policyDelayS: number;
   readonly fees: Map<AssetName, { flat: bigint; basisPoints: bigint; cap: bigint | null }>;
 }
 
-/** What a used key did: the refusal that it answers for ever, or the transfer, which is shown as it is now. */
+/** What a used key did: the refusal that it answers for ever, or what was made, which is shown as it is now. */
 export interface RefKey {
   readonly content: string;
-  readonly result: Expected | RefTransfer;
+  readonly result: Expected | RefPayment;
 }
 
 export interface RefPolicy {
@@ -74,7 +75,8 @@ export interface RefPolicy {
   readonly expiresInS: number;
 }
 
-export interface RefTransfer {
+/** What moves money from one account to another. */
+export interface RefPayment {
   /** As GET shows it now. */
   json: Json;
   readonly key: string;
@@ -86,6 +88,9 @@ export interface RefTransfer {
   readonly fee: bigint;
   /** Fixed at creation. */
   readonly feeAccount: RefAccount | null;
+}
+
+export interface RefTransfer extends RefPayment {
   readonly month: string;
   readonly creator: ActorName;
   /** Null where none was needed. */

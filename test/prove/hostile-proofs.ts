@@ -1,4 +1,5 @@
 import { ATTACKS } from '../campaigns/hostile/attacks/index.js';
+import { bombsCampaign } from '../campaigns/bombs.js';
 import { brokenFileCampaign } from '../campaigns/broken-files.js';
 import { hostileCampaign } from '../campaigns/hostile/campaign.js';
 import type { TestDatabase } from '../support/database.js';
@@ -8,6 +9,7 @@ type Proofs = Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>>;
 /** Hostile tenants, with an honest one beside them, and what no tenant's program would ever send. */
 export const HOSTILE_PROOFS: Proofs = {
   hostile: (db) => hostileCampaign(db),
+  bombs: async () => [await bombsCampaign()],
   'broken-files': async (db) => [(await brokenFileCampaign(db, { seed: 15, files: 10_000 })).summary],
 };
 

@@ -34,12 +34,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
     await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing', commandTimeoutMs: 1_000 }),
   ],
   'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
-  failpoints: async (db) => {
-    const summaries: string[] = [];
-    for (const failpoint of DESK_FAILPOINTS)
-      summaries.push(await failpointCampaign(db, failpoint, { kills: 10, clients: 64 }));
-    return summaries;
-  },
+  failpoints: async (db) => [await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 })],
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   statements: async (db) => [
     await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 16, speed: 1 }),

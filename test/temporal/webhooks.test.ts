@@ -29,6 +29,9 @@ import { assertLedgerSound } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
 import { forgetCodes } from '../support/staff.js';
 
+/** Tests that need an endpoint which waits. */
+const WAITING = 5;
+
 describe('the workflow of a webhook endpoint', function () {
   this.timeout(120_000);
   let db: TestDatabase;
@@ -38,6 +41,7 @@ describe('the workflow of a webhook endpoint', function () {
   let receiver: HttpReceiver;
   let ana: Staff;
   let warnedBefore = 0;
+  let failing: HookedBank[] = [];
 
   before(async () => {
     db = await ownDatabase('hook_flow');
@@ -48,6 +52,9 @@ describe('the workflow of a webhook endpoint', function () {
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
     ana = await hire(db.database);
+    receiver.reply = () => 500;
+    // All at once: the second attempt comes five seconds after the first.
+    failing = await Promise.all(Array.from({ length: WAITING }, openWaiting));
   });
   beforeEach(() => {
     receiver.reply = () => 200;
@@ -76,13 +83,17 @@ describe('the workflow of a webhook endpoint', function () {
       .filter(({ channel }) => channel !== 'api')
       .map(({ channel, actorClaimed, action, details }) => [channel, actorClaimed, action, JSON.parse(details)]);
 
-  /** An endpoint whose one delivery has failed twice: the next attempt is minutes away. */
-  async function waiting(): Promise<HookedBank> {
+  async function openWaiting(): Promise<HookedBank> {
     const own = await open();
-    receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
     await own.send();
     await until('it was tried twice', () => receiver.at(own.path).length === 2);
     await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
+    return own;
+  }
+  /** An endpoint whose one delivery has failed twice: the next attempt is minutes away, and fails too. */
+  function waiting(): HookedBank {
+    const own = failing.pop() ?? assert.fail('more tests wait than endpoints were opened');
+    receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
     return own;
   }
 
@@ -100,7 +111,7 @@ describe('the workflow of a webhook endpoint', function () {
   });
 
   it('is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
-    const own = await waiting();
+    const own = waiting();
     const { tenant } = own.bank.tenant;
     assert.deepEqual(await hookAttributes(temporal, own.id), [tenant.id, own.id, undefined, 'enabled']);
     const described = await hookWorkflow(temporal, own.id).describe();
@@ -112,7 +123,7 @@ describe('the workflow of a webhook endpoint', function () {
   });
 
   it('makes an attempt again that was answered 500, with the same id and bytes, and says what it waits for', async () => {
-    const own = await waiting();
+    const own = waiting();
     await signalHook(temporal, own.id, 'retry_now', await sign());
     await until('it was tried at once', () => receiver.at(own.path).length === 3);
     receiver.reply = () => 200;
@@ -144,7 +155,7 @@ describe('the workflow of a webhook endpoint', function () {
   });
 
   it('sends nothing from a pause to a resume by signals, then all that waited, and is there all the while', async () => {
-    const own = await waiting();
+    const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
     assert.equal((await hookAttributes(temporal, own.id))[3], 'paused');
@@ -261,7 +272,7 @@ describe('the workflow of a webhook endpoint', function () {
   });
 
   it('ends when its paused endpoint is deleted', async () => {
-    const own = await waiting();
+    const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, /^paused/);
     assert.equal((await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`)).status, 204);
@@ -270,7 +281,7 @@ describe('the workflow of a webhook endpoint', function () {
   });
 
   it('canceled by hand ends, and the next event begins it again', async () => {
-    const own = await waiting();
+    const own = waiting();
     await hookWorkflow(temporal, own.id).cancel();
     await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
     receiver.reply = () => 200;

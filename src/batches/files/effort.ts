@@ -11,17 +11,28 @@ export interface EffortLimits {
    * seconds of parsing.
    */
   readonly marks: number;
+  /** Shared strings, each by itself: their bytes, and how many they are. */
+  readonly textBytes: number;
+  readonly texts: number;
 }
 
-/** So many marks are under five seconds, and enough for two million filled cells, which no file of 10 MiB has. */
-export const WHOLE_FILE: EffortLimits = { inflatedBytes: 200 * MIB, marks: 12_000_000 };
+/**
+ * So many marks are under five seconds, and enough for two million filled cells, which no file of 10 MiB has. A file of 10 MiB
+ * whose texts are worth reading has a fraction of so many bytes of them.
+ */
+export const WHOLE_FILE: EffortLimits = {
+  inflatedBytes: 200 * MIB,
+  marks: 12_000_000,
+  textBytes: 64 * MIB,
+  texts: 2_000_000,
+};
 
 /** What was spent on a file, against what it may cost. */
 export class Effort extends Turns {
   private inflatedBytes = 0;
   private marks = 0;
 
-  constructor(private readonly limits: EffortLimits) {
+  constructor(readonly limits: EffortLimits) {
     super();
   }
 

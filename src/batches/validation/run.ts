@@ -4,7 +4,6 @@ import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
 import { foundByName, MAX_NAMES, type RecipientName, resolveRecipients } from '../../accounts/recipients.js';
 import { ApiError } from '../../core/errors.js';
-import { MAX_ROWS } from '../rules.js';
 import type { ByteSource } from '../files/byte-source.js';
 import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
@@ -21,6 +20,8 @@ import { readTerms } from './terms.js';
 export interface ValidationParts extends RecordParts {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
+  /** That a batch may have. */
+  readonly maxRows: number;
   /** Reads the rows of a file, recognised by its content. Throws SheetProblem, at once or between rows. */
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
@@ -72,6 +73,7 @@ const LAST_ROW_NUMBER = 11_000_000;
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
+  private readonly maxRows: number;
   private gathered: ReadRow[] = [];
   private rowCount = 0;
   private rowsRejected = 0;
@@ -83,13 +85,14 @@ class FileReading {
   hasProblems = false;
 
   constructor(
-    { database, recipientBudget }: ValidationParts,
+    { database, recipientBudget, maxRows }: ValidationParts,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
     private readonly watch: Watch,
   ) {
     this.reader = database.reader;
     this.budget = recipientBudget;
+    this.maxRows = maxRows;
   }
 
   get progress(): Progress {
@@ -124,7 +127,7 @@ class FileReading {
       await this.turns.pause();
       const read = readRow(row, columns);
       if (read === null) continue;
-      if (this.rowCount === MAX_ROWS) return { number: row.number, problem: TOO_MANY_ROWS };
+      if (this.rowCount === this.maxRows) return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
       this.gathered.push(read);
       if (this.gathered.length === MAX_NAMES) await this.flush();
@@ -181,7 +184,10 @@ function asFinalProblem(failure: unknown): FinalProblem {
   throw failure;
 }
 
-const TOO_MANY_ROWS = fileProblem('too_many_rows', `a batch has at most ${MAX_ROWS} rows: split the file`);
+function tooManyRows(most: number): Problem {
+  return fileProblem('too_many_rows', `a batch has at most ${most} rows: split the file`);
+}
+
 const DISORDER: FinalProblem = {
   number: 0,
   problem: fileProblem('unreadable_file', 'the rows of the sheet are not in order: save the file anew'),

@@ -4,6 +4,8 @@ import { type ReadingFor, SheetReaders } from '../../../src/batches/files/apart/
 import { bytesOf } from '../../../src/batches/files/byte-source.js';
 import { openSheet } from '../../../src/batches/files/open-sheet.js';
 import { SheetProblem, type SheetRow } from '../../../src/batches/files/sheet.js';
+import { withPart } from '../../campaigns/bombs.js';
+import { filled } from './bomb-reading.js';
 import { MAIN, sheetXml, stringsXml, workbook } from './workbooks.js';
 
 type Read = { readonly rows: readonly SheetRow[]; readonly problem: string | null };
@@ -27,8 +29,10 @@ const xlsx = (rows: number): Buffer =>
     ),
   );
 /** Takes seconds, all of them before its first row. */
-const slow = (): Buffer =>
-  workbook(sheetXml(''), { 'xl/sharedStrings.xml': stringsXml('<si><t>a</t></si>'.repeat(1_500_000)) });
+const slow = (): Buffer => {
+  const [head = '', tail = ''] = stringsXml('|').split('|');
+  return withPart(filled('xl/sharedStrings.xml', head, '<si><t>a</t></si>', tail, 1_500_000 * 17));
+};
 
 describe('files that are read in a thread of their own', function () {
   this.timeout(120_000);
@@ -45,22 +49,25 @@ describe('files that are read in a thread of their own', function () {
   for (const [what, file] of [
     ['a short CSV', csv(20)],
     ['a CSV of more rows than a short one has', csv(1_500)],
-    ['a long CSV', csv(60_000)],
+    ['a long CSV', csv(15_000)],
     ['a short workbook', xlsx(20)],
-    ['a small workbook that is not short', xlsx(30_000)],
+    ['a small workbook that is not short', xlsx(8_000)],
     ['cells of every kind and none', Buffer.from('a,,=b,\n,,,x\n')],
     [
       'lone surrogates and control characters',
       workbook(sheetXml('<row><c t="inlineStr"><is><t>_xD800_a_x0000_b</t></is></c></row>')),
     ],
     ['a file that breaks after its first rows', Buffer.concat([csv(300), Buffer.from('"')])],
-    ['a long file that breaks after its first rows', Buffer.concat([csv(20_000), Buffer.from('"')])],
-    ['too many rows', csv(100_002)],
+    ['a long file that breaks after its first rows', Buffer.concat([csv(15_000), Buffer.from('"')])],
+    ['too many rows', Buffer.from('a\n'.repeat(100_002))],
     ['no workbook', Buffer.from('PK\x03\x04 and nothing more')],
     ['nothing', Buffer.alloc(0)],
   ] as const)
     it(`gives of ${what} the same rows and the same reason as reading it at once`, async () => {
-      assert.deepEqual(await read(file), await readAll(openSheet(bytesOf([file]))));
+      const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
+      assert.equal(apart.problem, atOnce.problem);
+      // As texts: to compare a hundred thousand rows one by one takes longer than to read them.
+      assert(JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows), `${apart.rows.length} rows differ`);
     });
 
   it('a file that needs more memory than its thread has is refused, and the process goes on', async () => {

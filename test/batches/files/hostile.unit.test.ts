@@ -47,7 +47,7 @@ describe('hostile workbooks', () => {
     const whole = workbook(sheetXml(ROWS));
     const random = seeded(7);
     let same = 0;
-    for (let round = 0; round < 1_500; round += 1) {
+    for (let round = 0; round < 600; round += 1) {
       const file = Buffer.from(whole);
       const at = Math.floor(random() * file.length);
       file[at] = (file[at] ?? 0) ^ (1 << Math.floor(random() * 8));
@@ -58,7 +58,7 @@ describe('hostile workbooks', () => {
       const [row] = await rowsOf(file);
       assert.equal(row?.cells.at(-1)?.text, '12', `byte ${at}`);
     }
-    assert.ok(same < 600, `${same} of 1500 went unnoticed`);
+    assert.ok(same < 240, `${same} of 600 went unnoticed`);
   });
 
   it('whose directory says another size, checksum or place are unreadable', async () => {

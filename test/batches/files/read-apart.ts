@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { bytesOf } from '../../../src/batches/files/byte-source.js';
+import type { EffortLimits } from '../../../src/batches/files/effort.js';
 import { openSheet } from '../../../src/batches/files/open-sheet.js';
 import { SheetProblem } from '../../../src/batches/files/sheet.js';
 
@@ -14,15 +15,15 @@ export interface ReadApart {
   readonly turns: number;
 }
 
-const path = process.argv[2];
-if (path !== undefined) {
+const [, , path, limits] = process.argv;
+if (path !== undefined && limits !== undefined) {
   const source = bytesOf([readFileSync(path)]);
   let rows = 0;
   let code: string | null = null;
   let turns = 0;
   const counting = setInterval(() => (turns += 1), 1);
   try {
-    for await (const _ of openSheet(source)) rows += 1;
+    for await (const _ of openSheet(source, JSON.parse(limits) as EffortLimits)) rows += 1;
   } catch (failure) {
     if (!(failure instanceof SheetProblem)) throw failure;
     code = failure.code;

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { bytesOf } from '../byte-source.js';
-import type { EffortLimits } from '../effort.js';
+import { type EffortLimits, WHOLE_FILE } from '../effort.js';
 import { openSheet } from '../open-sheet.js';
 import { SheetProblem, type SheetRow } from '../sheet.js';
 import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
@@ -17,7 +17,7 @@ const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
 /** A short file: what an honest one of a few hundred rows has by far, and under a fifth of a second for any. */
-const SHORT: EffortLimits = { inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
+const SHORT: EffortLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 1_000;
 const SHORT_LENGTH = 256 * 1024;
 

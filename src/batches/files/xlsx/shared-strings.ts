@@ -4,7 +4,7 @@ import { readWholePart } from './xml.js';
 
 /** The texts that cells refer to by their index; rich text without its formatting. Throws SheetProblem. */
 export async function readSharedStrings(bytes: AsyncIterable<Buffer>, effort: Effort): Promise<Texts> {
-  const texts = new Texts();
+  const texts = new Texts(effort.limits);
   const item = new TextBuffer();
   let isPhonetic = false;
   let isText = false;

@@ -1,14 +1,11 @@
+import type { EffortLimits } from '../effort.js';
 import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 
 const PIECE_BYTES = 1024 * 1024;
-/** A file of 10 MiB whose texts are worth reading has a fraction of this. */
-const MAX_BYTES = 64 * PIECE_BYTES;
-/** As many as there may be filled cells (effort.ts). */
-const MAX_TEXTS = 2_000_000;
 
 /**
  * The shared strings of a workbook as UTF-8 in large pieces: as strings of their own they would take several times as much,
- * and a hostile file could have hundreds of MiB of them. At most 64 MiB, and 4 bytes for each text.
+ * and a hostile file could have hundreds of MiB of them. Each text takes 4 bytes more.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
@@ -19,15 +16,17 @@ export class Texts {
   private count = 0;
   private used = PIECE_BYTES;
 
+  constructor(private readonly limits: Pick<EffortLimits, 'textBytes' | 'texts'>) {}
+
   /** Throws SheetProblem too_large_inflated. */
   add(text: string): void {
     const length = Buffer.byteLength(text);
     if (this.used + length > PIECE_BYTES) {
-      if (this.pieces.length * PIECE_BYTES >= MAX_BYTES) throw tooLarge();
+      if (this.pieces.length * PIECE_BYTES >= this.limits.textBytes) throw tooLarge();
       this.pieces.push(Buffer.allocUnsafe(PIECE_BYTES));
       this.used = 0;
     }
-    if (this.count >= MAX_TEXTS) throw tooLarge();
+    if (this.count >= this.limits.texts) throw tooLarge();
     if (this.count === this.starts.length) this.grow();
     const last = this.pieces.length - 1;
     this.pieces[last]?.write(text, this.used);
