@@ -219,7 +219,7 @@ export async function isLedgerReady({ guard }: Ledger): Promise<boolean> {
 }
 
 /** The routes of every feature. */
-function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
+export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
   const { clock, database, desk, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);

@@ -50,6 +50,7 @@ describe('the help of the operators', () => {
         'accounts reset-clock',
         ...['login', 'logout', 'whoami'],
         'webhooks listen',
+        'completion',
         'audit',
         'audit-log',
       ].sort(),
