@@ -9,6 +9,8 @@ import { testDatabase } from '../support/database.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
+/** Of pictures, which are to load fast. */
+const SMALL = { width: 1040, height: 640 };
 /** Where the pictures go; unset: none is made. */
 const PICTURES = process.env.SCREENSHOTS;
 const COLOURS = ['light', 'dark'] as const;
@@ -81,7 +83,7 @@ describe('in a browser, the docs', function () {
 
   it('are searched by words, and by the keyboard alone', async () => {
     const faults: string[] = [];
-    const page = await open({ viewport: DESKTOP }, faults);
+    const page = await open({ viewport: SMALL }, faults);
     await page.goto(`${api.baseUrl}/docs`);
     await page.keyboard.press('/');
     await page.keyboard.type('unknown resul');
@@ -137,9 +139,9 @@ describe('in a browser, the docs', function () {
   it('are shown in pictures', async function () {
     if (PICTURES === undefined) return this.skip();
     for (const [name, path, viewport, colorScheme] of [
-      ['home', '', DESKTOP, 'light'],
-      ['batches', '/batches', DESKTOP, 'dark'],
-      ['reference', '/reference/transfers', DESKTOP, 'light'],
+      ['home', '', SMALL, 'light'],
+      ['batches', '/batches', SMALL, 'dark'],
+      ['reference', '/reference/transfers', SMALL, 'light'],
       ['phone', '/first-transfer', PHONE, 'light'],
       ['phone-dark', '/limits', PHONE, 'dark'],
     ] as const) {
