@@ -1,4 +1,4 @@
-import { html, Html, NOTHING } from './html.js';
+import { html, type Html, NOTHING } from './html.js';
 
 /** A part of a page that can be linked to and found. */
 export interface Section {

@@ -92,7 +92,9 @@ export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
   if (whole.items !== undefined) return html`list of ${typeOf(whole.items, within)}${orNull}`;
   const values = whole.enum ?? (whole.const === undefined ? [] : [whole.const]);
   if (values.length > 0) {
-    const words = values.filter((value) => value !== null).map((value) => html`<code>${String(value)}</code>`);
+    const words = values
+      .filter((value) => value !== null)
+      .map((value) => html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`);
     return html`${joined(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole)}${orNull}`;
