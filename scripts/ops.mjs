@@ -1,9 +1,9 @@
 /**
- * `npm run ops -- …`: the operators' command line, on the database that MYSQL_URL names or else on the one of the
- * `npm start` that runs in this checkout.
+ * `npm run ops -- …`, and `npx money-ops …` in a checkout: the operators' command line, on the database that MYSQL_URL names
+ * or else on the one of the `npm start` that runs in this checkout.
  */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { prepareCode } from './lib/build.mjs';
 import { readJson } from './lib/files.mjs';
 import { ROOT, RUN } from './lib/paths.mjs';
@@ -22,7 +22,8 @@ const owner = readJson(join(RUN, 'pids.json'))?.owner;
 const runs = owner !== undefined && isAlive(owner);
 const env =
   process.env.MYSQL_URL || !runs ? process.env : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
-const args = ['--enable-source-maps', join(ROOT, 'dist/src/ops/main.js'), ...process.argv.slice(2)];
+const program = basename(process.argv[1]).startsWith('money-ops') ? 'money-ops.js' : 'main.js';
+const args = ['--enable-source-maps', join(ROOT, 'dist/src/ops', program), ...process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
 if (status !== 0 && !env.MYSQL_URL) {
   process.stderr.write('No database: start the service with npm start, or name one by MYSQL_URL.\n');

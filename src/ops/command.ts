@@ -20,6 +20,7 @@ import {
   rightOf,
 } from './staff/needs.js';
 import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.js';
+import { PROGRAM, versionText } from './program-name.js';
 
 /** What a command works with. */
 export interface Ops extends OpsParts {
@@ -96,7 +97,8 @@ const globals = z.object({
 export function withGlobalOptions(program: Command): Command {
   return program
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
-    .option('--json', 'print JSON instead of a table')
+    .version(versionText(), '--version', 'of the program, and of the API that it knows')
+    .option('--json', 'print JSON instead of a table, and nothing else, on standard output')
     .option('--yes', 'do not ask before what cannot be undone')
     .option('--as <name>', 'who acts, of those who are signed in here (default: who signed in last)');
 }
@@ -165,7 +167,7 @@ function define<S extends z.ZodObject>(
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
   for (const [flags, description] of [...spec.options, ...codes]) command.option(flags, description);
-  const examples = spec.examples.map((example) => `  $ npm run ops -- ${example}`).join('\n');
+  const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
   command.addHelpText(
     'after',
     `${[spec.explanation, asked(needs)].flatMap((text) => (text === undefined ? [] : `${text}\n`)).join('')}\nExamples:\n${examples}`,
@@ -214,7 +216,7 @@ function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');
   const code = needs.some(needsCode) ? ', and asks for a code: it is one step of two people' : '';
-  return `\nNeeds the right to ${rights}${code} (npm run ops -- login --help).`;
+  return `\nNeeds the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 
 async function withOps(

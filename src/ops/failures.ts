@@ -12,6 +12,23 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** It may have happened or not, so it must not be repeated blindly: exit code 3. */
+export class UnknownOutcome extends OpsError {
+  override name = 'UnknownOutcome';
+}
+
+/** What the process ends with. 0: it is done. */
+export const EXIT = { impossible: 1, misused: 2, unknown: 3 } as const;
+
+export function exitCodeOf(failure: unknown): number {
+  if (failure instanceof UsageError) return EXIT.misused;
+  const isUnknown =
+    failure instanceof UnknownOutcome ||
+    failure instanceof CommitUnknown ||
+    (failure instanceof ApiError && failure.refusal.code === 'ledger_unavailable');
+  return isUnknown ? EXIT.unknown : EXIT.impossible;
+}
+
 /** A word as a shell takes it. */
 export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 import { explainFailure, runCommand } from './run-command.js';
 
-/** `npm run ops -- …` */
+/** `npm run ops -- …`, and `money-ops …` of a package. */
 
 process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
 // Whoever reads a list through `head` has seen enough.

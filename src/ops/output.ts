@@ -24,24 +24,46 @@ export interface OutputOptions {
  * terminal nor a pipe with characters that control it or hide: they are escaped.
  */
 export class Output {
-  constructor(private readonly options: OutputOptions) {}
+  /** `width`: of the terminal, in columns; undefined where a file or a program reads: then nothing is folded. */
+  constructor(
+    private readonly options: OutputOptions,
+    private readonly width: number | undefined = process.stdout.isTTY ? process.stdout.columns : undefined,
+  ) {}
 
   /** One thing, its fields below one another. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
-    const table = new Table({ style: PLAIN });
-    for (const [name, value] of Object.entries(fields)) table.push({ [headingOf(name)]: textOf(value) });
-    this.line(table.toString());
+    this.line(this.below(fields));
   }
 
-  /** Several things of a kind, a row each. JSON: an array. */
+  /** Several things of a kind, a row each, or one below the other where the terminal is too narrow. JSON: an array. */
   list(rows: readonly Fields[], whenNone: string): void {
     if (this.options.json) return this.json(rows.map(toJson));
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
     const table = new Table({ head: Object.keys(first).map(headingOf), style: PLAIN });
     for (const row of rows) table.push(Object.values(row).map(textOf));
-    this.line(table.toString());
+    const text = table.toString();
+    this.line(this.fits(text) ? text : rows.map((row) => this.below(row)).join('\n'));
+  }
+
+  /** The fields of one thing below one another, their values folded to the terminal. */
+  private below(fields: Fields): string {
+    const rows = Object.entries(fields).map(([name, value]) => ({ [headingOf(name)]: textOf(value) }));
+    const table = new Table({ style: PLAIN });
+    table.push(...rows);
+    const text = table.toString();
+    if (this.width === undefined || this.fits(text)) return text;
+    const names = Math.max(...Object.keys(fields).map((name) => headingOf(name).length)) + PADDING;
+    const values = Math.max(MIN_VALUE, this.width - names - BORDERS);
+    const folded = new Table({ style: PLAIN, colWidths: [names, values], wordWrap: true, wrapOnWordBoundary: false });
+    folded.push(...rows);
+    return folded.toString();
+  }
+
+  private fits(text: string): boolean {
+    const { width = Infinity } = this;
+    return text.split('\n').every((line) => line.length <= width);
   }
 
   /** The same as CSV, an amount as its raw integer: for a spreadsheet, where none of it runs as a formula. */
@@ -77,6 +99,12 @@ export class Output {
   /** Lines for the person at the terminal that are part of the result: a QR code. A program gets none. */
   picture(lines: string): void {
     if (!this.options.json) this.line(linesWithEscapes(lines));
+  }
+
+  /** A result that has a format of its own, a script or a CSV. Throws UsageError where JSON is asked for. */
+  verbatim(text: string): void {
+    if (this.options.json) throw new UsageError('it prints no JSON: leave out --json');
+    process.stdout.write(text);
   }
 
   /** Whether there is a person at the keyboard. */
@@ -127,6 +155,10 @@ export function linesWithEscapes(text: string): string {
 }
 
 const BAR_WIDTH = 30;
+/** Around a cell, and the three lines of a table of two columns. */
+const PADDING = 2;
+const BORDERS = 3;
+const MIN_VALUE = 12;
 /** No colours: tables are pasted into tickets. */
 const PLAIN = { head: [], border: [] };
 

@@ -6,6 +6,7 @@ import { addAuditCommand } from './commands/audit.js';
 import { addAuditLogCommand } from './commands/audit-log.js';
 import { addEventCommands } from './commands/events.js';
 import { addBatchCommands } from './commands/batches.js';
+import { addCompletionCommand } from './commands/completion.js';
 import { addFeeCommands } from './commands/fees.js';
 import { addAdjustmentCommands, addPayInCommands } from './commands/funding.js';
 import { addKeyCommands } from './commands/keys.js';
@@ -22,23 +23,25 @@ import { addTenantCommands } from './commands/tenants.js';
 import { addTokenCommands } from './commands/tokens.js';
 import { addTransferCommands } from './commands/transfers.js';
 import { addWebhookCommands } from './commands/webhooks.js';
+import { PROGRAM } from './program-name.js';
 
 const FIRST_STEPS = `
 First steps:
-  $ MYSQL_ADMIN_URL=… npm run ops -- staff add maria --can read,approve,cancel,pause,adjust,resolve,manage
-  $ npm run ops -- login maria
-  $ npm run ops -- tenants add acme
-  $ npm run ops -- members add finance --tenant acme
-  $ npm run ops -- accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
-  $ npm run ops -- accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO
-  $ npm run ops -- payins record --tenant acme --account '$acme' --amount 500000 --asset COPM --reference first
-  $ npm run ops -- tokens issue 'first token' --tenant acme --member finance --scopes all
+  $ MYSQL_ADMIN_URL=… ${PROGRAM} staff add maria --can read,approve,cancel,pause,adjust,resolve,manage
+  $ ${PROGRAM} login maria
+  $ ${PROGRAM} tenants add acme
+  $ ${PROGRAM} members add finance --tenant acme
+  $ ${PROGRAM} accounts open 'Acme Treasury' --tenant acme --type business --alias '$acme' --grant finance=owner
+  $ ${PROGRAM} accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO
+  $ ${PROGRAM} payins record --tenant acme --account '$acme' --amount 500000 --asset COPM --reference first
+  $ ${PROGRAM} tokens issue 'first token' --tenant acme --member finance --scopes all
 
-Every command explains itself: npm run ops -- accounts open --help`;
+Every command explains itself: ${PROGRAM} accounts open --help
+It ends with 0 when it is done, 1 when it could not be done, 2 when it was called wrongly, 3 when nobody knows whether it was done.`;
 
 /** The operators' command line: every command that there is. */
 export function buildProgram(): Command {
-  const program = withGlobalOptions(new Command('npm run ops --'))
+  const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line of those who operate the service.')
     .addHelpText('after', FIRST_STEPS);
   addSignInCommands(program);
@@ -64,5 +67,6 @@ export function buildProgram(): Command {
   addReportCommands(program);
   addAuditCommand(program);
   addAuditLogCommand(program);
+  addCompletionCommand(program);
   return program;
 }

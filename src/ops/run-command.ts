@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from 'commander';
-import { explain, UsageError } from './failures.js';
+import { EXIT, exitCodeOf, explain } from './failures.js';
 import { linesWithEscapes } from './output.js';
 import { buildProgram } from './program.js';
 
-/** `argv` as Node has it. Answers the exit code: 0 done, 1 it could not be done, 2 the command was called wrongly. */
+/** `argv` as Node has it. Answers the exit code: 0 done, 1 it could not be done, 2 the command was called wrongly, 3 nobody knows whether it was done. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   try {
     await takeExits(buildProgram()).parseAsync(argv);
@@ -16,9 +16,9 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 /** Says what went wrong. Answers the exit code. */
 export function explainFailure(failure: unknown): number {
   // Commander has said already what was wrong, or shown the help that was asked for.
-  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : 2;
+  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
   process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);
-  return failure instanceof UsageError ? 2 : 1;
+  return exitCodeOf(failure);
 }
 
 /** Commander ends the process by itself otherwise, in the middle of what runs. */

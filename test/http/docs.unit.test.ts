@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { type Operation, PERMISSIONS } from '../../src/core/permissions.js';
-import { html, prose } from '../../src/http/docs/layout.js';
+import { CONTENTS } from '../../src/http/docs/contents.js';
+import { html, prose } from '../../src/http/docs/html.js';
 import { call, rawHead, sendRaw, startWorld, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
 const PAGES = [
-  '/docs',
-  '/docs/reference',
-  '/docs/conventions',
-  '/docs/permissions',
-  '/docs/conceptos/errores',
-  '/docs/batches',
-  '/docs/payouts',
+  ...CONTENTS.flatMap(({ pages }) => pages.map(({ path }) => `/docs${path}`)),
+  '/docs/reference/transfers',
+  '/docs/reference/objects',
 ];
 
 describe('docs', () => {
@@ -39,44 +36,52 @@ describe('docs', () => {
       assert.equal(/<script>|<style|\son\w+=|\sstyle=|javascript:/.test(answer.text), false, 'nothing inline');
     });
 
-  it('every link, script and style on the pages is served here', async () => {
-    for (const path of PAGES) {
-      const { text } = await get(path);
-      for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
-        const [page, anchor] = target.split('#');
-        if (page !== '') assert.equal((await get(page ?? '')).status, 200, `${path} → ${target}`);
-        else assert.ok(text.includes(`id="${anchor}"`));
-      }
+  it('what the pages load is served here, of its own type', async () => {
+    for (const [name, type] of Object.entries({
+      'site.css': 'text/css',
+      'site.js': 'text/javascript',
+      'colours.js': 'text/javascript',
+      'minisearch.js': 'text/javascript',
+      'search.json': 'application/json',
+      'icon.svg': 'image/svg+xml',
+    })) {
+      const answer = await get(`/docs/assets/${name}`);
+      assert.equal(answer.status, 200, name);
+      assert.ok(answer.headers.get('content-type')?.startsWith(type), name);
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
     }
   });
 
-  it('the reference shows /openapi.json with what is packed with the service', async () => {
-    const script = await get('/docs/assets/reference.js');
-    assert.match(script.headers.get('content-type') ?? '', /^text\/javascript/);
-    assert.match(script.text, /url: '\/openapi\.json'/);
-    assert.equal(/https?:/.test(script.text), false);
-    assert.ok((await get('/docs/assets/swagger-ui-bundle.js')).text.length > 100_000);
+  it('the pages stand where DOCS_URL says', async () => {
+    const elsewhere = await startWorld({ routes: thingRoutes(), docsUrl: 'https://pay.example/' });
+    try {
+      const answer = await call(`${elsewhere.url}/webhooks`, { headers: { authorization: null } });
+      assert.equal(answer.status, 200);
+      assert.match(answer.text, /href="\/events#the-catalogue"/);
+      assert.equal((await call(`${elsewhere.url}/`, { headers: { authorization: null } })).status, 200);
+    } finally {
+      await elsewhere.server.stop(0);
+    }
   });
 
   it('the table of permissions has every operation with its scopes and roles, and the calls that need it', async () => {
     const { text } = await get('/docs/permissions');
     for (const operation of Object.keys(PERMISSIONS) as Operation[]) {
-      const row = text.split('<tr>').find((one) => one.includes(`<td>${operation}`)) ?? '';
+      const row = text.split('<tr>').find((one) => one.includes(`<td data-label="Operation">${operation}<`)) ?? '';
       for (const word of [...PERMISSIONS[operation].scopes, ...(PERMISSIONS[operation].roles ?? [])])
         assert.ok(row.includes(word), `${operation} ${word}`);
     }
     assert.match(text, /GET \/v1\/transfers\/\{id\}/);
   });
 
-  it('the guides of docs/guides are served with their tables, and commands that reach this API', async () => {
+  it('the written pages are served with their tables, and commands that reach this API', async () => {
     const { text } = await get('/docs/batches');
-    assert.match(text, /<h1>Batches of bonuses<\/h1>\s+<h2>Three steps<\/h2>/);
-    assert.match(text, /<div class="scroll"><table>\s*<thead>\s*<tr>\s*<th>Column<\/th>/);
-    assert.match(text, /<td><code>recipient<\/code><\/td>\s*<td>yes<\/td>/);
-    assert.match(text, /curl -i http:\/\/localhost:8080\/v1\/bonus_batches/);
-    assert.equal(text.includes('127.0.0.1'), false);
-    for (const path of ['batches', 'conventions', 'payouts'])
-      assert.ok((await get('/docs')).text.includes(`href="/docs/${path}"`), path);
+    assert.match(text, /<h1>Payroll from a file<\/h1>/);
+    assert.match(text, /<h2 id="the-file"><a href="#the-file">The file<\/a><\/h2>/);
+    assert.match(text, /<td data-label="Column"><code>recipient<\/code><\/td>\s*<td data-label="Required">yes<\/td>/);
+    assert.match((await get('/docs/first-transfer')).text, /SVC_URL=http:\/\/localhost:8080\/v1/);
+    for (const path of PAGES) assert.equal((await get(path)).text.includes('127.0.0.1:8080'), false, path);
   });
 
   it('a page that is known is not sent again', async () => {

@@ -335,8 +335,8 @@ describe('the Dockerfile', () => {
     };
     [...programs, 'workflows/index.ts'].forEach(visit);
     const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
-    // The guides are read when the API starts.
-    const folders = [...imported, 'docs/guides'].sort();
+    // The pages of the site are read when the API starts.
+    const folders = [...imported, 'docs'].sort();
     assert.deepEqual(copied.filter((what) => existsSync(what) && statSync(what).isDirectory()).sort(), folders);
     assert.match(read('Dockerfile'), /\nCOPY --from=build --chown=node:node \/app\/docs \.\/docs\n/);
     const allowed = read('.dockerignore')

@@ -4,9 +4,11 @@ import { TEMPLATE_COLUMNS } from '../../src/batches/files/writing/template.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
-import { ASSETS } from '../../src/core/amount.js';
+import { type Asset, ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/versions.js';
+import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
+import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
 import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
 import { tableRows } from './pages.js';
@@ -15,6 +17,8 @@ import { tableRows } from './pages.js';
 
 const BATCHES = 'docs/guides/batches.md';
 const PAYOUTS = 'docs/guides/payouts.md';
+const EVENTS = 'docs/guides/events.md';
+const LIMITS = 'docs/guides/limits.md';
 
 /** The rows of the table whose head begins with this. */
 function rowsBelow(page: string, head: string): string[][] {
@@ -69,8 +73,26 @@ describe('the guides for tenants', () => {
     for (const asset of ASSETS) assert.ok(text.includes(`\`${asset}\``), asset);
   });
 
+  it('list every type of event, and whether webhooks may have it', () => {
+    const written = rowsBelow(EVENTS, 'Type').map(([type, , , isOffered]) => [type, isOffered]);
+    const offered = (type: string): string => (SUBSCRIBABLE_TYPES.some((one) => one === type) ? 'yes' : 'no');
+    assert.deepEqual(
+      written,
+      EVENT_TYPES.map((type) => [type, offered(type)]),
+    );
+  });
+
+  it('give the limits of a person', () => {
+    const rows = rowsBelow(LIMITS, 'Limit of a person');
+    for (const [index, name] of (['minimum', 'maximum', 'month'] as const).entries()) {
+      const [, copm, , dusd] = rows[index] ?? [];
+      const of = (asset: Asset): string => LISTED_ASSETS[asset].limits[name].toString();
+      assert.deepEqual([copm, dusd], [of('COPM'), of('DUSD')], name);
+    }
+  });
+
   it('name every dated version of the API', () => {
-    const text = readFileSync('docs/guides/conventions.md', 'utf8');
+    const text = readFileSync('docs/guides/versions.md', 'utf8');
     for (const version of API_VERSIONS) assert.ok(text.includes(`\`${version}\``), version);
   });
 });

@@ -23,7 +23,6 @@ const LEAST: Readonly<Record<string, readonly string[]>> = {
   protobufjs: ['7.2.5', '8.0.0'],
   'csv-parse': ['4.4.6', '5.0.0', '7.0.0'],
   luxon: ['3.2.1'],
-  'swagger-ui-dist': ['4.1.3', '5.0.0'],
   yauzl: ['3.2.1'],
   zod: ['3.22.3', '4.0.0'],
   webpack: ['5.94.0'],

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -39,11 +40,27 @@ export async function run(
     const answer = once(own.child, 'message', { signal });
     own.child.send(asked);
     const [ran] = (await Promise.race([answer, gone])) as [Ran];
+    if (args.includes('--json')) assertJson(ran, args);
     return ran;
   } finally {
     ended.abort();
     own.isBusy = false;
   }
+}
+
+/** Standard output is for programs: one JSON value, a line of it for each thing where they go on, or nothing after a failure. */
+function assertJson({ code, stdout }: Ran, args: readonly string[]): void {
+  if (stdout === '' && code !== 0) return;
+  const isJson = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const isWhole = isJson(stdout) || stdout.trimEnd().split('\n').every(isJson);
+  assert.ok(isWhole, `${args.join(' ')} prints what is no JSON:\n${stdout}`);
 }
 
 /** It keeps nobody from ending: it goes with this process. */

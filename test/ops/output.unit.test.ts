@@ -51,6 +51,7 @@ describe('the help of the operators', () => {
         ...['login', 'logout', 'whoami'],
         'webhooks listen',
         ...['trial-balance', 'closing'].map((name) => `reports ${name}`),
+        'completion',
         'audit',
         'audit-log',
       ].sort(),

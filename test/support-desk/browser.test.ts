@@ -20,7 +20,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const DESKTOP = { width: 1000, height: 800 };
 const PHONE = { width: 360, height: 740 };
 /** Where the pictures of docs/support.md go; unset: none is made. */
-const PICTURES = process.env.DESK_SCREENSHOTS;
+const PICTURES = process.env.SCREENSHOTS;
 
 describe('in a browser, the support desk', function () {
   this.timeout(60_000);

@@ -1,87 +1,114 @@
-/** HTML that is already safe. Made by `html`, and of the guides. */
-export class Html {
-  constructor(readonly text: string) {}
+import { html, type Html, NOTHING } from './html.js';
+
+/** A part of a page that can be linked to and found. */
+export interface Section {
+  /** '' is the beginning of the page. */
+  readonly anchor: string;
+  readonly title: string;
+  /** Of the heading: 2 and more. */
+  readonly level: number;
+  /** What is searched, without marks. */
+  readonly text: string;
 }
 
-type Part = Html | string | number | Html[];
-
-/** HTML from a template: what is put in is escaped, unless it is Html itself. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`));
-}
-
-function shown(part: Part | undefined): string {
-  if (part instanceof Html) return part.text;
-  if (Array.isArray(part)) return part.map(({ text }) => text).join('');
-  return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
-/** Text with its `code` marked as such. */
-export function prose(text: string): Html {
-  const parts = text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
-  return html`${parts}`;
-}
-
-/** Where the pages are, as paths on this service. `base` is the path of DOCS_URL, without a slash at its end. */
-export interface Site {
-  readonly base: string;
-  readonly guides: readonly Guide[];
-}
-
-/** A page that is written by hand. */
-export interface Guide {
-  /** Under the docs' own path: `/batches`. */
+export interface SitePage {
+  /** Under the docs' own path. */
   readonly path: string;
   readonly title: string;
+  readonly about: string;
   readonly content: Html;
+  readonly sections: readonly Section[];
+  /** The listed page under which it stands in the menu, where it is not listed itself. */
+  readonly under?: string;
 }
 
-export function page({ base, guides }: Site, title: string, content: Html): string {
+/** Where things are. */
+export interface Places {
+  /** The address of a page by its path in the list. */
+  readonly page: (path: string) => string;
+  readonly asset: (name: string) => string;
+  /** The OpenAPI document. */
+  readonly openApi: string;
+}
+
+/** The pages of a chapter in the menu. */
+export interface MenuChapter {
+  readonly title: string;
+  readonly pages: readonly SitePage[];
+}
+
+const NAME = 'Money Movement Service';
+
+/** The whole page with menu, search and the way to its neighbours. */
+export function framed(places: Places, menu: readonly MenuChapter[], page: SitePage): string {
+  const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · Money Movement Service</title>
-        <link rel="stylesheet" href="${base}/assets/style.css" />
+        <meta name="description" content="${page.about}" />
+        <title>${title}</title>
+        <link rel="icon" href="${places.asset('icon.svg')}" />
+        <link rel="stylesheet" href="${places.asset('site.css')}" />
+        <script src="${places.asset('colours.js')}"></script>
+        <script src="${places.asset('site.js')}" defer></script>
       </head>
-      <body>
-        <nav>
-          <a href="${base || '/'}">Docs</a>
-          <a href="${base}/reference">Reference</a>
-          <a href="${base}/conceptos/errores">Errors</a>
-          <a href="${base}/permissions">Permissions</a>
-          ${guides.map(({ path, title }) => html`<a href="${base}${path}">${title}</a> `)}
-        </nav>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
+      <body data-search="${places.asset('search.json')}">
+        <a class="skip" href="#content">Skip to the text</a>
+        <header>
+          <button type="button" class="menu" popovertarget="menu">Menu</button>
+          <a class="home" href="${places.page('')}">${NAME}</a>
+        </header>
+        <div class="frame">
+          <nav id="menu" popover aria-label="Pages">${menu.map((chapter) => chapterList(places, chapter, page))}</nav>
+          <main id="content">
+            <h1>${page.title}</h1>
+            ${page.content} ${neighbours(places, menu, page)}
+          </main>
+        </div>
       </body>
     </html>`.text;
 }
 
-export const STYLE = `
-:root { color-scheme: light dark; --ink: #1c2330; --paper: #ffffff; --line: #d9dee7; --soft: #f4f6f9; --accent: #0b5cad; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8ef; --paper: #14181f; --line: #333b48; --soft: #1d232d; --accent: #7db8f5; }
+function chapterList(places: Places, { title, pages }: MenuChapter, current: SitePage): Html {
+  return html`<p>${title}</p>
+    <ul>
+      ${pages.map((page) => entry(places, page, current))}
+    </ul>`;
 }
-* { box-sizing: border-box; }
-body { margin: 0; font: 16px/1.6 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
-main { max-width: 52rem; margin: 0 auto; padding: 0 1rem 4rem; }
-a { color: var(--accent); text-decoration: none; }
-a:hover { text-decoration: underline; }
-h1 { font-size: 1.7rem; line-height: 1.25; margin: 2rem 0 1rem; }
-h2 { font-size: 1.2rem; margin: 2.25rem 0 0.5rem; }
-code, pre { font: 0.9em/1.5 ui-monospace, Menlo, Consolas, monospace; background: var(--soft); border-radius: 4px; }
-code { padding: 0.1em 0.3em; overflow-wrap: anywhere; }
-pre { padding: 0.75rem 1rem; overflow-x: auto; }
-pre code { padding: 0; overflow-wrap: normal; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 0.95rem; }
-th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.75rem 0.45rem 0; border-bottom: 1px solid var(--line); }
-article { border-top: 1px solid var(--line); padding-top: 0.25rem; margin-top: 1.25rem; }
-article:target { border-left: 4px solid var(--accent); padding-left: 0.75rem; }
-.status { color: #8a93a3; font-weight: normal; font-size: 0.9rem; }
-`;
+
+/** Of the page that is open its sections too. */
+function entry(places: Places, page: SitePage, current: SitePage): Html {
+  const isCurrent = page.path === current.path;
+  const isOpen = isCurrent || page.path === current.under;
+  const mark = isCurrent ? html` aria-current="page"` : NOTHING;
+  const sections = isOpen ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '') : [];
+  const own = sections.map(
+    ({ anchor, title }) =>
+      html`<li><a href="${isCurrent ? '' : places.page(current.path)}#${anchor}">${title}</a></li>`,
+  );
+  return html`<li>
+    <a href="${places.page(page.path)}" ${mark}>${page.title}</a>
+    ${
+      own.length === 0
+        ? NOTHING
+        : html`<ul>
+            ${own}
+          </ul>`
+    }
+  </li>`;
+}
+
+function neighbours(places: Places, menu: readonly MenuChapter[], page: SitePage): Html {
+  const all = menu.flatMap(({ pages }) => pages);
+  const at = all.findIndex(({ path }) => path === page.path);
+  if (at < 0) return NOTHING;
+  const link = (to: SitePage | undefined, rel: string, word: string): Html =>
+    to === undefined
+      ? NOTHING
+      : html`<a rel="${rel}" href="${places.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
+  return html`<nav class="neighbours" aria-label="Neighbours">
+    ${link(all[at - 1], 'prev', 'Before')} ${link(all[at + 1], 'next', 'Next')}
+  </nav>`;
+}

@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import helmet from 'helmet';
 import type Koa from 'koa';
 import type { RequestState } from '../dispatch.js';
+import { methodNotAllowed } from '../errors.js';
 import type { Route } from '../route.js';
-import { readGuides } from './guides.js';
-import { page, STYLE } from './layout.js';
-import { errorsPage, homePage, permissionsPage, REFERENCE_SCRIPT, REFERENCE_STYLE, referencePage } from './pages.js';
-import { ERRORS_PAGE, methodNotAllowed } from '../errors.js';
+import { assembleSite, fileOf, type SiteFile } from './assembly.js';
+import type { Places } from './layout.js';
 
-interface Page {
-  readonly type: string;
-  readonly content: Buffer;
+interface ServedFile extends SiteFile {
   readonly etag: string;
 }
 
-export interface SiteParts {
+export interface DocsParts {
   readonly routes: readonly Route[];
   readonly openApi: object;
   readonly baseUrl: string;
@@ -23,42 +19,33 @@ export interface SiteParts {
   readonly docsUrl: string;
 }
 
-const HTML = 'text/html; charset=utf-8';
-const CSS = 'text/css; charset=utf-8';
-const JS = 'text/javascript; charset=utf-8';
-
 /** What is served without a token: the docs pages, their assets and /openapi.json, all made once and kept in memory. */
 export class DocsSite {
-  private readonly pages: ReadonlyMap<string, Page>;
-  private readonly secure: ReturnType<typeof helmet>;
+  private readonly files: ReadonlyMap<string, ServedFile>;
+  private readonly secure = securityHeaders();
 
-  constructor({ routes, openApi, baseUrl, docsUrl }: SiteParts) {
+  constructor({ docsUrl, ...parts }: DocsParts) {
     const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
-    const guides = readGuides(baseUrl);
-    const site = { base, guides };
-    this.pages = new Map([
-      [base || '/', pageOf(HTML, homePage(site, baseUrl))],
-      [`${base}${ERRORS_PAGE}`, pageOf(HTML, errorsPage(site))],
-      [`${base}/permissions`, pageOf(HTML, permissionsPage(site, routes))],
-      ...guides.map(
-        ({ path, title, content }) => [`${base}${path}`, pageOf(HTML, page(site, title, content))] as const,
-      ),
-      [`${base}/reference`, pageOf(HTML, referencePage(site))],
-      [`${base}/assets/style.css`, pageOf(CSS, STYLE)],
-      [`${base}/assets/reference.css`, pageOf(CSS, REFERENCE_STYLE)],
-      [`${base}/assets/reference.js`, pageOf(JS, REFERENCE_SCRIPT)],
-      [`${base}/assets/swagger-ui.css`, pageOf(CSS, packaged('swagger-ui.css'))],
-      [`${base}/assets/swagger-ui-bundle.js`, pageOf(JS, packaged('swagger-ui-bundle.js'))],
-      ['/openapi.json', pageOf('application/json; charset=utf-8', JSON.stringify(openApi))],
-    ]);
-    this.secure = securityHeaders(new URL(baseUrl).origin);
+    const places: Places = {
+      page: (path) => base + path || '/',
+      asset: (name) => `${base}/assets/${name}`,
+      openApi: '/openapi.json',
+    };
+    const { pages, assets } = assembleSite({ ...parts, places });
+    const openApi = fileOf('application/json; charset=utf-8', JSON.stringify(parts.openApi));
+    const files = [
+      ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),
+      ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
+      [places.openApi, openApi] as const,
+    ];
+    this.files = new Map(files.map(([path, file]) => [path, { ...file, etag: etagOf(file) }]));
   }
 
   /** Serves the pages. What has another path is somebody else's. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
-    const page = this.pages.get(exchange.path);
-    if (page === undefined) {
+    const file = this.files.get(exchange.path);
+    if (file === undefined) {
       await next();
       return;
     }
@@ -69,27 +56,21 @@ export class DocsSite {
     this.secure(context.req, context.res, () => {});
     context.status = 200;
     context.set('Cache-Control', 'public, max-age=60');
-    context.set('ETag', page.etag);
+    context.set('ETag', file.etag);
     if (context.fresh) {
       context.status = 304;
       return;
     }
-    context.set('Content-Type', page.type);
-    context.body = page.content;
+    context.set('Content-Type', file.type);
+    context.body = file.content;
   }
 }
 
-function pageOf(type: string, content: string | Buffer): Page {
-  const bytes = Buffer.from(content);
-  return { type, content: bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+function etagOf({ content }: SiteFile): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
-/** A file of Swagger UI, so that the reference needs nothing from the internet. */
-function packaged(name: string): Buffer {
-  return readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-}
-
-function securityHeaders(apiOrigin: string): ReturnType<typeof helmet> {
+function securityHeaders(): ReturnType<typeof helmet> {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -97,10 +78,9 @@ function securityHeaders(apiOrigin: string): ReturnType<typeof helmet> {
         'default-src': ["'none'"],
         'script-src': ["'self'"],
         'style-src': ["'self'"],
-        // Swagger UI's style sheet has its icons in data: addresses.
-        'img-src': ["'self'", 'data:'],
-        // What is tried out in the reference goes to the API.
-        'connect-src': ["'self'", apiOrigin],
+        'img-src': ["'self'"],
+        // The index of the search.
+        'connect-src': ["'self'"],
         'base-uri': ["'none'"],
         'form-action': ["'none'"],
         'frame-ancestors': ["'none'"],

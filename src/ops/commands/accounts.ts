@@ -15,6 +15,7 @@ import { accountDetailFields, accountFields } from '../presenting.js';
 import { addAliasChanges } from './aliases.js';
 import { addImport } from './import.js';
 import { addVerification } from './verification.js';
+import { PROGRAM } from '../program-name.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
@@ -120,7 +121,7 @@ function addReading(own: Command): void {
     run: async ({ database, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const found = await listAccounts(database.reader, id, input.limit);
-      output.list(found.map(accountFields), `${input.tenant} has no accounts yet: npm run ops -- accounts open --help`);
+      output.list(found.map(accountFields), `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`);
       if (found.length === input.limit) output.say(`The newest ${input.limit}; --limit shows more.`);
     },
   });

@@ -8,6 +8,7 @@ import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { ASSET_OPTION, asset, direction, limit, optionalText, raw, text } from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
+import { PROGRAM } from '../program-name.js';
 
 const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
@@ -118,7 +119,7 @@ function addProposal(own: Command): void {
         by: ops.by(),
       });
       ops.output.one(adjustmentFields(resource));
-      ops.output.say(replayed ? REPLAYED : 'A second person posts it: npm run ops -- adjustments approve --help');
+      ops.output.say(replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`);
     },
   });
 }

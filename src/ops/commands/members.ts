@@ -7,6 +7,7 @@ import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { optionalText, role, text } from '../inputs.js';
 import { memberFields } from '../presenting.js';
+import { PROGRAM } from '../program-name.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const ACCOUNT = ['--account <account>', 'id, alias or phone of one account'] as const;
@@ -83,7 +84,7 @@ export function addMemberCommands(program: Command): void {
         ...memberFields(member),
         roles: Object.fromEntries(roles),
       }));
-      output.list(rows, `${tenant} has no members yet: npm run ops -- members add NAME --tenant ${tenant}`);
+      output.list(rows, `${tenant} has no members yet: ${PROGRAM} members add NAME --tenant ${tenant}`);
     },
   });
 }

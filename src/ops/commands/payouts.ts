@@ -26,6 +26,7 @@ import { payoutList } from '../../payouts/reading.js';
 import { listStuck } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { addReconcile } from './reconcile.js';
+import { PROGRAM } from '../program-name.js';
 
 const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';
 const REASON = ['--reason <text>', `why, up to ${MAX_REASON} characters`] as const;
@@ -220,7 +221,7 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
       const by = ops.by();
       if (outcome !== undefined) {
         await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason: reason ?? '', by }));
-        return ops.output.say(`A second person applies it: npm run ops -- payouts resolve ${id} --approve`);
+        return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
       }
       await confirm(
         ops,

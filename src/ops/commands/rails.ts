@@ -51,9 +51,9 @@ in the database. What it does follows from the account number's ending (docs/pay
     ],
     examples: ['rails statement --date 2026-11-21', 'rails statement --date 2026-11-21 --name bank-a'],
     input: z.object({ date: day, name: text.optional() }),
-    run: async ({ database, clock }, { date, name }) => {
+    run: async ({ database, clock, output }, { date, name }) => {
       const rail = name === undefined ? SIMULATED : `gateway:${name}`;
-      for await (const piece of simulatedStatement(database.reader, rail, date, clock())) process.stdout.write(piece);
+      for await (const piece of simulatedStatement(database.reader, rail, date, clock())) output.verbatim(piece);
     },
   });
 }

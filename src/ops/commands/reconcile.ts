@@ -13,6 +13,7 @@ import { addCommand } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { text } from '../inputs.js';
+import { PROGRAM } from '../program-name.js';
 
 const COLUMNS = { required: ['key', 'status', 'raw', 'asset'], optional: ['reference', 'at'] } as const;
 
@@ -63,12 +64,12 @@ export function addReconcile(own: Command): void {
       const parts = { database: ops.database, desk: ops.desk, delayMs };
       const found = await reconcile(parts, { rail, day: date, lines }, ops.actor(), clock());
       const rows = found.differences.map(shown);
-      if (csv) process.stdout.write(csvOf(rows));
+      if (csv) output.verbatim(csvOf(rows));
       else output.list(rows, 'There are none: the statement and the payouts agree.');
       const { version } = found.statement;
       const as = found.again ? 'taken before' : version === 1 ? 'taken' : `taken as version ${version} of the day`;
       output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
-      if (found.raised > 0) output.say(`${found.raised} of them raised a payout: npm run ops -- payouts stuck`);
+      if (found.raised > 0) output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
       if (rows.length > 0) process.exitCode = 1;
     },
   });

@@ -6,6 +6,7 @@ import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { optionalText, text } from '../inputs.js';
 import { resetFields, showWithFactor } from '../support/staff.js';
+import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
   name: text,
@@ -54,7 +55,7 @@ of theirs is over, and so is a lock-out by wrong codes.`,
         showWithFactor(output, await findStaffCalled(database.reader, name), factor);
       } else {
         output.one(resetFields(person, await proposeFactorReset(parts, person, reason ?? '', by())));
-        output.say(`A second person makes it: npm run ops -- staff reset-factor ${name} --approve`);
+        output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
       }
     },
   });

@@ -11,9 +11,10 @@ import { findStaffCalled } from '../finding.js';
 import { staffRights, text } from '../inputs.js';
 import { sessionFields, showWithFactor, staffFields } from '../support/staff.js';
 import { addFactorReset } from './staff-factors.js';
+import { PROGRAM } from '../program-name.js';
 
 const ALL = STAFF_RIGHTS.join(',');
-const NOBODY = `There is no staff yet: npm run ops -- staff add NAME --can ${ALL}`;
+const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
 const CAN = [
   '--can <rights>',
   `${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,

@@ -12,6 +12,7 @@ import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, optionalText, seconds, text } from '../inputs.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
+import { PROGRAM } from '../program-name.js';
 
 export function addTenantCommands(program: Command): void {
   const own = group(program, 'tenants', 'who uses the service');
@@ -38,7 +39,7 @@ export function addTenantCommands(program: Command): void {
     input: z.object({}),
     run: async ({ database, output }) => {
       const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
-      output.list(all.map(tenantFields), 'There is no tenant yet: npm run ops -- tenants add acme');
+      output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`);
     },
   });
   addQuery(own, {

@@ -9,6 +9,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
 import { cidrs, duration, optionalText, scopes, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
+import { PROGRAM } from '../program-name.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
@@ -64,7 +65,7 @@ function addList(own: Command): void {
       ]);
       const nameOf = new Map(people.map(({ id, name }) => [id, name]));
       const rows = own.map((token) => tokenFields(token, nameOf.get(token.memberId) ?? token.memberId));
-      output.list(rows, `${tenant} has no tokens yet: npm run ops -- tokens issue --help`);
+      output.list(rows, `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`);
     },
   });
 }
@@ -99,7 +100,7 @@ async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: 
     revoked.map((token) => tokenFields(token, member.name)),
     `Nothing was changed: ${member.name} had no live token.`,
   );
-  if (revoked.length > 0) output.say('New ones: npm run ops -- tokens issue --help');
+  if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 
 function addRotate(own: Command): void {

@@ -7,13 +7,14 @@ import type { ApprovalAction } from '../../approvals/rules.js';
 import { type Transfer, TRANSFER_STATUSES } from '../../db/entities/operations.js';
 import { TransferApprovals } from '../../transfers/approvals.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
-import { OpsError } from '../failures.js';
+import { UnknownOutcome } from '../failures.js';
 import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { limit, optionalText, text } from '../inputs.js';
 import { transferDetailFields, transferFields } from '../presenting.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { transferList } from '../../transfers/reading.js';
 import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
+import { PROGRAM } from '../program-name.js';
 
 export function addTransferCommands(program: Command): void {
   const own = group(program, 'transfers', 'find a transfer, see what it waits for, and decide it for support');
@@ -66,7 +67,7 @@ function addReading(own: Command): void {
     input: z.object({ id: text }),
     run: async (ops, { id }) => {
       await show(ops, await findTransfer(ops.database.reader, id));
-      ops.output.say(`What was done to it, and what was refused: npm run ops -- audit-log --subject ${id}`);
+      ops.output.say(`What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`);
     },
   });
 }
@@ -112,8 +113,8 @@ async function confirm({ database, output }: Ops, action: ApprovalAction, transf
 
 function failureOf(refusal: Refusal, id: string): Error {
   if (refusal.code === 'ledger_unavailable')
-    return new OpsError(
-      `the ledger did not answer, so it may have happened or not: look first: npm run ops -- transfers show ${id}`,
+    return new UnknownOutcome(
+      `the ledger did not answer, so it may have happened or not: look first: ${PROGRAM} transfers show ${id}`,
     );
   return new ApiError(refusal);
 }

@@ -14,6 +14,7 @@ import { verifyClaim } from '../../staff/verification.js';
 import { OpsError, shellWord } from '../failures.js';
 import { needsCode, type Need, refusedAction, rightOf } from './needs.js';
 import type { SessionFile, StoredSession } from './session-file.js';
+import { PROGRAM } from '../program-name.js';
 
 /** Who acts on the command line, and whether they may. */
 
@@ -102,15 +103,15 @@ async function lookFor(parts: ActingParts): Promise<Found> {
 }
 
 async function nobody(database: Database, as: string | undefined): Promise<string> {
-  if (as !== undefined) return `${as} is not signed in here: npm run ops -- login ${shellWord(as)}`;
-  const first = 'MYSQL_ADMIN_URL=… npm run ops -- staff add NAME --can …,manage';
+  if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
+  const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
   return (await hasNoManager(database.reader))
     ? `nobody of the staff may manage yet: whoever has the administrator's address of the database adds the first: ${first}`
-    : 'nobody is signed in: npm run ops -- login NAME';
+    : `nobody is signed in: ${PROGRAM} login NAME`;
 }
 
 function over({ name }: StoredSession): string {
-  return `the session of ${name} is over: npm run ops -- login ${shellWord(name)}`;
+  return `the session of ${name} is over: ${PROGRAM} login ${shellWord(name)}`;
 }
 
 async function verified(
@@ -161,6 +162,6 @@ function adviceOn({ message }: Refusal, { kind, name, rights }: StaffIdentity, l
   const all = STAFF_RIGHTS.filter((right) => right === lacking || rights.includes(right)).join(',');
   const adds = kind === 'service' ? 'add-service' : 'add';
   return new OpsError(
-    `${message}; who manages the staff lets them: npm run ops -- staff ${adds} ${shellWord(name)} --can ${all}`,
+    `${message}; who manages the staff lets them: ${PROGRAM} staff ${adds} ${shellWord(name)} --can ${all}`,
   );
 }

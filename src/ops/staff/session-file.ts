@@ -16,6 +16,7 @@ import { mysqlAddress } from '../../db/servers.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
+import { PROGRAM } from '../program-name.js';
 
 /** Who is signed in from this machine, kept where their owner alone can read it. (docs/operations.md, Who acts) */
 
@@ -115,7 +116,7 @@ export class SessionFile {
       this.assertOwnFolder();
       const { mode, uid } = fstatSync(file);
       if ((mode & OTHERS) !== 0)
-        throw new OpsError(`${this.path} can be read by others: chmod 600, then npm run ops -- logout --everywhere`);
+        throw new OpsError(`${this.path} can be read by others: chmod 600, then ${PROGRAM} logout --everywhere`);
       if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to somebody else`);
       return readFileSync(file, 'utf8');
     } finally {

@@ -1,0 +1,152 @@
+// What the pages do beside being read: another colour scheme, copying of commands, search. Without it they are whole.
+(() => {
+  const { documentElement: root, body } = document;
+  const header = document.querySelector('header');
+  const engine = new URL('minisearch.js', document.currentScript.src).href;
+
+  /** An element with these properties, holding these children. */
+  function make(name, properties, ...children) {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children);
+    return element;
+  }
+
+  // Colours
+
+  const isDark = () =>
+    root.dataset.colours ? root.dataset.colours === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+
+  function addSwitch() {
+    const button = make('button', { type: 'button', className: 'colours' });
+    const label = () => {
+      button.textContent = isDark() ? 'Light' : 'Dark';
+      button.setAttribute('aria-label', isDark() ? 'Light colours' : 'Dark colours');
+    };
+    button.addEventListener('click', () => {
+      root.dataset.colours = isDark() ? 'light' : 'dark';
+      label();
+      try {
+        localStorage.setItem('colours', root.dataset.colours);
+      } catch {
+        // No storage: the choice holds for the page.
+      }
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', label);
+    label();
+    header.append(button);
+  }
+
+  // Commands
+
+  function addCopying() {
+    if (!navigator.clipboard) return;
+    for (const block of document.querySelectorAll('pre')) {
+      const button = make('button', { type: 'button', className: 'copy', textContent: 'Copy' });
+      button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(block.textContent);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 1500);
+      });
+      const frame = make('div', { className: 'copied' });
+      block.replaceWith(frame);
+      frame.append(block, button);
+    }
+  }
+
+  // Search
+
+  const MAX_RESULTS = 12;
+  const EXCERPT = 110;
+  let opening;
+
+  /** The index, fetched once, when somebody begins. */
+  function open() {
+    opening ??= load();
+    return opening;
+  }
+
+  async function load() {
+    const [{ default: MiniSearch }, answer] = await Promise.all([import(engine), fetch(body.dataset.search)]);
+    const index = new MiniSearch({
+      fields: ['title', 'page', 'text'],
+      storeFields: ['title', 'page', 'text', 'href'],
+      tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
+      searchOptions: { boost: { title: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+    });
+    index.addAll(await answer.json());
+    return index;
+  }
+
+  function excerpt({ text, terms }) {
+    const at = Math.max(0, ...terms.map((term) => text.toLowerCase().indexOf(term)));
+    const from = Math.max(0, at - EXCERPT / 3);
+    return `${from > 0 ? '…' : ''}${text.slice(from, from + EXCERPT)}${from + EXCERPT < text.length ? '…' : ''}`;
+  }
+
+  function resultOf(found) {
+    const title = found.title === '' ? found.page : `${found.page} › ${found.title}`;
+    return make(
+      'li',
+      {},
+      make('a', { href: found.href }, make('b', { textContent: title }), make('span', { textContent: excerpt(found) })),
+    );
+  }
+
+  function addSearch() {
+    const input = make('input', { type: 'search', placeholder: 'Search', autocomplete: 'off' });
+    input.setAttribute('aria-label', 'Search');
+    const list = make('ul', {});
+    const said = make('p', {});
+    said.setAttribute('role', 'status');
+    const results = make('div', { className: 'results', hidden: true }, said, list);
+    const form = make('form', { className: 'search' }, input, results);
+    form.setAttribute('role', 'search');
+    const show = async () => {
+      const text = input.value.trim();
+      if (text === '') return close();
+      const found = (await open()).search(text).slice(0, MAX_RESULTS);
+      // What was typed meanwhile has its own answer.
+      if (input.value.trim() !== text) return;
+      list.replaceChildren(...found.map(resultOf));
+      said.textContent = found.length === 0 ? `Nothing has “${text}”.` : `${found.length} found`;
+      results.hidden = false;
+    };
+    const close = () => (results.hidden = true);
+    const links = () => [...list.querySelectorAll('a')];
+    input.addEventListener('focus', () => void open());
+    input.addEventListener('input', () => void show());
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      links()[0]?.click();
+    });
+    form.addEventListener('click', (event) => event.target.closest('a') && close());
+    form.addEventListener('focusout', (event) => form.contains(event.relatedTarget) || close());
+    form.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') {
+        input.value = '';
+        close();
+      }
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step === undefined || results.hidden) return;
+      event.preventDefault();
+      const all = [input, ...links()];
+      all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+    });
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== '/' || /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return;
+      event.preventDefault();
+      input.focus();
+    });
+    header.append(form);
+  }
+
+  addSearch();
+  addSwitch();
+  addCopying();
+  // A link of the menu that leads within the page closes it.
+  const menu = document.getElementById('menu');
+  menu.addEventListener(
+    'click',
+    (event) => event.target.closest('a') && menu.matches(':popover-open') && menu.hidePopover(),
+  );
+})();

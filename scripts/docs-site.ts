@@ -1,0 +1,39 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ConfigError } from '../src/config.js';
+import { assembleSite } from '../src/http/docs/assembly.js';
+import type { Places } from '../src/http/docs/layout.js';
+import { describeApi } from './docs/routes.js';
+
+/**
+ * `npm run docs:site -- FOLDER`: the docs as files for any web server, which answers `FOLDER/x/index.html` for `x/`. They name
+ * the API by BASE_URL, and one another by the path of DOCS_URL, where they are to stand.
+ */
+try {
+  const folder = process.argv[2] ?? 'dist/site';
+  const { docsUrl, ...api } = describeApi(process.env);
+  const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
+  const places: Places = {
+    page: (path) => `${base}${path}/`,
+    asset: (name) => `${base}/assets/${name}`,
+    openApi: `${base}/openapi.json`,
+  };
+  const { pages, assets } = assembleSite({ ...api, places });
+  const files = [
+    ...Array.from(pages, ([path, { content }]) => [join(path, 'index.html'), content] as const),
+    ...Array.from(assets, ([name, { content }]) => [join('assets', name), content] as const),
+    ['openapi.json', Buffer.from(JSON.stringify(api.openApi))] as const,
+  ];
+  for (const [name, content] of files) {
+    const file = join(folder, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  process.stdout.write(`${files.length} files in ${folder}, to stand at ${docsUrl}\n`);
+  // What a service would be made of keeps timers.
+  process.exit(0);
+} catch (failure) {
+  if (!(failure instanceof ConfigError)) throw failure;
+  process.stderr.write(`${failure.message}\n`);
+  process.exit(2);
+}

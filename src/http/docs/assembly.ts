@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import type { Route } from '../route.js';
+import { CONTENTS, type Listed } from './contents.js';
+import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
+import { errorsPage, type Made, permissionsPage } from './pages.js';
+import { Reference } from './reference/pages.js';
+import { readPart, writtenPage } from './written.js';
+
+/** The whole site as files, for the service that serves it and for the script that writes it down. */
+
+export interface SiteParts {
+  readonly routes: readonly Route[];
+  readonly openApi: object;
+  /** Where tenants reach the API. */
+  readonly baseUrl: string;
+  readonly places: Places;
+}
+
+export interface SiteFile {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+export interface AssembledSite {
+  /** By the path of the page. */
+  readonly pages: ReadonlyMap<string, SiteFile>;
+  /** By name. */
+  readonly assets: ReadonlyMap<string, SiteFile>;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const JS = 'text/javascript; charset=utf-8';
+const JSON_TEXT = 'application/json; charset=utf-8';
+
+export function assembleSite(parts: SiteParts): AssembledSite {
+  const { places, routes, openApi, baseUrl } = parts;
+  const reference = new Reference(routes, openApi, places);
+  const made = {
+    reference: () => reference.home(),
+    errors: () => errorsPage(places),
+    permissions: () => permissionsPage(routes, (route) => reference.callLink(route)),
+  } satisfies Record<string, () => Made>;
+  const pageOf = (listed: Listed): SitePage => {
+    const { path, from, about } = listed;
+    if (typeof from === 'string') return writtenPage(listed, from, places, baseUrl);
+    return { path, title: from.title, about, ...made[from.made]() };
+  };
+  const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({ title, pages: pages.map(pageOf) }));
+  const pages = [...menu.flatMap((chapter) => chapter.pages), ...reference.pages()];
+  return {
+    pages: new Map(pages.map((page) => [page.path, fileOf(HTML, framed(places, menu, page))])),
+    assets: new Map([
+      ['site.css', fileOf('text/css; charset=utf-8', readPart('docs/site/site.css'))],
+      ['site.js', fileOf(JS, readPart('docs/site/site.js'))],
+      ['colours.js', fileOf(JS, readPart('docs/site/colours.js'))],
+      ['icon.svg', fileOf('image/svg+xml', readPart('docs/site/icon.svg'))],
+      ['minisearch.js', fileOf(JS, readFileSync(new URL(import.meta.resolve('minisearch'))))],
+      ['search.json', fileOf(JSON_TEXT, searchIndex(places, pages))],
+    ]),
+  };
+}
+
+export function fileOf(type: string, content: string | Buffer): SiteFile {
+  return { type, content: Buffer.from(content) };
+}
+
+/** Each part of each page that is found by itself. site.js reads it when somebody begins to search. */
+function searchIndex(places: Places, pages: readonly SitePage[]): string {
+  const entries = pages.flatMap(({ path, title, about, sections }) =>
+    sections.map((section) => ({
+      page: title,
+      title: section.anchor === '' ? '' : section.title,
+      href: places.page(path) + (section.anchor === '' ? '' : `#${section.anchor}`),
+      text: section.anchor === '' ? `${about} ${section.text}`.trim() : section.text.trim(),
+    })),
+  );
+  return JSON.stringify(entries.map((entry, id) => ({ id, ...entry })));
+}

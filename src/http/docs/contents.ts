@@ -1,0 +1,76 @@
+/** What the site for tenants holds, in the order in which it is read. A new page is a line here. */
+
+/** The pages that are made from the code. */
+export type MadePage = 'reference' | 'errors' | 'permissions';
+
+export interface Listed {
+  /** Under the docs' own path; '' is the first page. Published: errors and bookmarks lead there. */
+  readonly path: string;
+  /** A file of the repository, which begins with its title; or what the code makes, with its title. */
+  readonly from: string | { readonly made: MadePage; readonly title: string };
+  /** What the page is for, in half a sentence. */
+  readonly about: string;
+}
+
+export interface Chapter {
+  readonly title: string;
+  readonly pages: readonly Listed[];
+}
+
+export const CONTENTS: readonly Chapter[] = [
+  {
+    title: 'Begin',
+    pages: [
+      { path: '', from: 'docs/guides/index.md', about: 'what the service does, and where to begin' },
+      { path: '/first-transfer', from: 'docs/guides/first-transfer.md', about: 'from a token to money that has moved' },
+      {
+        path: '/idempotency',
+        from: 'docs/guides/idempotency.md',
+        about: 'repeat a request safely, and learn what became of it',
+      },
+    ],
+  },
+  {
+    title: 'Move money',
+    pages: [
+      {
+        path: '/approvals',
+        from: 'docs/guides/approvals.md',
+        about: 'transfers and payouts that wait for other members',
+      },
+      { path: '/batches', from: 'docs/guides/batches.md', about: 'pay up to 100,000 people from one file' },
+      { path: '/payouts', from: 'docs/guides/payouts.md', about: 'money to a bank account, and how it can end' },
+    ],
+  },
+  {
+    title: 'Hear of it',
+    pages: [
+      { path: '/webhooks', from: 'docs/webhooks.md', about: 'receive and verify deliveries, in five languages' },
+      { path: '/events', from: 'docs/guides/events.md', about: 'every type of event, and the log that holds them' },
+    ],
+  },
+  {
+    title: 'Look up',
+    pages: [
+      {
+        path: '/reference',
+        from: { made: 'reference', title: 'Reference' },
+        about: 'every operation, with its scope, its role and its errors',
+      },
+      {
+        path: '/conceptos/errores',
+        from: { made: 'errors', title: 'Errors' },
+        about: 'every code, what it means and what to do',
+      },
+      {
+        path: '/permissions',
+        from: { made: 'permissions', title: 'Permissions' },
+        about: 'which scope and which role an operation asks for',
+      },
+      { path: '/limits', from: 'docs/guides/limits.md', about: 'amounts, months, fees, rates and quotas' },
+      { path: '/conventions', from: 'docs/guides/conventions.md', about: 'amounts, times, text, pages and cursors' },
+      { path: '/versions', from: 'docs/guides/versions.md', about: 'how the API changes, and how it does not' },
+      { path: '/changelog', from: 'docs/guides/changelog.md', about: 'what has changed for tenants' },
+    ],
+  },
+];

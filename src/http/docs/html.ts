@@ -1,0 +1,35 @@
+/** HTML that is already safe. Made by `html`, and of the written pages. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Part = Html | string | number | readonly Html[];
+
+/** HTML from a template: what is put in is escaped, unless it is Html itself. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`));
+}
+
+export const NOTHING = new Html('');
+
+function shown(part: Part | undefined): string {
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(({ text }) => text).join('');
+  return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+/** Text with its `code` marked as such. */
+export function prose(text: string): Html {
+  const parts = text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+  return html`${parts}`;
+}
+
+/** The parts with this between each two. */
+export function joined(parts: readonly Html[], between: string): Html {
+  return new Html(parts.map(({ text }) => text).join(between));
+}
+
+/** Lines to be copied. They scroll by themselves, by the keyboard too. */
+export function codeBlock(text: string): Html {
+  return html`<pre tabindex="0"><code>${text}</code></pre>`;
+}

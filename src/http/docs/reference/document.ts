@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+/** What the reference reads of the OpenAPI document, which is made by others. */
+
+export interface Schema {
+  readonly $ref?: string | undefined;
+  readonly type?: string | readonly string[] | undefined;
+  readonly format?: string | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly const?: unknown;
+  readonly description?: string | undefined;
+  readonly example?: unknown;
+  readonly examples?: readonly unknown[] | undefined;
+  readonly default?: unknown;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly pattern?: string | undefined;
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly items?: Schema | undefined;
+  readonly allOf?: readonly Schema[] | undefined;
+  readonly anyOf?: readonly Schema[] | undefined;
+  readonly oneOf?: readonly Schema[] | undefined;
+}
+
+const schema: z.ZodType<Schema> = z.lazy(() =>
+  z.object({
+    $ref: z.string().optional(),
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    format: z.string().optional(),
+    enum: z.array(z.unknown()).optional(),
+    const: z.unknown().optional(),
+    description: z.string().optional(),
+    example: z.unknown().optional(),
+    examples: z.array(z.unknown()).optional(),
+    default: z.unknown().optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    maxLength: z.number().optional(),
+    pattern: z.string().optional(),
+    properties: z.record(z.string(), schema).optional(),
+    required: z.array(z.string()).optional(),
+    items: schema.optional(),
+    allOf: z.array(schema).optional(),
+    anyOf: z.array(schema).optional(),
+    oneOf: z.array(schema).optional(),
+  }),
+);
+
+const content = z
+  .record(
+    z.string(),
+    z.object({
+      schema: schema.optional(),
+      example: z.unknown().optional(),
+      examples: z.record(z.string(), z.object({ value: z.unknown().optional() })).optional(),
+    }),
+  )
+  .default({});
+
+const parameter = z.object({
+  $ref: z.string().optional(),
+  name: z.string().optional(),
+  in: z.string().optional(),
+  required: z.boolean().optional(),
+  description: z.string().optional(),
+  schema: schema.optional(),
+});
+export type Parameter = z.infer<typeof parameter>;
+
+const operation = z.object({
+  operationId: z.string().default(''),
+  tags: z.array(z.string()).default([]),
+  summary: z.string().default(''),
+  description: z.string().default(''),
+  parameters: z.array(parameter).default([]),
+  requestBody: z.object({ content }).optional(),
+  responses: z.record(z.string(), z.object({ description: z.string().default(''), content })).default({}),
+});
+export type DescribedOperation = z.infer<typeof operation>;
+export type Content = z.infer<typeof content>;
+
+const methods = z.object({
+  get: operation.optional(),
+  post: operation.optional(),
+  put: operation.optional(),
+  patch: operation.optional(),
+  delete: operation.optional(),
+});
+
+const document = z.object({
+  tags: z.array(z.object({ name: z.string(), description: z.string().default('') })).default([]),
+  paths: z.record(z.string(), methods),
+  webhooks: z.record(z.string(), methods).default({}),
+  components: z.object({
+    schemas: z.record(z.string(), schema).default({}),
+    parameters: z.record(z.string(), parameter).default({}),
+  }),
+});
+export type ApiDocument = z.infer<typeof document>;
+
+/** Throws where the document is not of the shape that is read. */
+export function readDocument(made: object): ApiDocument {
+  return document.parse(made);
+}
+
+/** The name of the component that is meant, or undefined. */
+export function refName({ $ref }: { readonly $ref?: string | undefined }): string | undefined {
+  return $ref?.split('/').at(-1);
+}

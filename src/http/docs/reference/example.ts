@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { FILE_FIELD } from '../../upload.js';
+import type { Route } from '../../route.js';
+import { type Content, type DescribedOperation, type Schema } from './document.js';
+import { resolved } from './fields.js';
+
+/** An operation as a command: what the document gives as its example, or else the least that its schema asks for. */
+
+const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-11-01T14:05:00.000Z',
+  uri: 'https://example.com/hooks',
+};
+
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** With the variables of the page about a first transfer. */
+export function curlOf(route: Route, operation: DescribedOperation, schemas: Schemas): string {
+  const path = route.path.replace(/^\/v1/, '').replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValue(name));
+  const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
+  const lines = [
+    `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
+    '-H "Authorization: Bearer $SVC_TOKEN"',
+    ...(route.idempotent === null ? [] : ['-H "Idempotency-Key: $(uuidgen)"']),
+    ...bodyLines(operation, schemas),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function pathValue(name: string): string {
+  return name === 'asset' ? 'COPM' : AN_ID;
+}
+
+function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): string[] {
+  const content = requestBody?.content ?? {};
+  if (content['multipart/form-data'] !== undefined) {
+    const fields = z.record(z.string(), z.coerce.string()).parse(bodyExample(content['multipart/form-data'], schemas));
+    const texts = Object.entries(fields).filter(([name]) => name !== FILE_FIELD);
+    return [...texts.map(([name, value]) => `-F '${name}=${value}'`), `-F ${FILE_FIELD}=@payroll.xlsx`];
+  }
+  if (content['application/json'] === undefined) return [];
+  const text = JSON.stringify(bodyExample(content['application/json'], schemas), null, 2);
+  return [`--json '${text.replaceAll("'", String.raw`'\''`)}'`];
+}
+
+/** The body that is shown. */
+export function bodyExample({ example, examples = {}, schema = {} }: Content[string], schemas: Schemas): unknown {
+  return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
+}
+
+/** The least that a schema asks for. No two of its ids are the same. */
+class Sampler {
+  private ids = 0;
+
+  constructor(private readonly schemas: Schemas) {}
+
+  sample(given: Schema): unknown {
+    const schema = resolved(given, this.schemas);
+    const { example, examples, enum: values, const: only, default: usual, items, properties, minimum } = schema;
+    const told = example ?? examples?.[0] ?? only ?? usual ?? values?.[0];
+    if (told !== undefined) return told;
+    if (items !== undefined) return [this.sample(items)];
+    if (properties !== undefined) {
+      const names = schema.required ?? Object.keys(properties).slice(0, 1);
+      return Object.fromEntries(names.map((name) => [name, this.sample(properties[name] ?? {})]));
+    }
+    if (schema.type === 'integer' || schema.type === 'number') return minimum ?? 1;
+    return schema.type === 'boolean' ? true : this.text(schema);
+  }
+
+  private text({ format = '', pattern = '' }: Schema): string {
+    if (format === 'uuid') return `${AN_ID.slice(0, -1)}${this.ids++}`;
+    // What has a pattern of its own is a number of a document or an account.
+    return BY_FORMAT[format] ?? (pattern.startsWith('^[0-9') ? '10203040' : 'text');
+  }
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import markdownIt, { type Token } from 'markdown-it';
+import { CONTENTS, type Listed } from './contents.js';
+import { Html } from './html.js';
+import type { Places, Section, SitePage } from './layout.js';
+
+/** The pages that are written by hand: Markdown under docs, as it is read in the repository too. */
+
+const ROOT = new URL('../../../../', import.meta.url);
+/** Where the pages reach the API and the site: at that of `npm start`. */
+const WRITTEN_URL = 'http://127.0.0.1:8080';
+const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
+
+/** A file of the repository. Throws where it is missing. */
+export function readPart(file: string): Buffer {
+  return readFileSync(new URL(file, ROOT));
+}
+
+/** Leaves HTML in the text as text. */
+const markdown = markdownIt();
+const { rules } = markdown.renderer;
+rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
+rules.table_close = () => '</table></div>';
+rules.heading_open = (tokens, index) => {
+  const id = tokens[index]?.attrGet('id') ?? '';
+  return `<${tokens[index]?.tag} id="${id}"><a href="#${id}">`;
+};
+rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
+const { fence } = rules;
+rules.fence = (...given) => (fence?.(...given) ?? '').replace('<pre>', '<pre tabindex="0">');
+
+/** Sentences that stand in the code as Markdown: descriptions of operations. */
+export function renderMarkdown(text: string): Html {
+  return new Html(markdown.render(text));
+}
+
+/**
+ * The page of a listed file. Throws where the file is missing, does not begin with a title, has two headings of one name, or
+ * links to a file of the repository that is not on the site.
+ */
+export function writtenPage({ path, about }: Listed, file: string, places: Places, baseUrl: string): SitePage {
+  const tokens = markdown.parse(readPart(file).toString('utf8'), {});
+  const [opening, inline] = tokens;
+  if (opening?.tag !== 'h1' || inline === undefined) throw new Error(`${file} does not begin with a title`);
+  const rest = tokens.slice(3);
+  const here = { file, places, baseUrl };
+  rest.forEach((token) => address(token, here));
+  labelCells(rest);
+  const sections = sectionsOf(rest, file);
+  const content = new Html(markdown.renderer.render(rest, markdown.options, {}));
+  return { path, title: inline.content, about, content, sections };
+}
+
+interface Here {
+  readonly file: string;
+  readonly places: Places;
+  readonly baseUrl: string;
+}
+
+/** Leads what it names to this service and this site. */
+function address(token: Token, here: Here): void {
+  const href = token.attrGet('href');
+  if (href !== null) token.attrSet('href', target(String(href), here));
+  token.content = token.content.replaceAll(WRITTEN_URL, () => here.baseUrl);
+  token.children?.forEach((child) => address(child, here));
+}
+
+function target(href: string, { file, places, baseUrl }: Here): string {
+  if (href.startsWith('#')) return href;
+  const [place = '', anchor] = href.split('#');
+  const suffix = anchor === undefined ? '' : `#${anchor}`;
+  if (place === WRITTEN_DOCS || place.startsWith(`${WRITTEN_DOCS}/`))
+    return places.page(place.slice(WRITTEN_DOCS.length)) + suffix;
+  if (place === `${WRITTEN_URL}/openapi.json`) return places.openApi;
+  if (/^[a-z]+:/.test(place)) return href.replace(WRITTEN_URL, () => baseUrl);
+  const named = posix.join(posix.dirname(file), place);
+  const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ from }) => from === named);
+  if (listed === undefined) throw new Error(`${file} links to ${named}, which is not on the site`);
+  return places.page(listed.path) + suffix;
+}
+
+/** Each cell says of which column it is: on a phone a row is read downward. */
+function labelCells(tokens: readonly Token[]): void {
+  let [heads, column]: [string[], number] = [[], 0];
+  tokens.forEach((token, index) => {
+    const text = plainText(tokens[index + 1]);
+    if (token.type === 'table_open') heads = [];
+    else if (token.type === 'th_open') heads.push(text);
+    else if (token.type === 'tr_open') column = 0;
+    else if (token.type === 'td_open') token.attrSet('data-label', heads[column++] ?? '');
+  });
+}
+
+/** Gives the headings their anchors, and answers what stands under each. */
+function sectionsOf(tokens: readonly Token[], file: string): Section[] {
+  const sections = [{ anchor: '', title: '', level: 1, text: '' }];
+  tokens.forEach((token, index) => {
+    if (token.type === 'heading_open') {
+      const title = plainText(tokens[index + 1]);
+      const anchor = anchorOf(title);
+      if (sections.some((section) => section.anchor === anchor)) throw new Error(`${file} has #${anchor} twice`);
+      token.attrSet('id', anchor);
+      sections.push({ anchor, title, level: token.tag === 'h2' ? 2 : 3, text: '' });
+    } else if (['inline', 'fence', 'code_block'].includes(token.type) && tokens[index - 1]?.type !== 'heading_open') {
+      const last = sections.at(-1);
+      if (last !== undefined) last.text += `${plainText(token)} `;
+    }
+  });
+  return sections;
+}
+
+function plainText(token: Token | undefined): string {
+  if (token === undefined) return '';
+  // A line that is broken in the source is a space.
+  if (token.type === 'softbreak') return ' ';
+  return token.children === null ? token.content : token.children.map(plainText).join('');
+}
+
+/** As GitHub makes it, so that a link leads to the same heading there and here. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}

@@ -1,0 +1,2 @@
+/** `money-ops …`: the same program under the name that a package gives it (program-name.ts). */
+import './main.js';

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { testDatabase } from '../support/database.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+/** Of pictures, which are to load fast. */
+const SMALL = { width: 1040, height: 640 };
+/** Where the pictures go; unset: none is made. */
+const PICTURES = process.env.SCREENSHOTS;
+const COLOURS = ['light', 'dark'] as const;
+
+describe('in a browser, the docs', function () {
+  this.timeout(240_000);
+  let api: TestApi;
+  let browser: Browser;
+  let paths: readonly string[];
+
+  before(async function () {
+    const executablePath = process.env.TEST_CHROMIUM;
+    if (executablePath === undefined) return this.skip();
+    api = await startTestApi(await testDatabase());
+    // Root, which containers have, gets no sandbox.
+    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--disable-dev-shm-usage'] });
+    const index = (await (await fetch(`${api.baseUrl}/docs/assets/search.json`)).json()) as { href: string }[];
+    paths = [...new Set(index.map(({ href }) => href.split('#')[0] ?? ''))];
+    assert.ok(paths.length > 20, paths.join());
+  });
+
+  after(async () => {
+    await (browser as Browser | undefined)?.close();
+    await (api as TestApi | undefined)?.stop();
+  });
+
+  /** A page whose faults are gathered: of its scripts, of its policy, of what it fails to load. */
+  async function open(options: Parameters<Browser['newContext']>[0], faults: string[] = []): Promise<Page> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    page.on('pageerror', (fault) => faults.push(fault.message));
+    page.on('console', (said) => {
+      if (said.type() === 'error') faults.push(said.text());
+    });
+    page.on('requestfailed', (request) => faults.push(`${request.url()} ${request.failure()?.errorText}`));
+    return page;
+  }
+
+  const picture = async (page: Page, name: string): Promise<void> => {
+    if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `docs-${name}.png`) });
+  };
+
+  for (const [name, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
+    for (const colorScheme of COLOURS)
+      it(`have no fault that axe finds on a ${name} with ${colorScheme} colours, and never scroll sideways`, async () => {
+        const faults: string[] = [];
+        const page = await open({ viewport, colorScheme }, faults);
+        for (const path of paths) {
+          await page.goto(api.baseUrl + path);
+          await page.evaluate(AXE);
+          const found: readonly string[] = await page.evaluate(`axe.run().then(({ violations }) => [
+            ...violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html).join(' ')),
+            ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
+          ])`);
+          faults.push(...found.map((fault) => `${path}: ${fault}`));
+        }
+        assert.deepEqual(faults, []);
+        await page.context().close();
+      });
+
+  it('are read whole without JavaScript, with the menu on a phone', async () => {
+    const page = await open({ viewport: PHONE, javaScriptEnabled: false });
+    await page.goto(`${api.baseUrl}/docs`);
+    assert.equal(await page.getByRole('link', { name: 'Payouts' }).isVisible(), false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Payouts' }).click();
+    assert.equal(await page.locator('h1').textContent(), 'Payouts');
+    await page.context().close();
+  });
+
+  it('are searched by words, and by the keyboard alone', async () => {
+    const faults: string[] = [];
+    const page = await open({ viewport: SMALL }, faults);
+    await page.goto(`${api.baseUrl}/docs`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('unknown resul');
+    const results = page.getByRole('search').getByRole('link');
+    await results.first().waitFor();
+    assert.match((await results.first().textContent()) ?? '', /^Idempotency and unknown results/);
+    await page.evaluate(AXE);
+    assert.deepEqual(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'), []);
+    await picture(page, 'search');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/idempotency*');
+    await page.getByRole('searchbox').fill('insufficent_funds');
+    await results.first().waitFor();
+    assert.match(
+      (await results.first().textContent()) ?? '',
+      /insufficient_funds/,
+      'in spite of a letter that is missing',
+    );
+    await page.getByRole('searchbox').fill('xyzzyxyzzy');
+    await page.getByText('Nothing has').waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('status').isVisible(), false);
+    assert.deepEqual(faults, []);
+    await page.context().close();
+  });
+
+  it('keep the colours that were chosen, against those of the system', async () => {
+    const page = await open({ viewport: DESKTOP, colorScheme: 'light' });
+    const paper = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await page.goto(`${api.baseUrl}/docs`);
+    const light = await paper();
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    const dark = await paper();
+    assert.notEqual(dark, light);
+    await page.goto(`${api.baseUrl}/docs/webhooks`);
+    assert.equal(await paper(), dark);
+    await page.getByRole('button', { name: 'Light colours' }).click();
+    assert.equal(await paper(), light);
+    await page.context().close();
+  });
+
+  it('give out commands to be copied as they stand', async () => {
+    const page = await open({ viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(`${api.baseUrl}/docs/first-transfer`);
+    await page.locator('pre').first().hover();
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    const copied: string = await page.evaluate('navigator.clipboard.readText()');
+    assert.match(copied, /^export SVC_URL=http:\/\/127\.0\.0\.1:8080\/v1\nexport SVC_TOKEN=/);
+    await page.context().close();
+  });
+
+  it('are shown in pictures', async function () {
+    if (PICTURES === undefined) return this.skip();
+    for (const [name, path, viewport, colorScheme] of [
+      ['home', '', SMALL, 'light'],
+      ['batches', '/batches', SMALL, 'dark'],
+      ['reference', '/reference/transfers', SMALL, 'light'],
+      ['phone', '/first-transfer', PHONE, 'light'],
+      ['phone-dark', '/limits', PHONE, 'dark'],
+    ] as const) {
+      const page = await open({ viewport, colorScheme });
+      await page.goto(`${api.baseUrl}/docs${path}`);
+      await picture(page, name);
+      await page.context().close();
+    }
+  });
+});

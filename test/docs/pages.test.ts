@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { run, TEST_KEYS } from '../ops/ops.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { object, text } from '../support/bank.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { freePorts } from '../support/service-process.js';
+import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+import { type Block, blocksOf, difference, WRITTEN_PAGES } from './blocks.js';
+
+const WRITTEN_URL = 'http://127.0.0.1:8080';
+const WRITTEN_PORT = '9999';
+const SETUP = 'docs/guides/first-transfer.md';
+const WEBHOOKS = 'docs/webhooks.md';
+/** What this file runs, of every page; of `text`, pictures of states, there is nothing to run. */
+const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
+/** What other tests run: documented-receivers.test.ts. */
+const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
+};
+/** Between what two blocks print. */
+const END = '\u001e';
+/** What a bare machine may lack, and the page asks for. */
+const TOOLS = `command -v uuidgen >/dev/null || uuidgen() { "$NODE" -p 'crypto.randomUUID()'; }`;
+
+function isHere(tool: string): boolean {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const MISSING = ['curl', 'jq'].filter((tool) => !isHere(tool));
+const title = 'what the pages of the site show';
+
+/** As a tenant pastes it, against the service with its worker and the demo world. */
+(MISSING.length === 0 ? describe : describe.skip)(
+  MISSING.length === 0 ? title : `${title} (there is no ${MISSING.join(', no ')} on this machine)`,
+  function () {
+    this.timeout(180_000);
+    let test: TestDatabase;
+    let api: TestApi;
+    let worker: WorkerProcess;
+    let folder: string;
+    let tokens: Readonly<Record<string, unknown>>;
+
+    before(async () => {
+      const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+      assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
+      test = await freshDatabase(adminUrl, `money_site_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
+      folder = mkdtempSync(join(tmpdir(), 'site-'));
+      const world = await run('scripts/demo-world.js', [], {
+        MYSQL_URL: test.url,
+        DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
+        DEMO_STAFF_FILE: join(folder, 'staff.json'),
+        ENCRYPTION_KEYS: TEST_KEYS,
+      });
+      assert.equal(world.code, 0, world.stderr);
+      mkdirSync(join(folder, '.run'));
+      writeFileSync(join(folder, '.run/demo.json'), world.stdout);
+      tokens = object(object(object(object(JSON.parse(world.stdout)).tenants).acme).tokens);
+      const temporal = await newNamespace(sharedAddress(), test.name);
+      worker = await WorkerProcess.start(test.url, temporal);
+      api = await startTestApi(test, temporalEnvironment(temporal), { receiver: 'real' });
+    });
+    after(async () => {
+      await Promise.all([api.stop(), worker.stop()]);
+      rmSync(folder, { recursive: true });
+      await test.sql(`DROP DATABASE ${test.name}`);
+      await test.sql(`DROP USER '${test.name}'@'%'`);
+      await test.close();
+    });
+    afterEach(() => assertLedgerSound(test.database));
+
+    /** As it is for whoever pastes it here. */
+    function addressed(block: Block, port: number): string {
+      return block.text
+        .replaceAll(WRITTEN_URL, api.baseUrl)
+        .replaceAll(WRITTEN_PORT, port.toString())
+        .replace('SVC_TOKEN=svc_live_…', `SVC_TOKEN=${text(tokens.owner)}`)
+        .replace('APPROVER_TOKEN=svc_live_…', `APPROVER_TOKEN=${text(tokens.approver)}`);
+    }
+
+    /** What each block prints when they run one after the other in one shell. Fails when one of them does. */
+    async function printed(blocks: readonly string[]): Promise<string[]> {
+      const script = [TOOLS, ...blocks.map((block) => `${block}\nprintf '\\036'`)].join('\n');
+      const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, NODE: process.execPath },
+      });
+      const said = { stdout: '', stderr: '' };
+      for (const name of ['stdout', 'stderr'] as const)
+        child[name].setEncoding('utf8').on('data', (piece: string) => (said[name] += piece));
+      const code = await new Promise<number | null>((resolve, reject) =>
+        child.on('error', reject).on('close', resolve),
+      );
+      assert.equal(code, 0, `${said.stdout}\n${said.stderr}`);
+      assert.doesNotMatch(said.stdout, /"error": ?\{/, said.stdout);
+      return said.stdout.split(END);
+    }
+
+    /** Runs the receiver of the page until the shell ends. */
+    function receiver(port: number): string {
+      const source = blocksOf(WEBHOOKS).find(({ language }) => language === 'ts')?.text ?? '';
+      const compilerOptions = {
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2022,
+        verbatimModuleSyntax: true,
+      };
+      writeFileSync(join(folder, 'receiver.mjs'), ts.transpileModule(source, { compilerOptions }).outputText);
+      return `PORT=${port} "$NODE" receiver.mjs >received.txt & trap "kill $!" EXIT
+        until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done`;
+    }
+
+    /** The page's own blocks, and before them the one that every page needs. */
+    async function outputs(page: string, blocks: readonly Block[]): Promise<Map<Block, string>> {
+      const [port = 0] = await freePorts(1);
+      const [setup] = blocksOf(SETUP);
+      assert.ok(setup !== undefined);
+      const shell = blocks.filter(({ language, text: own }) => language === 'sh' && own !== setup.text);
+      const [first, ...others] = shell.map((block) => addressed(block, port));
+      // It is to listen from when the page has its secret.
+      const own = page === WEBHOOKS ? [`${first}\n${receiver(port)}`, ...others] : [first ?? '', ...others];
+      const [, ...came] = await printed([addressed(setup, port), ...own]);
+      return new Map(shell.map((block, index) => [block, came[index] ?? '']));
+    }
+
+    for (const page of WRITTEN_PAGES) {
+      const blocks = blocksOf(page);
+      const isRun = blocks.some(({ language }) => language === 'sh');
+      it(`in ${page} ${isRun ? 'runs as it stands, and prints what is shown' : 'has nothing to run'}`, async () => {
+        for (const { language, text: code } of blocks) {
+          assert.ok([...RUN_HERE, ...(RUN_ELSEWHERE[page] ?? [])].includes(language), `who runs ${language}?\n${code}`);
+          if (language === 'text') assert.match(code, /[─►▼]/, 'a picture');
+          if (language === 'sql') await test.sql(code);
+        }
+        for (const { before, language, text: file } of blocks.filter((block) => block.language === 'csv')) {
+          const [, name] = /Save this as `([\w.]+)`:\s*$/.exec(before) ?? [];
+          assert.ok(name !== undefined, `a ${language} without a name`);
+          writeFileSync(join(folder, name), file);
+        }
+        if (!isRun) return;
+        const came = await outputs(page, blocks);
+        let compared = 0;
+        blocks.forEach((block, index) => {
+          const source = blocks[index - 1];
+          const output = source === undefined ? undefined : came.get(source);
+          if (block.language !== 'json' || output === undefined) return;
+          // Of several things that come, such as accounts, it may be any.
+          const values = JSON.parse(execFileSync('jq', ['-cs', '.'], { input: output, encoding: 'utf8' })) as unknown[];
+          const faults = values.map((value) => difference(JSON.parse(block.text), value));
+          assert.ok(faults.includes(null), `${faults.join('\n')}\n${output}`);
+          compared += 1;
+        });
+        // What webhooks.md shows first comes by a delivery: it is compared with the log.
+        const shown = blocks.filter(({ language }) => language === 'json').length;
+        assert.equal(compared, page === WEBHOOKS ? shown - 1 : shown);
+        await assertToldRight(page, came);
+      });
+    }
+
+    /** What a page says of its outputs in words. */
+    async function assertToldRight(page: string, came: ReadonlyMap<Block, string>): Promise<void> {
+      const all = Array.from(came.values()).join('\n');
+      if (page === SETUP) assert.match(all, /HTTP\/1\.1 200 [\s\S]*svc-idempotent-replayed: true/i);
+      if (page === 'docs/guides/idempotency.md') assert.match(all, /201\n200\n[\s\S]*200 completed\n[\s\S]*\b1\n/);
+      if (page === 'docs/guides/payouts.md') assert.match(all, /true\n[\s\S]*"completed"/);
+      if (page === 'docs/guides/events.md') assert.match(all, /^1 account\.verified$/m);
+      if (page === 'docs/guides/batches.md') {
+        assert.match(all, /executing/);
+        assert.match(readFileSync(join(folder, 'result.csv'), 'utf8'), /NOV-1,.*,paid,[\s\S]*NOV-2,.*,paid,/);
+        assert.match(all, /not_found[\s\S]*invalid_field/);
+      }
+      if (page !== WEBHOOKS) return;
+      assert.match(all, /"\d{4}-\d\d-\d\dT.*Z"/, 'the receiver has answered the test');
+      assert.match(readFileSync(join(folder, 'received.txt'), 'utf8'), /^webhook\.test /);
+      const [shown] = blocksOf(page).filter(({ language }) => language === 'json');
+      const example = object(JSON.parse(shown?.text ?? '{}'));
+      const { json } = await api.request('GET', `/v1/events?type=${text(example.type)}&limit=1`, {
+        token: text(tokens.owner),
+      });
+      const [event] = json.items as unknown[];
+      const { data: shownData, ...shownRest } = example;
+      const { data, ...rest } = object(event);
+      assert.equal(difference(shownRest, rest), null);
+      const resource = object(object(data).object);
+      for (const name of Object.keys(object(object(shownData).object))) assert.ok(name in resource, name);
+    }
+  },
+);

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describeApi } from '../../scripts/docs/routes.js';
+import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
+import { assembleSite } from '../../src/http/docs/assembly.js';
+import { CONTENTS } from '../../src/http/docs/contents.js';
+import type { Places } from '../../src/http/docs/layout.js';
+import { readDocument } from '../../src/http/docs/reference/document.js';
+import { bodyExample } from '../../src/http/docs/reference/example.js';
+import { writtenPage } from '../../src/http/docs/written.js';
+import { filesUnder } from '../operating/pages.js';
+
+const BASE = '/docs';
+const PLACES: Places = {
+  page: (path) => BASE + path,
+  asset: (name) => `${BASE}/assets/${name}`,
+  openApi: '/openapi.json',
+};
+const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
+
+const api = describeApi({});
+const { pages, assets } = assembleSite({ ...api, places: PLACES });
+const html = new Map(Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]));
+const known = new Set([...html.keys(), ...Array.from(assets.keys(), PLACES.asset), PLACES.openApi]);
+
+/** The addresses of a page within the site. */
+function linksOf(text: string): string[] {
+  return Array.from(text.matchAll(/(?:href|src|data-search)="([^"]*)"/g), ([, link = '']) => link).filter(
+    (link) => !/^https?:/.test(link),
+  );
+}
+
+function idsOf(text: string): string[] {
+  return Array.from(text.matchAll(/ id="([^"]*)"/g), ([, id = '']) => id);
+}
+
+describe('the site', () => {
+  for (const [path, text] of html) {
+    it(`${path} has no broken link, no id twice, and nothing inline`, () => {
+      for (const link of linksOf(text)) {
+        const [place = '', anchor] = link.split('#');
+        assert.ok(place === '' || known.has(place), `there is no ${link}`);
+        const there = place === '' ? text : (html.get(place) ?? '');
+        if (anchor !== undefined) assert.ok(idsOf(there).includes(anchor), `there is no ${link}`);
+      }
+      assert.deepEqual(idsOf(text), [...new Set(idsOf(text))]);
+      assert.doesNotMatch(text, /<script>|<style|\son\w+=|\sstyle=|javascript:/);
+      assert.doesNotMatch(text, /127\.0\.0\.1:8080\/docs|undefined|\[object/);
+    });
+  }
+
+  it('lists every page once, with what it is for, and each can be reached from the first', () => {
+    const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ path }) => path));
+    assert.deepEqual(listed, [...new Set(listed)]);
+    const reached = new Set<string>();
+    const visit = (path: string): void => {
+      const text = html.get(path);
+      if (text === undefined || reached.has(path)) return;
+      reached.add(path);
+      for (const link of linksOf(text)) visit(link.split('#')[0] ?? '');
+    };
+    visit(BASE);
+    assert.deepEqual(
+      [...html.keys()].filter((path) => !reached.has(path)),
+      [],
+    );
+  });
+
+  it('holds every page that is written for tenants', () => {
+    const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ from }) => from));
+    for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
+  });
+
+  it('is searched in whole: each entry leads to what it names', () => {
+    const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<string, string>[];
+    assert.ok(index.length > 150, `${index.length} entries`);
+    for (const { href = '', page, text } of index) {
+      const [place = '', anchor] = href.split('#');
+      assert.ok(html.has(place) && page !== '' && text !== undefined, href);
+      if (anchor !== undefined) assert.ok(idsOf(html.get(place) ?? '').includes(anchor), href);
+    }
+    for (const words of ['whsec_', 'ledger_unavailable', 'approve a transfer', 'payroll.csv'])
+      assert.ok(
+        index.some(({ title = '', text = '' }) => `${title} ${text}`.toLowerCase().includes(words)),
+        words,
+      );
+  });
+
+  it('cannot be made with a page that links to what is not on it', () => {
+    const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
+    assert.throws(() => writtenPage(listed, 'docs/architecture.md', PLACES, api.baseUrl), /which is not on the site/);
+  });
+});
+
+describe('the reference', () => {
+  const document = readDocument(api.openApi);
+  const articles = new Map(
+    Array.from(html.values()).flatMap((text) =>
+      text.split('<article ').map((article) => [/^id="([^"]+)"/.exec(article)?.[1] ?? '', article] as const),
+    ),
+  );
+
+  for (const route of api.routes) {
+    const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
+    assert.ok(operation !== undefined);
+
+    it(`shows of ${route.method} ${route.path} its scopes and its roles`, () => {
+      const article = articles.get(operation.operationId) ?? '';
+      assert.ok(article.includes(`<b>${route.method}</b> <code>${route.path}</code>`), article);
+      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[route.operation];
+      const [needs = ''] = /<p class="needs">[\s\S]*?<\/p>/.exec(article) ?? [];
+      const words = Array.from(needs.matchAll(/<code>(\w+)<\/code>/g), ([, word]) => word);
+      assert.deepEqual(words, [...scopes, ...(roles ?? [])]);
+      for (const where of [roleIn?.replace(/^source/, 'the source account'), also])
+        assert.ok(needs.includes(where ?? ''), needs);
+    });
+
+    if (route.body === null || route.hasFile) continue;
+    it(`gives ${route.method} ${route.path} an example that is accepted`, () => {
+      const example = bodyExample(
+        operation.requestBody?.content['application/json'] ?? {},
+        document.components.schemas,
+      );
+      const { error } = route.body?.safeParse(example) ?? {};
+      assert.equal(error, undefined, `${JSON.stringify(example)}\n${error?.message}`);
+      const article = articles.get(operation.operationId) ?? '';
+      assert.ok(article.includes('--json'), article);
+    });
+  }
+});
+
+describe('npm run docs:site', () => {
+  it('writes the site as files that lead to one another wherever they stand', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'site-'));
+    try {
+      const env = { PATH: process.env.PATH, BASE_URL: 'https://api.example', DOCS_URL: 'https://docs.example/money' };
+      await promisify(execFile)(process.execPath, [EXPORT, folder], { env });
+      const files = filesUnder(folder).filter((file) => file.endsWith('.html'));
+      assert.equal(files.length, pages.size);
+      for (const file of files) {
+        const text = readFileSync(file, 'utf8');
+        assert.doesNotMatch(text, /127\.0\.0\.1:8080/, file);
+        for (const link of linksOf(text)) {
+          const [place = ''] = link.split('#');
+          if (place === '') continue;
+          assert.match(place, /^\/money\//, `${file}: ${link}`);
+          const target = join(folder, place.slice('/money'.length), place.endsWith('/') ? 'index.html' : '');
+          assert.ok(existsSync(target), `${file}: there is no ${link}`);
+        }
+      }
+      assert.match(
+        readFileSync(join(folder, 'first-transfer/index.html'), 'utf8'),
+        /SVC_URL=https:\/\/api\.example\/v1/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('says what is wrong with an address', async () => {
+    const env = { PATH: process.env.PATH, DOCS_URL: 'nowhere' };
+    await assert.rejects(promisify(execFile)(process.execPath, [EXPORT, 'never-made'], { env }), {
+      code: 2,
+      stderr: /DOCS_URL/,
+    });
+    assert.ok(!existsSync('never-made'));
+  });
+});

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import { ApiError, ledgerUnavailable, notFound } from '../../src/core/errors.js';
+import { CURRENT_VERSION } from '../../src/core/versions.js';
+import { CommitUnknown } from '../../src/db/failures.js';
+import { completionScript } from '../../src/ops/completion.js';
+import { exitCodeOf, OpsError, UnknownOutcome, UsageError } from '../../src/ops/failures.js';
+import { Output } from '../../src/ops/output.js';
+import { buildProgram } from '../../src/ops/program.js';
+import { ROOT } from '../support/service-process.js';
+
+const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
+
+/** What it ends with and prints, in a process of its own. */
+function ended(...args: readonly string[]): { readonly status: number | null; stdout: string; stderr: string } {
+  const env = { PATH: process.env.PATH };
+  return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env });
+}
+
+describe('the exit code of the operators', () => {
+  for (const [failure, code] of [
+    [new OpsError('no'), 1],
+    [notFound(), 1],
+    [new TypeError('a fault'), 1],
+    [new UsageError('wrong'), 2],
+    [new UnknownOutcome('who knows'), 3],
+    [new CommitUnknown('no answer'), 3],
+    [ledgerUnavailable(), 3],
+  ] as const)
+    it(`of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
+      assert.equal(exitCodeOf(failure), code));
+
+  it('is 0 where it is done, 1 where it cannot be done, 2 where it is called wrongly, as docs/operations.md says', () => {
+    assert.equal(ended('--help').status, 0);
+    assert.equal(ended('tenants', 'list').status, 1, 'no database is named');
+    assert.equal(ended('tenants', 'no-such-command').status, 2);
+    assert.equal(ended('tenants', 'add').status, 2);
+    assert.equal(ended('completion', 'fish').status, 2);
+    const rows = /\| Code[\s\S]*?\n\n/.exec(readFileSync('docs/operations.md', 'utf8'))?.[0] ?? '';
+    assert.deepEqual(
+      Array.from(rows.matchAll(/^\| `(\d)`/gm), ([, code]) => code),
+      ['0', '1', '2', '3'],
+    );
+  });
+
+  it('comes with a reason on standard error, and nothing on standard output', () => {
+    for (const args of [
+      ['tenants', 'list', '--json'],
+      ['tenants', 'add'],
+      ['completion', 'fish'],
+    ]) {
+      const { stdout, stderr } = ended(...args);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^error: /);
+    }
+  });
+});
+
+describe('tables of the operators', () => {
+  const rows = [
+    { id: AN_ID, name: 'Acme Treasury', description: 'x'.repeat(60) },
+    { id: AN_ID, name: 'Ana', description: null },
+  ];
+
+  /** What is printed on a terminal of this width. */
+  function printed(width: number | undefined, work: (output: Output) => void): string {
+    let text = '';
+    const { write } = process.stdout;
+    process.stdout.write = (piece: string | Uint8Array) => {
+      text += String(piece);
+      return true;
+    };
+    try {
+      work(new Output({ json: false, yes: false }, width));
+    } finally {
+      process.stdout.write = write;
+    }
+    return text;
+  }
+
+  for (const width of [40, 60, 80, 120])
+    it(`are at most ${width} columns wide on a terminal of ${width}`, () => {
+      for (const text of [
+        printed(width, (output) => output.list(rows, '')),
+        printed(width, (output) => output.one(rows[0]!)),
+      ]) {
+        assert.ok(
+          text.split('\n').every((line) => line.length <= width),
+          text,
+        );
+        assert.equal(text.replaceAll(/[^x]/g, '').length % 60, 0, 'nothing is cut off');
+      }
+    });
+
+  it('keep an id in one piece as long as it fits, so that it can be copied', () => {
+    for (const width of [60, 80])
+      assert.match(
+        printed(width, (output) => output.list(rows, '')),
+        new RegExp(AN_ID),
+      );
+  });
+
+  it('have a row for each thing where it fits, and where nobody knows the width', () => {
+    for (const width of [200, undefined]) {
+      const text = printed(width, (output) => output.list(rows, ''));
+      assert.match(text.split('\n')[1] ?? '', /id .* name .* description/);
+    }
+  });
+});
+
+describe('the completion of a shell', () => {
+  const program = buildProgram();
+  const bash = completionScript(program, 'bash');
+  const zsh = completionScript(program, 'zsh');
+
+  /** What bash offers for the last of these words. */
+  function offered(...words: readonly string[]): string[] {
+    const script = `${bash}
+      COMP_WORDS=(money-ops ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+      _money_ops; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const said = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], { encoding: 'utf8' });
+    assert.equal(said.stderr, '');
+    return said.stdout.split('\n').filter((line) => line !== '');
+  }
+
+  it('offers every command and option at its place', () => {
+    assert.deepEqual(offered('ten'), ['tenants']);
+    assert.deepEqual(offered('tenants', 'add', '--net'), ['--network']);
+    assert.deepEqual(offered('--json', 'tenants', 'pol'), ['policy-delay'], 'after an option');
+    assert.deepEqual(offered('events', 'retention', 's'), ['show', 'set'], 'three words deep');
+    assert.deepEqual(offered('tenants', 'add', 'tenants', '--no-such'), [], 'a name is no command');
+    assert.ok(offered('').length > 20);
+    const visit = (command: Command, path: readonly string[]): void => {
+      const own = offered(...path, '');
+      for (const child of command.commands) assert.ok(own.includes(child.name()), [...path, child.name()].join(' '));
+      for (const { long } of command.options) assert.ok(own.includes(long ?? ''), `${path.join(' ')} ${long}`);
+    };
+    visit(program, []);
+    for (const child of program.commands.slice(0, 6)) visit(child, [child.name()]);
+  });
+
+  it('is a script that zsh reads, with what each word means', function () {
+    assert.match(zsh, /^#compdef money-ops\n/);
+    assert.match(zsh, /'\/tenants'\) found=\('add:/);
+    if (spawnSync('zsh', ['--version']).error !== undefined) return this.skip();
+    const script = `autoload -U compinit; compinit -D -u; ${zsh}; whence -w _money_ops`;
+    const said = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
+    assert.deepEqual([said.stderr, said.stdout], ['', '_money_ops: function\n']);
+  });
+});
+
+describe('money-ops as a package', function () {
+  this.timeout(60_000);
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'package-'));
+    const args = ['pack', '--ignore-scripts', '--pack-destination', folder, '--json'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT, maxBuffer: 1 << 24 });
+    const [packed] = JSON.parse(stdout) as { filename: string }[];
+    execFileSync('tar', ['-xzf', join(folder, packed?.filename ?? ''), '-C', folder]);
+    // As npm lays it out: the packages beside it, and a link to the program.
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'package/node_modules'));
+    mkdirSync(join(folder, 'bin'));
+    symlinkSync('../package/bin/money-ops.mjs', join(folder, 'bin/money-ops'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const called = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+    spawnSync(join(folder, 'bin/money-ops'), args, {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+      cwd: tmpdir(),
+    });
+
+  it('says its version', () => {
+    const { status, stdout } = called('--version');
+    assert.deepEqual([status, stdout], [0, `${version} (API ${CURRENT_VERSION})\n`]);
+  });
+
+  it('names itself in its help, its examples and its remarks', () => {
+    const { stdout } = called('tenants', 'add', '--help');
+    assert.match(stdout, /^Usage: money-ops tenants add /);
+    assert.match(stdout, /Examples:\n {2}\$ money-ops tenants add /);
+    assert.doesNotMatch(called('--help').stdout, /npm run/);
+  });
+
+  it('ends with 2 when it is called wrongly, and says nothing on standard output', () => {
+    const { status, stdout, stderr } = called('tenants', 'add');
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /^error: /);
+  });
+
+  it('holds what the service runs, and neither tests nor sources', () => {
+    const files = execFileSync('find', ['.', '-type', 'f'], { cwd: join(folder, 'package'), encoding: 'utf8' });
+    for (const file of ['dist/src/server.js', 'dist/src/worker.js', 'dist/workflow-bundle.cjs', 'docs/webhooks.md'])
+      assert.ok(files.includes(`./${file}\n`), file);
+    assert.doesNotMatch(files, /\.\/(src|test|dist\/test|dist\/bench|docs\/images)\//);
+  });
+});
