@@ -12,6 +12,7 @@ import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
+import { CLIENT_PROOFS } from './client-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
@@ -41,6 +42,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   ...HTTP_PROOFS,
+  ...CLIENT_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
   ...RAIL_PROOFS,
