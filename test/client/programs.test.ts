@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { newSecret } from '../../src/webhooks/signing.js';
+import { type Json, list, object } from '../support/bank.js';
 import { freePorts, ROOT, tieToThisProcess } from '../support/service-process.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -77,6 +80,20 @@ describe('the programs around the client', function () {
         assert.equal(code, 0, wrong);
         assert.match(said, new RegExp(`^${type.replace('.', '\\.')}  #\\d+  [0-9a-f-]{36}  of [0-9a-f-]{36}\n$`));
       });
+
+    it('and the log has each event as the OpenAPI document describes its type', async () => {
+      const headers = { authorization: `Bearer ${live.token()}` };
+      const read = async (path: string): Promise<Json> =>
+        object(await (await fetch(live.baseUrl + path, { headers })).json());
+      const ajv = new Ajv2020({ strict: false });
+      addFormats.default(ajv);
+      ajv.addSchema(await read('/openapi.json'), 'document');
+      const validate = ajv.compile({ $ref: 'document#/components/schemas/Event' });
+      const events = list((await read('/v1/events?order=asc&limit=100')).items);
+      assert.ok(events.length > 0);
+      for (const event of events)
+        assert.ok(validate(event), `${String(event.type)} ${ajv.errorsText(validate.errors)}`);
+    });
 
     it('says when the demo world has no account left to verify', async () => {
       const { code, wrong } = await trigger('account.verified');
