@@ -11,7 +11,7 @@ const reachesOnly = (name, comment, from, to) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|workflows|activities|migrations|scripts|test|bench)/', pathNot: to },
+  to: { path: '^(src|workflows|activities|migrations|scripts|test|bench|packages)/', pathNot: to },
 });
 
 module.exports = {
@@ -106,6 +106,20 @@ module.exports = {
         pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
       },
       to: { path: '^src/config\\.ts$' },
+    },
+    {
+      name: 'the-client-stands-alone',
+      comment: 'It is a package of its own: nothing of the service reaches those who install it.',
+      severity: 'error',
+      from: { path: '^packages/client/src/' },
+      to: { pathNot: '^packages/client/src/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'the-client-runs-anywhere',
+      comment: 'Wherever there are fetch and WebCrypto: only its programs need Node.',
+      severity: 'error',
+      from: { path: '^packages/client/src/', pathNot: '^packages/client/src/bin/' },
+      to: { dependencyTypes: ['core'] },
     },
     {
       name: 'entities-live-in-db',

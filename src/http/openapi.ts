@@ -14,7 +14,7 @@ import { ERROR_EXAMPLES } from './error-examples.js';
 import { ErrorWriter } from './errors.js';
 import { exampleOf } from './examples.js';
 import { TAGS, tagOf } from './openapi-tags.js';
-import { SIGNATURE_HEADERS, webhookOf } from './openapi-webhooks.js';
+import { webhookOf } from './openapi-webhooks.js';
 import type { Route } from './route.js';
 import { ErrorSchema, errorSchema } from './schemas.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
@@ -36,8 +36,7 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
       'A live token of the tenant. The scopes that an operation lists are alternatives: one of them is enough.',
   });
   for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
-  for (const [name, parameter] of Object.entries({ ...PARAMETERS, ...SIGNATURE_HEADERS }))
-    registry.registerComponent('parameters', name, parameter);
+  for (const [name, parameter] of Object.entries(PARAMETERS)) registry.registerComponent('parameters', name, parameter);
   registry.register('Error', ErrorSchema);
   const errors = new ErrorWriter(docsUrl);
   for (const code of ERROR_CODES) registry.registerComponent('examples', code, errorExample(code, errors));
@@ -61,7 +60,7 @@ export function openApiDocument({ routes, events }: Described, baseUrl: string, 
 type Header = {
   readonly description: string;
   readonly required?: boolean;
-  readonly schema: { type: 'string' | 'integer'; format?: string; enum?: string[] };
+  readonly schema: { type: 'string' | 'integer'; format?: string; pattern?: string; enum?: string[] };
 };
 
 function integerHeader(description: string): Header {
@@ -88,13 +87,16 @@ const HEADERS = {
   },
 } satisfies Record<string, Header>;
 
+const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
 const PARAMETERS = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
     required: true,
     description: 'A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known.',
-    schema: { type: 'string', format: 'uuid' },
+    // By its pattern: of a format generators make an object, which they then cannot send as a header.
+    schema: { type: 'string', pattern: UUID_PATTERN },
   },
   'Svc-Version': {
     name: 'Svc-Version',

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 /** The pages that people read, by their paths from the root, and what tests ask of them. */
 
-const ALONE = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/histories/README.md'];
+const ALONE = [
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/histories/README.md'],
+  ...['packages/client/README.md', 'examples/README.md'],
+];
 
 export const PAGES: readonly string[] = [...ALONE, ...filesUnder('docs').filter((file) => file.endsWith('.md'))];
 

@@ -13,6 +13,7 @@ import { statementsCampaign } from '../campaigns/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
+import { CLIENT_PROOFS } from './client-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
@@ -48,6 +49,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
       onEvent: (line) => process.stdout.write(`  ${line}\n`),
     }),
   ...HTTP_PROOFS,
+  ...CLIENT_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
   ...RAIL_PROOFS,

@@ -35,7 +35,7 @@ class DescribedApi {
     this.ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
     addFormats.default(this.ajv);
     this.ajv.addFormat('binary', true);
-    for (const word of ['example', 'examples', 'discriminator', 'components', 'paths']) this.ajv.addKeyword(word);
+    for (const word of ['example', 'discriminator', 'components', 'paths']) this.ajv.addKeyword(word);
     this.ajv.addSchema({ components, paths }, DOCUMENT);
   }
 

@@ -1,0 +1,164 @@
+import { type AnyApiError, ApiError, type ErrorCode, UnexpectedAnswerError } from './errors.js';
+import { ERROR_CODES } from './generated/constants.js';
+import { readJson, writeJson } from './json.js';
+
+/** One HTTP request of a call, and what it tells. */
+
+export interface Endpoint {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly attemptTimeoutMs: number;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export interface Call {
+  /** `createTransfer` */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With its parameters filled in. */
+  readonly path: string;
+  /**
+   * What a second request does: `freely`: nothing is changed at all. `by_key`: the Idempotency-Key makes it act once. `by_itself`: the
+   * same as the first. `never`: it would act again.
+   */
+  readonly repeats: 'freely' | 'by_key' | 'by_itself' | 'never';
+  readonly query?: object | undefined;
+  readonly body?: object;
+  readonly form?: object;
+  readonly answersFile?: boolean;
+}
+
+export interface Answer {
+  readonly json: unknown;
+  readonly file: Blob | null;
+}
+
+export type Outcome =
+  | { readonly is: 'answered'; readonly answer: Answer }
+  | { readonly is: 'refused'; readonly error: AnyApiError }
+  /** By something that is not this API. */
+  | { readonly is: 'strange'; readonly error: UnexpectedAnswerError }
+  /** Another request may get an answer. `mayHaveActed`: this one may have done what it asks for. */
+  | {
+      readonly is: 'unavailable';
+      readonly mayHaveActed: boolean;
+      readonly retryAfterMs: number;
+      /** An ApiError where there was an answer. */
+      readonly cause: unknown;
+    };
+
+/** Failures of connecting: the request was never sent. */
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const FILES_TAKE_LONGER = 10;
+const SHOWN_CHARACTERS = 500;
+
+export async function attempt(
+  endpoint: Endpoint,
+  call: Call,
+  key: string | null,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  const isFile = call.form !== undefined || call.answersFile === true;
+  const timeout = AbortSignal.timeout(endpoint.attemptTimeoutMs * (isFile ? FILES_TAKE_LONGER : 1));
+  const ended = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+  try {
+    const response = await endpoint.fetch(addressOf(endpoint, call), {
+      method: call.method,
+      headers: headersOf(endpoint, call, key),
+      ...bodyOf(call),
+      // A redirect would be followed with another method, or without the token.
+      redirect: 'manual',
+      signal: ended,
+    });
+    if (response.ok && call.answersFile === true)
+      return { is: 'answered', answer: { json: undefined, file: await response.blob() } };
+    return outcomeOf(call, response, await response.text());
+  } catch (cause) {
+    return { is: 'unavailable', mayHaveActed: !UNSENT.has(codeOf(cause)), retryAfterMs: 0, cause };
+  }
+}
+
+function outcomeOf(call: Call, response: Response, text: string): Outcome {
+  const { status } = response;
+  const json = jsonOrNull(text);
+  if (response.ok) {
+    if (text === '') return { is: 'answered', answer: { json: undefined, file: null } };
+    if (json !== null) return { is: 'answered', answer: { json, file: null } };
+  }
+  const strange = new UnexpectedAnswerError(call.operation, status, text.slice(0, SHOWN_CHARACTERS));
+  const error = errorOf(json, response);
+  const retryAfterMs = retryAfterOf(response);
+  // Whatever stands between us and the service may answer so too, when the service has acted already.
+  if (status >= 500 || response.ok)
+    return { is: 'unavailable', mayHaveActed: true, retryAfterMs, cause: error ?? strange };
+  if (status === 429) return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? strange };
+  return error === null ? { is: 'strange', error: strange } : { is: 'refused', error };
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+function addressOf({ baseUrl }: Endpoint, { path, query = {} }: Call): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Query))
+    if (value !== undefined && value !== null) search.append(name, String(value));
+  return baseUrl + path + (search.size === 0 ? '' : `?${search.toString()}`);
+}
+
+function headersOf({ token }: Endpoint, { body }: Call, key: string | null): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === null ? {} : { 'idempotency-key': key }),
+  };
+}
+
+/** Made anew for each attempt, of the same content. */
+function bodyOf({ body, form }: Call): { body?: string | FormData } {
+  if (body !== undefined) return { body: writeJson(body) };
+  if (form === undefined) return {};
+  const parts = new FormData();
+  for (const [name, value] of Object.entries(form as Readonly<Record<string, Blob | string | null | undefined>>)) {
+    if (value instanceof Blob) parts.append(name, value, value instanceof File ? value.name : name);
+    else if (value !== undefined && value !== null) parts.append(name, value);
+  }
+  return { body: parts };
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Null where it is no error of this API, or of a code that this client does not know. */
+function errorOf(json: unknown, { status, headers }: Response): AnyApiError | null {
+  const { code, message, doc_url: docUrl, details } = recordOf(recordOf(json).error);
+  if (typeof code !== 'string' || !isErrorCode(code)) return null;
+  const [text, page] = [String(message), String(docUrl)];
+  // The document says which details a code has; a test holds both against each other.
+  return new ApiError(code, text, details as never, status, page, headers.get('svc-request-id')) as AnyApiError;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(code);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** Seconds, or an HTTP date. */
+function retryAfterOf({ headers }: Response): number {
+  const text = headers.get('retry-after');
+  if (text === null) return 0;
+  const ms = /^\d+$/.test(text) ? Number.parseInt(text, 10) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(0, ms);
+}
+
+/** Node's word for why a connection failed; empty elsewhere. */
+function codeOf(failure: unknown): string {
+  const { cause } = recordOf({ cause: failure instanceof Error ? failure.cause : undefined });
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}

@@ -1,0 +1,31 @@
+import { isMoneyError } from '../errors.js';
+
+/** What the programs of this package have in common: exit codes and how they say what went wrong. */
+
+/** What was asked for cannot be. */
+export class UsageError extends Error {}
+
+const FAILED = 1;
+const MISUSED = 2;
+
+/** Runs it with the arguments. Ends with 0, with 1 where the API or the network refused, with 2 for wrong arguments. */
+export async function program(usage: string, run: (args: string[]) => Promise<void>): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  try {
+    await run(args);
+  } catch (error) {
+    const isMisuse = error instanceof UsageError || (error instanceof TypeError && 'code' in error);
+    if (!isMisuse && !isMoneyError(error)) throw error;
+    process.stderr.write(`${error.message}${isMisuse ? '; --help says more' : ` (${error.code})`}\n`);
+    process.exitCode = isMisuse ? MISUSED : FAILED;
+  }
+}
+
+/** Of text from elsewhere, what cannot steer a terminal. */
+export function plain(text: string): string {
+  return text.replaceAll(/\p{C}+/gu, ' ').trim();
+}

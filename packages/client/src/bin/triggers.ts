@@ -1,0 +1,127 @@
+import type { EventType } from '../follow.js';
+import type { MoneyClient } from '../client.js';
+import { pause } from '../pause.js';
+import type { DemoTenant } from './demo-tenant.js';
+import { UsageError } from './program.js';
+
+/** How each event is made to happen in the demo world. */
+
+export interface Triggered {
+  /** What the event will be about. */
+  readonly resource: string;
+  /** What a person should know meanwhile. */
+  readonly note?: string;
+}
+type Trigger = (tenant: DemoTenant) => Promise<Triggered>;
+
+const COPM = (raw: bigint) => ({ raw, asset: 'COPM' as const });
+/** The account `guarded` needs an approval from this on. */
+const GUARDED = 1_000_000n;
+const SMALL = 150_000n;
+/** More than the demo world's bruno is ever sent. */
+const HUGE = 1_000_000_000n;
+const READY_POLL_MS = 250;
+const READY_TRIES = 120;
+
+export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
+  'transfer.completed': async (tenant) => resourceOf(await transfer(tenant, 'treasury', SMALL)),
+  'transfer.rejected': async (tenant) => {
+    const { id } = await transfer(tenant, 'guarded', GUARDED);
+    return resourceOf(await tenant.as('approver').rejectTransfer(id, { reason: 'money-trigger asked for it' }));
+  },
+  'transfer.expired': async (tenant) => ({
+    ...resourceOf(await transfer(tenant, 'guarded', GUARDED)),
+    note: 'Nobody approves it; in the demo world that takes 60 seconds.',
+  }),
+  'payout.approved': async (tenant) => resourceOf(await payout(tenant, 'treasury', SMALL, '00')),
+  'payout.completed': async (tenant) => resourceOf(await payout(tenant, 'treasury', SMALL, '00')),
+  'payout.failed': async (tenant) => resourceOf(await payout(tenant, 'treasury', SMALL, '01')),
+  'payout.returned': async (tenant) => resourceOf(await payout(tenant, 'treasury', SMALL, '05')),
+  'payout.rejected': async (tenant) => {
+    const { id } = await payout(tenant, 'guarded', GUARDED, '00');
+    return resourceOf(await tenant.as('approver').rejectPayout(id, { reason: 'money-trigger asked for it' }));
+  },
+  'payout.canceled': async (tenant) => {
+    const { id } = await payout(tenant, 'guarded', GUARDED, '00');
+    return resourceOf(await tenant.owner.cancelPayout(id));
+  },
+  'bonus_batch.ready': (tenant) => batch(tenant, 'treasury', SMALL),
+  'bonus_batch.rejected': (tenant) => batch(tenant, 'treasury', 1n),
+  'bonus_batch.completed': (tenant) => executed(tenant, 'treasury', SMALL),
+  'bonus_batch.partially_failed': (tenant) => executed(tenant, 'bruno', HUGE),
+  'account.verified': verified,
+};
+
+function resourceOf({ id }: { readonly id: string }): Triggered {
+  return { resource: id };
+}
+
+function transfer(tenant: DemoTenant, from: string, raw: bigint): ReturnType<MoneyClient['createTransfer']> {
+  return tenant.owner.createTransfer({
+    source_account: tenant.account(from),
+    destination: { type: 'account', account_id: tenant.account('ana') },
+    amount: COPM(raw),
+    description: 'money-trigger',
+  });
+}
+
+/** The simulated rail does what the end of the account number says. (docs/guides/payouts.md) */
+function payout(
+  tenant: DemoTenant,
+  from: string,
+  raw: bigint,
+  ending: string,
+): ReturnType<MoneyClient['createPayout']> {
+  return tenant.owner.createPayout({
+    source_account: tenant.account(from),
+    destination: {
+      type: 'bank_account',
+      country: 'CO',
+      bank_code: '007',
+      account_type: 'savings',
+      account_number: `45678912340${ending}`,
+      holder_name: 'Luz Rojas',
+      holder_document: '79456123',
+    },
+    amount: COPM(raw),
+    description: 'money-trigger',
+  });
+}
+
+/** One row to ana. An amount under the minimum is refused with the file. */
+async function batch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
+  const csv = `recipient,amount,asset,description\n${tenant.account('ana')},${raw},COPM,money-trigger\n`;
+  return resourceOf(
+    await tenant.owner.uploadBonusBatch({
+      source_account: tenant.account(from),
+      description: 'money-trigger',
+      file: new Blob([csv], { type: 'text/csv' }),
+    }),
+  );
+}
+
+async function executed(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
+  const { resource } = await batch(tenant, from, raw);
+  for (let tries = 0; tries < READY_TRIES; tries += 1) {
+    const { status } = await tenant.owner.getBonusBatch(resource);
+    if (status === 'ready') return resourceOf(await tenant.owner.executeBonusBatch(resource));
+    await pause(READY_POLL_MS);
+  }
+  throw new UsageError(`the batch ${resource} is not validated: does the worker run?`);
+}
+
+/** Only the first declaration is an event, and one account of the demo world has none. */
+async function verified(tenant: DemoTenant): Promise<Triggered> {
+  const id = tenant.account('carla');
+  const { verified_at: at } = await tenant.owner.getAccount(id);
+  if (at !== null)
+    throw new UsageError('every account of the demo world is verified by now: npm start -- --fresh begins anew');
+  const { account_id: resource } = await tenant.owner.declareVerification(id, {
+    type: 'person',
+    legal_name: 'Carla Gómez',
+    document_type: 'CC',
+    document_number: '1012345678',
+    country: 'CO',
+  });
+  return { resource };
+}

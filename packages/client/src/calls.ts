@@ -1,0 +1,107 @@
+import { type AnyApiError, ApiError, ConnectionError, UnexpectedAnswerError, UnknownResultError } from './errors.js';
+import { type Answer, attempt, type Call, type Endpoint, type Outcome } from './attempt.js';
+import { List, type Page } from './list.js';
+import { pause } from './pause.js';
+
+export interface ClientOptions {
+  /** `https://api.example.com`, without `/v1`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  /** How long a call goes on until it knows its result, in ms; by default 60,000. */
+  readonly patienceMs?: number;
+  /** How long one attempt may take, in ms; by default 15,000, and ten times that for files. */
+  readonly attemptTimeoutMs?: number;
+  /** In place of the global fetch. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  /** For an operation that takes one: a UUID. Made anew for each call unless you give the one of an earlier call to go on with it. */
+  readonly idempotencyKey?: string;
+  /** Ends the call; if its result is open then, it throws UnknownResultError all the same. */
+  readonly signal?: AbortSignal;
+  /** In place of the client's. */
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 60_000;
+const ATTEMPT_TIMEOUT_MS = 15_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Makes calls, and goes on until their results are known. */
+export class Calls {
+  private readonly endpoint: Endpoint;
+  private readonly patienceMs: number;
+
+  constructor(options: ClientOptions) {
+    const { baseUrl, token, patienceMs = PATIENCE_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = options;
+    this.patienceMs = patienceMs;
+    this.endpoint = {
+      baseUrl: baseUrl.replace(/\/+$/, ''),
+      token,
+      attemptTimeoutMs,
+      fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    };
+  }
+
+  /** The result as JSON, read; undefined where the answer has none. */
+  protected async send(call: Call, options: CallOptions = {}): Promise<unknown> {
+    return (await this.settle(call, options)).json;
+  }
+
+  protected async download(call: Call, options: CallOptions = {}): Promise<Blob> {
+    const { file } = await this.settle({ ...call, answersFile: true }, options);
+    if (file === null) throw new TypeError(`${call.operation} answered no file`);
+    return file;
+  }
+
+  protected list<P extends Page>(call: Call, options: CallOptions = {}): List<P> {
+    return new List(async (cursor) => {
+      const query = cursor === undefined ? call.query : { ...call.query, cursor };
+      return (await this.send({ ...call, query }, options)) as P;
+    });
+  }
+
+  /**
+   * Repeats what is safe to repeat until an answer tells the result. After an attempt that may have acted, an answer is believed only
+   * if the key binds it: what else is said then (the token was revoked meanwhile) says nothing of that attempt.
+   */
+  private async settle(call: Call, options: CallOptions): Promise<Answer> {
+    const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
+    const until = Date.now() + (options.patienceMs ?? this.patienceMs);
+    let isOpen = false;
+    const give = (cause: unknown): never => {
+      if (isOpen) throw new UnknownResultError(call.operation, key, cause);
+      throw cause;
+    };
+    for (let tries = 0; ; tries += 1) {
+      if (options.signal?.aborted === true) return give(options.signal.reason);
+      const outcome = await attempt(this.endpoint, call, key, options.signal);
+      if (outcome.is === 'answered') return outcome.answer;
+      if (outcome.is === 'refused' && isBinding(outcome.error)) throw outcome.error;
+      if (outcome.is !== 'unavailable') return give(outcome.error);
+      isOpen ||= outcome.mayHaveActed && call.repeats !== 'freely';
+      const pauseMs = pauseOf(tries, outcome);
+      if ((isOpen && call.repeats === 'never') || Date.now() + pauseMs > until) return give(failureOf(call, outcome));
+      await pause(pauseMs, options.signal);
+    }
+  }
+}
+
+/** Whether the key keeps this answer for ever, so that it is what became of every attempt. (A quota is told before the key is looked at.) */
+function isBinding({ code, status }: AnyApiError): boolean {
+  return (status === 422 && code !== 'quota_exceeded') || code === 'idempotency_key_reused';
+}
+
+/** Exponential with full jitter, and at least what `Retry-After` asks for. */
+function pauseOf(tries: number, { retryAfterMs }: Extract<Outcome, { is: 'unavailable' }>): number {
+  const most = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+  return retryAfterMs + Math.random() * most;
+}
+
+/** What the service said last, or that it said nothing. */
+function failureOf({ operation }: Call, { cause }: Extract<Outcome, { is: 'unavailable' }>): Error {
+  const isAnswer = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
+  return isAnswer ? cause : new ConnectionError(operation, cause);
+}

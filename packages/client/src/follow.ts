@@ -1,0 +1,96 @@
+import type { List } from './list.js';
+import { pause } from './pause.js';
+import type { components } from './generated/schema.js';
+import type { QueryOf } from './shapes.js';
+
+export type Event = components['schemas']['Event'];
+export type EventType = Event['type'];
+
+interface EventPage {
+  readonly items: readonly Event[];
+  readonly next_cursor: string | null;
+}
+
+/** An event of the log, and where the log goes on behind it. */
+export interface Followed {
+  readonly event: Event;
+  /** Store it together with what the event did; given as `from`, it goes on with the next event. */
+  readonly position: string;
+}
+
+export interface FollowOptions {
+  /** A stored position, or the `headOfEvents()`; by default the oldest event that the log has. */
+  readonly from?: string;
+  /** These events alone. A position belongs to the type with which it was made. */
+  readonly type?: EventType;
+  /** How long to wait before asking again where there is nothing new, in ms; by default 1,000. */
+  readonly pollMs?: number;
+  /** Ends the following. */
+  readonly signal?: AbortSignal;
+}
+
+export type ListEvents = (query: QueryOf<'listEvents'>, options: { readonly signal?: AbortSignal }) => List<EventPage>;
+
+/** Within a page: the cursor that leads to it, and the last event of it that was seen. */
+interface Position {
+  readonly cursor: string | undefined;
+  /** The lower bound on created_at with which the cursor was made. */
+  readonly since: string | undefined;
+  readonly sequence: number;
+}
+
+const START: Position = { cursor: undefined, since: undefined, sequence: 0 };
+const PAGE = 100;
+const POLL_MS = 1_000;
+/** Events of several processes may be numbered in another order than they are dated. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/**
+ * Every event in order, each once, and then whatever comes, without end. Throws what a call throws; the last position goes on
+ * from there.
+ */
+export async function* follow(list: ListEvents, options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
+  const { type, pollMs = POLL_MS, signal } = options;
+  const calling = signal === undefined ? {} : { signal };
+  const wanted = { order: 'asc', limit: PAGE, ...(type === undefined ? {} : { type }) } as const;
+  const begin = options.from === undefined ? START : read(options.from);
+  const { since } = begin;
+  let { cursor, sequence } = begin;
+  while (signal?.aborted !== true) {
+    const page = await list({ ...wanted, ...(since === undefined ? {} : { 'created_at[gte]': since }) }, calling)
+      .page(cursor)
+      .catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error;
+        return null;
+      });
+    if (page === null) return;
+    for (const event of page.items) {
+      if (event.sequence <= sequence) continue;
+      sequence = event.sequence;
+      yield { event, position: written({ cursor, since, sequence }) };
+    }
+    // Upward a cursor is never null; it leads behind the last event of its page.
+    cursor = page.next_cursor ?? cursor;
+    if (page.items.length < PAGE) await pause(pollMs, signal);
+  }
+}
+
+/** The position behind the newest event. */
+export async function head(list: ListEvents): Promise<string> {
+  const [newest] = (await list({ limit: 1 }, {}).page()).items;
+  if (newest === undefined) return written(START);
+  const since = new Date(Date.parse(newest.created_at) - CLOCKS_DIFFER_MS).toISOString();
+  return written({ cursor: undefined, since, sequence: newest.sequence });
+}
+
+function written({ cursor = '', since = '', sequence }: Position): string {
+  return `${sequence} ${since} ${cursor}`;
+}
+
+/** Throws TypeError for what is no position. */
+function read(text: string): Position {
+  const [sequence = '', since, cursor, ...others] = text.split(' ');
+  if (!/^\d{1,15}$/.test(sequence) || since === undefined || cursor === undefined || others.length > 0)
+    throw new TypeError('this is no position in the log');
+  return { sequence: Number.parseInt(sequence, 10), since: since || undefined, cursor: cursor || undefined };
+}

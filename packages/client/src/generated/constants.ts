@@ -1,0 +1,72 @@
+// Made from the OpenAPI document by `npm run docs:client`. Do not edit.
+
+/** Every code of the API. */
+export const ERROR_CODES = [
+  'missing_field',
+  'invalid_field',
+  'missing_query',
+  'missing_idempotency_key',
+  'unauthorized',
+  'insufficient_scope',
+  'authority_insufficient',
+  'not_found',
+  'method_not_allowed',
+  'idempotency_key_reused',
+  'invalid_state',
+  'body_too_large',
+  'unsupported_media_type',
+  'capability_cannot_send',
+  'below_minimum',
+  'above_per_operation_limit',
+  'monthly_limit_exceeded',
+  'insufficient_funds',
+  'alias_taken',
+  'alias_reserved',
+  'alias_in_quarantine',
+  'too_many_endpoints',
+  'quota_exceeded',
+  'rate_limited',
+  'internal_error',
+  'ledger_unavailable',
+] as const;
+
+/** The fields that are figures of money, wherever they stand. */
+export const AMOUNT_FIELDS = [
+  'available',
+  'held',
+  'limit',
+  'maximum',
+  'minimum',
+  'raw',
+  'shortfall',
+  'threshold',
+  'total',
+  'used',
+] as const;
+
+/** Every type of event, and those that a webhook endpoint can have. */
+export const EVENT_TYPES = [
+  'transfer.completed',
+  'transfer.rejected',
+  'transfer.expired',
+  'payout.approved',
+  'payout.completed',
+  'payout.rejected',
+  'payout.failed',
+  'payout.returned',
+  'payout.canceled',
+  'bonus_batch.ready',
+  'bonus_batch.rejected',
+  'bonus_batch.completed',
+  'bonus_batch.partially_failed',
+  'account.verified',
+] as const;
+export const SUBSCRIBABLE_EVENTS = [
+  'transfer.completed',
+  'payout.completed',
+  'payout.failed',
+  'payout.returned',
+  'bonus_batch.ready',
+  'bonus_batch.completed',
+  'account.verified',
+] as const;

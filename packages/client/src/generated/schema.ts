@@ -1,0 +1,5057 @@
+// Made from the OpenAPI document by `npm run docs:client`. Do not edit.
+
+export interface paths {
+  '/v1/transfers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List transfers
+     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     *
+     *     Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listTransfers'];
+    put?: never;
+    /**
+     * Send a transfer
+     * @description Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    post: operations['createTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/transfers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a transfer
+     * @description Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getTransfer'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/transfers/{id}/approve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve a transfer
+     * @description Never by whoever created it. With the last approval it needs, the source is checked once more: the transfer is `completed`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     *
+     *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
+     */
+    post: operations['approveTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/transfers/{id}/reject': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Reject a transfer
+     * @description Never by whoever created it, who cancels it instead. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     *
+     *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
+     */
+    post: operations['rejectTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/transfers/{id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Cancel a transfer
+     * @description By whoever created it, or an admin or owner of the source. Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.
+     *
+     *     Scope: `transfers`. Role in source: admin, owner, the creator.
+     */
+    post: operations['cancelTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payouts': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List payouts
+     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listPayouts'];
+    put?: never;
+    /**
+     * Pay out to a bank account
+     * @description Holds the amount and its fee, and sends it over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve. `400 invalid_field` with reason `not_supported`: no rail goes to this country.
+     *
+     *     Scope: `payouts`. Role in source: operator, admin, owner.
+     */
+    post: operations['createPayout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payouts/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a payout
+     * @description What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getPayout'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payouts/{id}/approve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve a payout
+     * @description Never by whoever created it. With the last approval it needs, the source is checked once more: the payout is `approved`, or `rejected` with the code of the rule that stood against it. A second approval by the same member changes nothing. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     *
+     *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
+     */
+    post: operations['approvePayout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payouts/{id}/reject': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Reject a payout
+     * @description Never by whoever created it, who cancels it instead. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     *
+     *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
+     */
+    post: operations['rejectPayout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payouts/{id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Cancel a payout
+     * @description By whoever created it, or an admin or owner of the source, while it is `pending_approval` or `approved`: what is `in_progress` may have left. Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.
+     *
+     *     Scope: `payouts`. Role in source: admin, owner, the creator.
+     */
+    post: operations['cancelPayout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/approval_policies/{asset}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read an approval policy
+     * @description Of an account and asset. 404 where nothing of it needs approval.
+     *
+     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getApprovalPolicy'];
+    /**
+     * Set an approval policy
+     * @description From `threshold` on, what leaves the account in this asset waits for approvals. What is pending keeps what it was created with. Where the tenant has a delay, what this lowers comes later and is shown in `pending`: a higher threshold, fewer approvals, a longer time. What is stricter counts at once. Setting what is in force withdraws what was to come.
+     *
+     *     Scope: `transfers`. Role in the account: admin, owner.
+     */
+    put: operations['setApprovalPolicy'];
+    post?: never;
+    /**
+     * Remove an approval policy
+     * @description Nothing new needs approval, at once or after the delay of the tenant: GET then shows when. What is pending goes on waiting.
+     *
+     *     Scope: `transfers`. Role in the account: admin, owner.
+     */
+    delete: operations['deleteApprovalPolicy'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonuses': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List bonuses
+     * @description Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     *
+     *     Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listBonuses'];
+    put?: never;
+    /**
+     * Pay a bonus
+     * @description Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of its id, alias or phone. From the approval threshold of the source account on it is refused: a bonus cannot wait for another member, a transfer or a batch can.
+     *
+     *     Scope: `bonuses`. Role in source: operator, admin, owner.
+     */
+    post: operations['createBonus'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonuses/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a bonus
+     * @description Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getBonus'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List batches
+     * @description Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.
+     *
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listBonusBatches'];
+    put?: never;
+    /**
+     * Upload a batch of bonuses
+     * @description An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.
+     *
+     *     Scope: `bonuses`. Role in source: operator, admin, owner.
+     */
+    post: operations['uploadBonusBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a batch
+     * @description While it is `ready`, with what a person reviews before money moves.
+     *
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getBonusBatch'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}/rows': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the rows of a batch
+     * @description In the order of the file, once it is accepted.
+     *
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listBonusBatchRows'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}/execute': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Execute a batch
+     * @description Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.
+     *
+     *     Scope: `bonuses`. Role in source: approver, admin, owner.
+     */
+    post: operations['executeBonusBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Withdraw a batch
+     * @description While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+     *
+     *     Scope: `bonuses`. Role in source: admin, owner, the uploader.
+     */
+    post: operations['cancelBonusBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/template': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download an empty file to fill in
+     * @description With an example row. `format`: xlsx, or csv unless said.
+     *
+     *     Scope: `read` or `bonuses`.
+     */
+    get: operations['downloadBonusBatchTemplate'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}/files/errors': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the errors file
+     * @description Every problem of a rejected file, a line each: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
+     *
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['downloadBonusBatchErrors'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonus_batches/{batch_id}/files/result': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the result file
+     * @description What became of each row of an executed batch. CSV, or XLSX with `format=xlsx`.
+     *
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['downloadBonusBatchResult'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List accounts
+     * @description Those in which the member of the token has a role, newest first.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listAccounts'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read an account
+     * @description Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getAccount'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/limits': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the limits of an account
+     * @description Of one operation, and of the month with what it has used.
+     *
+     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getLimits'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/balances': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the balances of an account
+     * @description Held funds are part of the total but cannot be spent.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getBalances'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/movements': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the movements of an account
+     * @description Newest first.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listMovements'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/lookup': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Look up a recipient
+     * @description By exactly one of alias or phone; shows the least that a sender needs.
+     *
+     *     Scope: `lookup`.
+     */
+    get: operations['lookUpAccount'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/alias': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Set the alias of an account
+     * @description Releases the one it had, which nobody may take for 90 days.
+     *
+     *     Scope: `transfers`. Role in the account: admin, owner.
+     */
+    put: operations['setAlias'];
+    post?: never;
+    /**
+     * Release the alias of an account
+     * @description Nobody may take it for 90 days.
+     *
+     *     Scope: `transfers`. Role in the account: admin, owner.
+     */
+    delete: operations['deleteAlias'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/verification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Declare the verification of an account
+     * @description The account may send from then on. Repeated, it replaces the data.
+     *
+     *     Scope: `transfers`. Role in the account: admin, owner.
+     */
+    put: operations['declareVerification'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the events of the tenant
+     * @description Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`.
+     *
+     *     Scope: `read` or `webhooks`.
+     */
+    get: operations['listEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/events/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read an event
+     * @description Scope: `read` or `webhooks`.
+     */
+    get: operations['getEvent'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook_endpoints': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the webhook endpoints
+     * @description Newest first.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    get: operations['listWebhookEndpoints'];
+    put?: never;
+    /**
+     * Register a webhook endpoint
+     * @description It is told of every event of its types from now on. The answer holds the signing secret, this once: a replay shows the endpoint without it, and a secret that was lost is rotated. At most 16 for a tenant.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    post: operations['createWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook_endpoints/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a webhook endpoint
+     * @description Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    get: operations['getWebhookEndpoint'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a webhook endpoint
+     * @description Nothing more is sent to it. Repeating it is no error.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    delete: operations['deleteWebhookEndpoint'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a webhook endpoint
+     * @description What is on its way goes to a new `url`. Deliveries of a type that is removed end; a type that is added starts with the next event. Enabled again, it gets what was not delivered since 5 days before it was disabled.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    patch: operations['updateWebhookEndpoint'];
+    trace?: never;
+  };
+  '/v1/webhook_endpoints/{id}/rotate_secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Rotate the signing secret
+     * @description The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    post: operations['rotateWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook_endpoints/{id}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a test
+     * @description A signed body of type `webhook.test`, sent at once and once, also to a disabled endpoint. What came of it is among the deliveries, under the `id` that is answered here as `event_id`.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    post: operations['testWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook_endpoints/{id}/recover': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Recover what was missed
+     * @description Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    post: operations['recoverWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/events/{id}/redeliver': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Deliver an event again
+     * @description To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    post: operations['redeliverEvent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhook_endpoints/{id}/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the deliveries to a webhook endpoint
+     * @description Newest first, each with its attempts. Kept 30 days.
+     *
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     */
+    get: operations['listWebhookDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    TransferCompletedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'transfer.completed';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Transfer'];
+      };
+    };
+    Transfer: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      scope: 'internal';
+      /** @enum {string} */
+      status: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+      /** Format: uuid */
+      source_account: string;
+      destination: {
+        /** @enum {string} */
+        type: 'account';
+        /** Format: uuid */
+        account_id: string;
+      };
+      amount: components['schemas']['Amount'];
+      fee: components['schemas']['Amount'];
+      description: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description What approvals it waits or waited for; null where none were needed. */
+      approval: {
+        required: number;
+        received: number;
+        /**
+         * Format: date-time
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        expires_at: string;
+      } | null;
+      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its end. */
+      rejection: {
+        code: string;
+        reason: string | null;
+      } | null;
+    };
+    Amount: {
+      /**
+       * Format: int64
+       * @example 150000
+       */
+      raw: bigint;
+      asset: components['schemas']['Asset'];
+    };
+    /**
+     * @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar.
+     * @enum {string}
+     */
+    Asset: 'COPM' | 'DUSD';
+    TransferRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'transfer.rejected';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Transfer'];
+      };
+    };
+    TransferExpiredEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'transfer.expired';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Transfer'];
+      };
+    };
+    PayoutApprovedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.approved';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    Payout: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      scope: 'external';
+      /** @enum {string} */
+      status:
+        'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'returned' | 'rejected' | 'canceled' | 'failed';
+      /** Format: uuid */
+      source_account: string;
+      destination: {
+        /** @enum {string} */
+        type: 'bank_account';
+        country: string;
+        bank_code: string;
+        /** @enum {string} */
+        account_type: 'savings' | 'checking';
+        /**
+         * @description Masked: at most its last four, and never more than half of it.
+         * @example ****6789
+         */
+        account_number: string;
+        holder_name: string;
+      };
+      amount: components['schemas']['Amount'];
+      fee: components['schemas']['Amount'];
+      description: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description What approvals it waits or waited for; null where none were needed. */
+      approval: {
+        required: number;
+        received: number;
+        /**
+         * Format: date-time
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        expires_at: string;
+      } | null;
+      /** @description `rejected` by a person, or the code of the rule that its last approval met. */
+      rejection: {
+        code: string;
+        reason: string | null;
+      } | null;
+      /** @description Why it failed or was returned; `approval_expired` where it was not approved in time. */
+      failure: {
+        code: string;
+        message: string;
+      } | null;
+      /** @description The rail's own name for it, once it has taken it. */
+      rail_reference: string | null;
+      /** @description Every status that it went through, oldest first; the last is the present one. */
+      status_transitions: {
+        /** @enum {string} */
+        status:
+          | 'pending_approval'
+          | 'approved'
+          | 'in_progress'
+          | 'completed'
+          | 'returned'
+          | 'rejected'
+          | 'canceled'
+          | 'failed';
+        /**
+         * Format: date-time
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        at: string;
+      }[];
+    };
+    PayoutCompletedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.completed';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.rejected';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutFailedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.failed';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutReturnedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.returned';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutCanceledEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'payout.canceled';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    BonusBatchReadyEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'bonus_batch.ready';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    BonusBatchOfEvent: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+      /** Format: uuid */
+      source_account: string;
+      description: string | null;
+      /** @description Rows in the file; while validating, those read so far. */
+      rows: number;
+      /** @description Rows with a problem. One is enough for the whole file. */
+      rows_rejected: number;
+      /** @description Of the valid rows; null until the asset is known. */
+      total: components['schemas']['Amount'] | null;
+      /** @description From ready on. */
+      fees: components['schemas']['Amount'] | null;
+      /** @description The total and the fees. From ready on. */
+      total_debit: components['schemas']['Amount'] | null;
+      duplicates: {
+        /** @description Rows whose recipient an earlier row has. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: number[];
+        /**
+         * Format: uuid
+         * @description The newest earlier batch of the last 90 days with the same bytes.
+         */
+        same_file_batch_id: string | null;
+      } | null;
+      files: {
+        /**
+         * Format: uri
+         * @description Which row failed and why; with the rejection of the file, until it is removed.
+         */
+        errors_url: string | null;
+        /**
+         * Format: uri
+         * @description What became of each row; with the end of the execution, until it is removed.
+         */
+        result_url: string | null;
+      };
+      /** @description Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time. */
+      rejection: {
+        /** @enum {string} */
+        code: 'withdrawn' | 'lapsed';
+      } | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      executed_at: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      finished_at: string | null;
+    };
+    BonusBatchRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'bonus_batch.rejected';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    BonusBatchCompletedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'bonus_batch.completed';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    BonusBatchPartiallyFailedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'bonus_batch.partially_failed';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    AccountVerifiedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      type: 'account.verified';
+      /** @enum {string} */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description Gapless for each tenant, in the order of the commits. */
+      sequence: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Verification'];
+      };
+    };
+    Verification: {
+      /** Format: uuid */
+      account_id: string;
+      /** @enum {string} */
+      status: 'verified';
+      can_send: boolean;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      verified_at: string;
+      document_last4: string;
+    };
+    WebhookTest: {
+      /** @enum {string} */
+      type: 'webhook.test';
+      /** Format: uuid */
+      id: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    Error: {
+      error: {
+        /**
+         * @description Stable, for machines.
+         * @enum {string}
+         */
+        code:
+          | 'missing_field'
+          | 'invalid_field'
+          | 'missing_query'
+          | 'missing_idempotency_key'
+          | 'unauthorized'
+          | 'insufficient_scope'
+          | 'authority_insufficient'
+          | 'not_found'
+          | 'method_not_allowed'
+          | 'idempotency_key_reused'
+          | 'invalid_state'
+          | 'body_too_large'
+          | 'unsupported_media_type'
+          | 'capability_cannot_send'
+          | 'below_minimum'
+          | 'above_per_operation_limit'
+          | 'monthly_limit_exceeded'
+          | 'insufficient_funds'
+          | 'alias_taken'
+          | 'alias_reserved'
+          | 'alias_in_quarantine'
+          | 'too_many_endpoints'
+          | 'quota_exceeded'
+          | 'rate_limited'
+          | 'internal_error'
+          | 'ledger_unavailable';
+        /** @description For people. */
+        message: string;
+        /** Format: uri */
+        doc_url: string;
+        /** @description The data of the rule, where there is any. */
+        details?: {
+          [key: string]: unknown;
+        };
+      };
+    };
+    CreateTransfer: {
+      /** Format: uuid */
+      source_account: string;
+      destination: {
+        /** @enum {string} */
+        type: 'account';
+        /** Format: uuid */
+        account_id: string;
+      };
+      amount: components['schemas']['AmountInput'];
+      description?: string | null;
+    };
+    AmountInput: {
+      /**
+       * Format: int64
+       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
+       * @example 150000
+       */
+      raw: bigint;
+      asset: components['schemas']['Asset'];
+    };
+    TransferPage: {
+      items: components['schemas']['Transfer'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    Reject: {
+      reason: string;
+    };
+    CreatePayout: {
+      /** Format: uuid */
+      source_account: string;
+      destination: {
+        /** @enum {string} */
+        type: 'bank_account';
+        /**
+         * @description ISO 3166 alpha-2
+         * @example CO
+         */
+        country: string;
+        /** @example 0007 */
+        bank_code: string;
+        /** @enum {string} */
+        account_type: 'savings' | 'checking';
+        /** @description Kept encrypted; shown only by its end. */
+        account_number: string;
+        holder_name: string;
+        /** @description Kept encrypted; never shown again. */
+        holder_document: string;
+      };
+      amount: components['schemas']['AmountInput'];
+      description?: string | null;
+    };
+    PayoutPage: {
+      items: components['schemas']['Payout'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    RejectPayout: {
+      reason: string;
+    };
+    ApprovalPolicy: {
+      /** Format: uuid */
+      account_id: string;
+      /** @enum {string} */
+      asset: 'COPM' | 'DUSD';
+      /**
+       * Format: int64
+       * @description An amount that reaches it needs approval.
+       * @example 150000
+       */
+      threshold: bigint;
+      approvals: number;
+      expires_in_s: number;
+      /** @description What comes instead. Null: nothing. */
+      pending: {
+        /** @description Null: the policy goes. */
+        policy: {
+          /**
+           * Format: int64
+           * @description An amount that reaches it needs approval.
+           * @example 150000
+           */
+          threshold: bigint;
+          approvals: number;
+          expires_in_s: number;
+        } | null;
+        /**
+         * Format: date-time
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        effective_at: string;
+      } | null;
+    };
+    SetApprovalPolicy: {
+      /**
+       * Format: int64
+       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
+       * @example 150000
+       */
+      threshold: bigint;
+      approvals: number;
+      /** @description Seconds; 604800 (seven days) unless said. */
+      expires_in_s?: number | null;
+    };
+    Bonus: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      status: 'completed';
+      /** Format: uuid */
+      source_account: string;
+      recipient: {
+        /** Format: uuid */
+        account_id: string;
+      };
+      amount: components['schemas']['Amount'];
+      fee: components['schemas']['Amount'];
+      total_debited: components['schemas']['Amount'] & unknown;
+      description: string | null;
+      /** @description Your own name for it. */
+      reference: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    CreateBonus: {
+      /** Format: uuid */
+      source_account: string;
+      recipient: components['schemas']['RecipientName'];
+      amount: components['schemas']['AmountInput'];
+      description?: string | null;
+      reference?: string | null;
+    };
+    /** @description Exactly one of the three. */
+    RecipientName: {
+      /** Format: uuid */
+      account_id?: string | null;
+      /** @example $ana */
+      alias?: string | null;
+      /** @example +573001112233 */
+      phone?: string | null;
+    };
+    BonusPage: {
+      items: components['schemas']['Bonus'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    BonusBatchPage: {
+      items: components['schemas']['BonusBatch'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    BonusBatch: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+      /** Format: uuid */
+      source_account: string;
+      description: string | null;
+      /** @description Rows in the file; while validating, those read so far. */
+      rows: number;
+      /** @description Rows with a problem. One is enough for the whole file. */
+      rows_rejected: number;
+      /** @description Of the valid rows; null until the asset is known. */
+      total: components['schemas']['Amount'] | null;
+      /** @description From ready on. */
+      fees: components['schemas']['Amount'] | null;
+      /** @description The total and the fees. From ready on. */
+      total_debit: components['schemas']['Amount'] | null;
+      duplicates: {
+        /** @description Rows whose recipient an earlier row has. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: number[];
+        /**
+         * Format: uuid
+         * @description The newest earlier batch of the last 90 days with the same bytes.
+         */
+        same_file_batch_id: string | null;
+      } | null;
+      files: {
+        /**
+         * Format: uri
+         * @description Which row failed and why; with the rejection of the file, until it is removed.
+         */
+        errors_url: string | null;
+        /**
+         * Format: uri
+         * @description What became of each row; with the end of the execution, until it is removed.
+         */
+        result_url: string | null;
+      };
+      /** @description Why a batch whose file was accepted is rejected: it was withdrawn, or nobody executed it in time. */
+      rejection: {
+        /** @enum {string} */
+        code: 'withdrawn' | 'lapsed';
+      } | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      executed_at: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      finished_at: string | null;
+      /** @description While ready: whether the source account covers the debit now. */
+      funding: {
+        /**
+         * Format: int64
+         * @example 150000
+         */
+        available: bigint;
+        sufficient: boolean;
+        /**
+         * Format: int64
+         * @example 150000
+         */
+        shortfall: bigint;
+      } | null;
+      /** @description While ready: whether the source account may send now. */
+      can_send: boolean | null;
+      /** @description Rows, once executed. */
+      progress: {
+        paid: number;
+        failed: number;
+        pending: number;
+      } | null;
+    };
+    BonusBatchRowPage: {
+      items: components['schemas']['BonusBatchRow'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    BonusBatchRow: {
+      /** @description As a spreadsheet shows it: the first data row is 2. */
+      row: number;
+      /** @enum {string} */
+      status: 'pending' | 'paid' | 'failed';
+      /** @description As the file names it. */
+      recipient: string;
+      /**
+       * Format: uuid
+       * @description Whom it named when the file was validated.
+       */
+      account_id: string;
+      amount: components['schemas']['Amount'];
+      fee: components['schemas']['Amount'];
+      description: string | null;
+      reference: string | null;
+      /**
+       * Format: uuid
+       * @description Once paid.
+       */
+      bonus_id: string | null;
+      failure: {
+        code: string;
+        message: string;
+      } | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      paid_at: string | null;
+    };
+    AccountPage: {
+      items: components['schemas']['Account'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    Account: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      type: 'person' | 'business';
+      /** @enum {string} */
+      status: 'active' | 'frozen' | 'closed';
+      /** @description The name given at opening. */
+      name: string;
+      /** @description What others see of it. */
+      display_name: string;
+      alias: string | null;
+      /** @description E.164 */
+      phone: string | null;
+      /** @description Active and verified. */
+      can_send: boolean;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      verified_at: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    Limits: {
+      /** Format: uuid */
+      account_id: string;
+      limits: {
+        asset: components['schemas']['Asset'];
+        /**
+         * Format: int64
+         * @description Of one operation.
+         * @example 150000
+         */
+        minimum: bigint;
+        /**
+         * Format: int64
+         * @description Of one operation.
+         * @example 150000
+         */
+        maximum: bigint;
+        month: {
+          /**
+           * Format: int64
+           * @description What has left the account or is pending, fees not counted.
+           * @example 150000
+           */
+          used: bigint;
+          /**
+           * Format: int64
+           * @example 150000
+           */
+          limit: bigint;
+          /**
+           * Format: date-time
+           * @description The start of the next month in the tenant's time zone.
+           * @example 2026-11-01T14:05:00.000Z
+           */
+          resets_at: string;
+        };
+      }[];
+    };
+    Balances: {
+      /** Format: uuid */
+      account_id: string;
+      balances: {
+        asset: components['schemas']['Asset'];
+        /**
+         * Format: int64
+         * @description What can be spent.
+         * @example 150000
+         */
+        available: bigint;
+        /**
+         * Format: int64
+         * @description Set aside for what is pending.
+         * @example 150000
+         */
+        held: bigint;
+        /**
+         * Format: int64
+         * @description available + held
+         * @example 150000
+         */
+        total: bigint;
+      }[];
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      as_of: string;
+    };
+    MovementPage: {
+      items: components['schemas']['Movement'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    Movement: {
+      /** Format: uuid */
+      id: string;
+      /** @enum {string} */
+      kind:
+        | 'transfer_in'
+        | 'transfer_out'
+        | 'bonus_in'
+        | 'bonus_out'
+        | 'payin_in'
+        | 'payout_out'
+        | 'fee_out'
+        | 'adjustment_in'
+        | 'adjustment_out';
+      amount: components['schemas']['Amount'];
+      counterparty: {
+        /** Format: uuid */
+        account_id: string | null;
+        /** Format: uuid */
+        tenant: string | null;
+        alias: string | null;
+        display_name: string;
+        /** @enum {string} */
+        type: 'person' | 'business' | 'bank_account' | 'system';
+      };
+      description: string | null;
+      related: {
+        /** @enum {string} */
+        type: 'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch';
+        /** Format: uuid */
+        id: string;
+      };
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    AccountLookup: {
+      /** Format: uuid */
+      account_id: string;
+      alias: string | null;
+      /** @example Ana M. P. */
+      display_name: string;
+      /** @enum {string} */
+      type: 'person' | 'business';
+    };
+    Alias: {
+      /** Format: uuid */
+      account_id: string;
+      alias: string;
+    };
+    SetAlias: {
+      alias: string;
+    };
+    DeclareVerification: {
+      /**
+       * @description The account's own type.
+       * @enum {string}
+       */
+      type: 'person' | 'business';
+      legal_name: string;
+      /** @enum {string} */
+      document_type: 'CC' | 'CE' | 'NIT' | 'PASS' | 'PEP';
+      document_number: string;
+      /**
+       * @description ISO 3166 alpha-2
+       * @example CO
+       */
+      country: string;
+      /** Format: date-time */
+      declared_at?: string | null;
+    };
+    Event:
+      | components['schemas']['TransferCompletedEvent']
+      | components['schemas']['TransferRejectedEvent']
+      | components['schemas']['TransferExpiredEvent']
+      | components['schemas']['PayoutApprovedEvent']
+      | components['schemas']['PayoutCompletedEvent']
+      | components['schemas']['PayoutRejectedEvent']
+      | components['schemas']['PayoutFailedEvent']
+      | components['schemas']['PayoutReturnedEvent']
+      | components['schemas']['PayoutCanceledEvent']
+      | components['schemas']['BonusBatchReadyEvent']
+      | components['schemas']['BonusBatchRejectedEvent']
+      | components['schemas']['BonusBatchCompletedEvent']
+      | components['schemas']['BonusBatchPartiallyFailedEvent']
+      | components['schemas']['AccountVerifiedEvent'];
+    EventPage: {
+      items: components['schemas']['Event'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    RegisteredWebhookEndpoint: components['schemas']['WebhookEndpoint'] & {
+      /**
+       * @description Signs every delivery. Shown here and never again.
+       * @example whsec_…
+       */
+      secret?: string;
+    };
+    WebhookEndpoint: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uri */
+      url: string;
+      events: (
+        | 'transfer.completed'
+        | 'payout.completed'
+        | 'payout.failed'
+        | 'payout.returned'
+        | 'bonus_batch.ready'
+        | 'bonus_batch.completed'
+        | 'account.verified'
+      )[];
+      /** @enum {string} */
+      status: 'enabled' | 'disabled';
+      /**
+       * @description Who or what disabled it; null while it is enabled.
+       * @enum {string|null}
+       */
+      disabled_reason: 'by_tenant' | 'by_operator' | 'answered_410' | 'failing_for_5_days' | null;
+      /**
+       * @description Of its events; pinned when it was registered.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description The last answer of 2xx, to a test too.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      last_success_at: string | null;
+      /** @description The sequences that retention removed before this endpoint was told of them. */
+      lost_events: {
+        from: number;
+        to: number;
+      } | null;
+    };
+    RegisterWebhookEndpoint: {
+      /**
+       * Format: uri
+       * @description https, without credentials and fragment; an address of the public internet.
+       */
+      url: string;
+      /** @description The types of events that it is told of. */
+      events: (
+        | 'transfer.completed'
+        | 'payout.completed'
+        | 'payout.failed'
+        | 'payout.returned'
+        | 'bonus_batch.ready'
+        | 'bonus_batch.completed'
+        | 'account.verified'
+      )[];
+    };
+    WebhookEndpointPage: {
+      items: components['schemas']['WebhookEndpoint'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    ChangeWebhookEndpoint: {
+      /**
+       * Format: uri
+       * @description https, without credentials and fragment; an address of the public internet.
+       */
+      url?: string | null;
+      /** @description The types of events that it is told of. */
+      events?:
+        | (
+            | 'transfer.completed'
+            | 'payout.completed'
+            | 'payout.failed'
+            | 'payout.returned'
+            | 'bonus_batch.ready'
+            | 'bonus_batch.completed'
+            | 'account.verified'
+          )[]
+        | null;
+      /** @enum {string|null} */
+      status?: 'enabled' | 'disabled' | null;
+    };
+    RotatedWebhookEndpoint: components['schemas']['WebhookEndpoint'] & {
+      /**
+       * @description Signs every delivery. Shown here and never again.
+       * @example whsec_…
+       */
+      secret: string;
+    };
+    WebhookRecovery: {
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      since: string;
+      /** @description Null when nothing has happened since. */
+      from_sequence: number | null;
+      to_sequence: number | null;
+    };
+    RecoverWebhookEndpoint: {
+      /**
+       * Format: date-time
+       * @description At most 30 days ago.
+       */
+      since: string;
+    };
+    WebhookDeliveryPage: {
+      items: components['schemas']['WebhookDelivery'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    WebhookDelivery: {
+      /** Format: uuid */
+      id: string;
+      /**
+       * Format: uuid
+       * @description Also the `webhook-id` of every attempt.
+       */
+      event_id: string;
+      event_type: string;
+      /** @enum {string} */
+      cause: 'event' | 'recover' | 'redeliver' | 'test';
+      /**
+       * @description pending: not tried yet. retrying: it failed and is tried again. delivered: a 2xx came. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
+       * @enum {string}
+       */
+      status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'ended';
+      attempts: {
+        /**
+         * Format: date-time
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        at: string;
+        /** @description The HTTP status; null when no answer came. */
+        status: number | null;
+        /** @description Why no answer came, in a stable word. */
+        failure: string | null;
+        message: string | null;
+        duration_ms: number;
+        /** @description The first KiB of the answer's body. */
+        response: string | null;
+      }[];
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      next_attempt_at: string | null;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+  };
+  responses: never;
+  parameters: {
+    /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+    'Idempotency-Key': string;
+    /** @description The dated version of the API; without it 2026-11-01. */
+    'Svc-Version': '2026-11-01';
+  };
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export type TransferCompletedEvent = components['schemas']['TransferCompletedEvent'];
+export type Transfer = components['schemas']['Transfer'];
+export type Amount = components['schemas']['Amount'];
+export type Asset = components['schemas']['Asset'];
+export type TransferRejectedEvent = components['schemas']['TransferRejectedEvent'];
+export type TransferExpiredEvent = components['schemas']['TransferExpiredEvent'];
+export type PayoutApprovedEvent = components['schemas']['PayoutApprovedEvent'];
+export type Payout = components['schemas']['Payout'];
+export type PayoutCompletedEvent = components['schemas']['PayoutCompletedEvent'];
+export type PayoutRejectedEvent = components['schemas']['PayoutRejectedEvent'];
+export type PayoutFailedEvent = components['schemas']['PayoutFailedEvent'];
+export type PayoutReturnedEvent = components['schemas']['PayoutReturnedEvent'];
+export type PayoutCanceledEvent = components['schemas']['PayoutCanceledEvent'];
+export type BonusBatchReadyEvent = components['schemas']['BonusBatchReadyEvent'];
+export type BonusBatchOfEvent = components['schemas']['BonusBatchOfEvent'];
+export type BonusBatchRejectedEvent = components['schemas']['BonusBatchRejectedEvent'];
+export type BonusBatchCompletedEvent = components['schemas']['BonusBatchCompletedEvent'];
+export type BonusBatchPartiallyFailedEvent = components['schemas']['BonusBatchPartiallyFailedEvent'];
+export type AccountVerifiedEvent = components['schemas']['AccountVerifiedEvent'];
+export type Verification = components['schemas']['Verification'];
+export type WebhookTest = components['schemas']['WebhookTest'];
+export type Error = components['schemas']['Error'];
+export type CreateTransfer = components['schemas']['CreateTransfer'];
+export type AmountInput = components['schemas']['AmountInput'];
+export type TransferPage = components['schemas']['TransferPage'];
+export type Reject = components['schemas']['Reject'];
+export type CreatePayout = components['schemas']['CreatePayout'];
+export type PayoutPage = components['schemas']['PayoutPage'];
+export type RejectPayout = components['schemas']['RejectPayout'];
+export type ApprovalPolicy = components['schemas']['ApprovalPolicy'];
+export type SetApprovalPolicy = components['schemas']['SetApprovalPolicy'];
+export type Bonus = components['schemas']['Bonus'];
+export type CreateBonus = components['schemas']['CreateBonus'];
+export type RecipientName = components['schemas']['RecipientName'];
+export type BonusPage = components['schemas']['BonusPage'];
+export type BonusBatchPage = components['schemas']['BonusBatchPage'];
+export type BonusBatch = components['schemas']['BonusBatch'];
+export type BonusBatchRowPage = components['schemas']['BonusBatchRowPage'];
+export type BonusBatchRow = components['schemas']['BonusBatchRow'];
+export type AccountPage = components['schemas']['AccountPage'];
+export type Account = components['schemas']['Account'];
+export type Limits = components['schemas']['Limits'];
+export type Balances = components['schemas']['Balances'];
+export type MovementPage = components['schemas']['MovementPage'];
+export type Movement = components['schemas']['Movement'];
+export type AccountLookup = components['schemas']['AccountLookup'];
+export type Alias = components['schemas']['Alias'];
+export type SetAlias = components['schemas']['SetAlias'];
+export type DeclareVerification = components['schemas']['DeclareVerification'];
+export type Event = components['schemas']['Event'];
+export type EventPage = components['schemas']['EventPage'];
+export type RegisteredWebhookEndpoint = components['schemas']['RegisteredWebhookEndpoint'];
+export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
+export type RegisterWebhookEndpoint = components['schemas']['RegisterWebhookEndpoint'];
+export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
+export type ChangeWebhookEndpoint = components['schemas']['ChangeWebhookEndpoint'];
+export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoint'];
+export type WebhookRecovery = components['schemas']['WebhookRecovery'];
+export type RecoverWebhookEndpoint = components['schemas']['RecoverWebhookEndpoint'];
+export type WebhookDeliveryPage = components['schemas']['WebhookDeliveryPage'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type ParameterIdempotencyKey = components['parameters']['Idempotency-Key'];
+export type ParameterSvcVersion = components['parameters']['Svc-Version'];
+export type $defs = Record<string, never>;
+export interface operations {
+  listTransfers: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+        source_account?: string;
+        idempotency_key?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "scope": "internal",
+           *           "status": "completed",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "destination": {
+           *             "type": "account",
+           *             "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Lunch",
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "approval": null,
+           *           "rejection": null
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['TransferPage'];
+        };
+      };
+    };
+  };
+  createTransfer: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "destination": {
+         *         "type": "account",
+         *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+         *       },
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       },
+         *       "description": "Lunch"
+         *     }
+         */
+        'application/json': components['schemas']['CreateTransfer'];
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Accepted: it is not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "pending_approval",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  getTransfer: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  approveTransfer: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 1,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  rejectTransfer: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "reason": "The invoice was paid already"
+         *     }
+         */
+        'application/json': components['schemas']['Reject'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "rejected",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": {
+           *         "code": "rejected",
+           *         "reason": "The invoice was paid already"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  cancelTransfer: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "rejected",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": {
+           *         "code": "canceled",
+           *         "reason": null
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  listPayouts: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        status?:
+          | 'pending_approval'
+          | 'approved'
+          | 'in_progress'
+          | 'completed'
+          | 'returned'
+          | 'rejected'
+          | 'canceled'
+          | 'failed';
+        source_account?: string;
+        idempotency_key?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "scope": "external",
+           *           "status": "approved",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "destination": {
+           *             "type": "bank_account",
+           *             "country": "CO",
+           *             "bank_code": "0007",
+           *             "account_type": "savings",
+           *             "account_number": "****6789",
+           *             "holder_name": "Ana María Pérez"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Invoice 2041",
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "approval": null,
+           *           "rejection": null,
+           *           "failure": null,
+           *           "rail_reference": null,
+           *           "status_transitions": [
+           *             {
+           *               "status": "approved",
+           *               "at": "2026-11-21T14:05:01.123Z"
+           *             }
+           *           ]
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['PayoutPage'];
+        };
+      };
+    };
+  };
+  createPayout: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "destination": {
+         *         "type": "bank_account",
+         *         "country": "CO",
+         *         "bank_code": "0007",
+         *         "account_type": "savings",
+         *         "account_number": "12345676789",
+         *         "holder_name": "Ana María Pérez",
+         *         "holder_document": "1020304050"
+         *       },
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       },
+         *       "description": "Invoice 2041"
+         *     }
+         */
+        'application/json': components['schemas']['CreatePayout'];
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "approved",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "approved",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+      /** @description Accepted: it is not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "pending_approval",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "pending_approval",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  getPayout: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": "R-20261121-000417",
+           *       "status_transitions": [
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         },
+           *         {
+           *           "status": "in_progress",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         },
+           *         {
+           *           "status": "completed",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  approvePayout: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "approved",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 1,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "pending_approval",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         },
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  rejectPayout: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "reason": "The invoice was paid already"
+         *     }
+         */
+        'application/json': components['schemas']['RejectPayout'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "rejected",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "rejection": {
+           *         "code": "rejected",
+           *         "reason": "The invoice was paid already"
+           *       },
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "pending_approval",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         },
+           *         {
+           *           "status": "rejected",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  cancelPayout: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "canceled",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": null,
+           *       "status_transitions": [
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         },
+           *         {
+           *           "status": "canceled",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  getApprovalPolicy: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+        asset: 'COPM' | 'DUSD';
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "threshold": "1000000",
+           *       "approvals": 1,
+           *       "expires_in_s": 86400,
+           *       "pending": null
+           *     }
+           */
+          'application/json': components['schemas']['ApprovalPolicy'];
+        };
+      };
+    };
+  };
+  setApprovalPolicy: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+        asset: 'COPM' | 'DUSD';
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "threshold": "1000000",
+         *       "approvals": 1,
+         *       "expires_in_s": 86400
+         *     }
+         */
+        'application/json': components['schemas']['SetApprovalPolicy'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "threshold": "1000000",
+           *       "approvals": 1,
+           *       "expires_in_s": 86400,
+           *       "pending": null
+           *     }
+           */
+          'application/json': components['schemas']['ApprovalPolicy'];
+        };
+      };
+    };
+  };
+  deleteApprovalPolicy: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+        asset: 'COPM' | 'DUSD';
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listBonuses: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        source_account?: string;
+        idempotency_key?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "completed",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "recipient": {
+           *             "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "total_debited": {
+           *             "raw": "150150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Bonus for November",
+           *           "reference": "NOV-0001",
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['BonusPage'];
+        };
+      };
+    };
+  };
+  createBonus: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "recipient": {
+         *         "alias": "$ana"
+         *       },
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       },
+         *       "description": "Bonus for November",
+         *       "reference": "NOV-0001"
+         *     }
+         */
+        'application/json': components['schemas']['CreateBonus'];
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "recipient": {
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debited": {
+           *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Bonus for November",
+           *       "reference": "NOV-0001",
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Bonus'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "recipient": {
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debited": {
+           *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Bonus for November",
+           *       "reference": "NOV-0001",
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Bonus'];
+        };
+      };
+    };
+  };
+  getBonus: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "recipient": {
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debited": {
+           *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Bonus for November",
+           *       "reference": "NOV-0001",
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Bonus'];
+        };
+      };
+    };
+  };
+  listBonusBatches: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        status?: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+        source_account?: string;
+        idempotency_key?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "ready",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "description": "November",
+           *           "rows": 2,
+           *           "rows_rejected": 0,
+           *           "total": {
+           *             "raw": "300000",
+           *             "asset": "COPM"
+           *           },
+           *           "fees": {
+           *             "raw": "300",
+           *             "asset": "COPM"
+           *           },
+           *           "total_debit": {
+           *             "raw": "300300",
+           *             "asset": "COPM"
+           *           },
+           *           "duplicates": {
+           *             "count": 0,
+           *             "rows": [],
+           *             "same_file_batch_id": null
+           *           },
+           *           "files": {
+           *             "errors_url": null,
+           *             "result_url": null
+           *           },
+           *           "rejection": null,
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "executed_at": null,
+           *           "finished_at": null,
+           *           "funding": {
+           *             "available": "49850000",
+           *             "sufficient": true,
+           *             "shortfall": "0"
+           *           },
+           *           "can_send": true,
+           *           "progress": null
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatchPage'];
+        };
+      };
+    };
+  };
+  uploadBonusBatch: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "description": "November",
+         *       "file": "the bytes of the file"
+         *     }
+         */
+        'multipart/form-data': {
+          /** Format: uuid */
+          source_account: string;
+          description?: string | null;
+          /**
+           * Format: binary
+           * @description The file, of at most 10485760 bytes. Its part may have any name; there is exactly one.
+           */
+          file: Blob;
+        };
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": {
+           *         "available": "49850000",
+           *         "sufficient": true,
+           *         "shortfall": "0"
+           *       },
+           *       "can_send": true,
+           *       "progress": null
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatch'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "validating",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 0,
+           *       "rows_rejected": 0,
+           *       "total": null,
+           *       "fees": null,
+           *       "total_debit": null,
+           *       "duplicates": null,
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": null,
+           *       "can_send": null,
+           *       "progress": null
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatch'];
+        };
+      };
+    };
+  };
+  getBonusBatch: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": {
+           *         "available": "49850000",
+           *         "sufficient": true,
+           *         "shortfall": "0"
+           *       },
+           *       "can_send": true,
+           *       "progress": null
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatch'];
+        };
+      };
+    };
+  };
+  listBonusBatchRows: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        status?: 'pending' | 'paid' | 'failed';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "row": 2,
+           *           "status": "paid",
+           *           "recipient": "$ana",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Bonus for November",
+           *           "reference": "NOV-0001",
+           *           "bonus_id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "failure": null,
+           *           "paid_at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatchRowPage'];
+        };
+      };
+    };
+  };
+  executeBonusBatch: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Accepted: it is not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "executing",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": "2026-11-21T14:06:12.480Z",
+           *       "finished_at": null,
+           *       "funding": null,
+           *       "can_send": null,
+           *       "progress": {
+           *         "paid": 0,
+           *         "failed": 0,
+           *         "pending": 2
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatch'];
+        };
+      };
+    };
+  };
+  cancelBonusBatch: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "rejected",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": {
+           *         "code": "withdrawn"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": "2026-11-21T14:06:12.480Z",
+           *       "funding": null,
+           *       "can_send": null,
+           *       "progress": null
+           *     }
+           */
+          'application/json': components['schemas']['BonusBatch'];
+        };
+      };
+    };
+  };
+  downloadBonusBatchTemplate: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example recipient,amount,asset,description,reference
+           *     $example-delete-this-row,150000,COPM,Bonus for November,NOV-0001
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  downloadBonusBatchErrors: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example row,column,code,message,value
+           *     3,recipient,not_found,nobody who can be paid has this alias,$anna
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  downloadBonusBatchResult: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at
+           *     2,NOV-0001,$ana,150000,COPM,paid,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44,150,,,2026-11-21T14:06:12.480Z
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  listAccounts: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        type?: 'person' | 'business';
+        status?: 'active' | 'frozen' | 'closed';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "type": "business",
+           *           "status": "active",
+           *           "name": "Panadería La Espiga SAS",
+           *           "display_name": "Panadería La Espiga",
+           *           "alias": "$laespiga",
+           *           "phone": "+576013456789",
+           *           "can_send": true,
+           *           "verified_at": "2026-11-02T09:30:00.000Z",
+           *           "created_at": "2026-11-01T16:20:45.310Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['AccountPage'];
+        };
+      };
+    };
+  };
+  getAccount: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "type": "business",
+           *       "status": "active",
+           *       "name": "Panadería La Espiga SAS",
+           *       "display_name": "Panadería La Espiga",
+           *       "alias": "$laespiga",
+           *       "phone": "+576013456789",
+           *       "can_send": true,
+           *       "verified_at": "2026-11-02T09:30:00.000Z",
+           *       "created_at": "2026-11-01T16:20:45.310Z"
+           *     }
+           */
+          'application/json': components['schemas']['Account'];
+        };
+      };
+    };
+  };
+  getLimits: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "limits": [
+           *         {
+           *           "asset": "COPM",
+           *           "minimum": "100000",
+           *           "maximum": "1200000000",
+           *           "month": {
+           *             "used": "150000",
+           *             "limit": "5000000000",
+           *             "resets_at": "2026-12-01T05:00:00.000Z"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Limits'];
+        };
+      };
+    };
+  };
+  getBalances: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "balances": [
+           *         {
+           *           "asset": "COPM",
+           *           "available": "49850000",
+           *           "held": "150000",
+           *           "total": "50000000"
+           *         },
+           *         {
+           *           "asset": "DUSD",
+           *           "available": "0",
+           *           "held": "0",
+           *           "total": "0"
+           *         }
+           *       ],
+           *       "as_of": "2026-11-21T14:06:12.480Z"
+           *     }
+           */
+          'application/json': components['schemas']['Balances'];
+        };
+      };
+    };
+  };
+  listMovements: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset?: components['schemas']['Asset'];
+        kind?:
+          | 'transfer_in'
+          | 'transfer_out'
+          | 'bonus_in'
+          | 'bonus_out'
+          | 'payin_in'
+          | 'payout_out'
+          | 'fee_out'
+          | 'adjustment_in'
+          | 'adjustment_out';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a50-7f19-a3c8-6e0b2d94f755",
+           *           "kind": "transfer_out",
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "counterparty": {
+           *             "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *             "tenant": "0198f29f-e0d1-7c3a-b5f4-2d8e6a917c33",
+           *             "alias": "$ana",
+           *             "display_name": "Ana M. P.",
+           *             "type": "person"
+           *           },
+           *           "description": "Lunch",
+           *           "related": {
+           *             "type": "transfer",
+           *             "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *           },
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['MovementPage'];
+        };
+      };
+    };
+  };
+  lookUpAccount: {
+    parameters: {
+      query?: {
+        /** @description Begins with $, URL-encoded. */
+        alias?: string;
+        /** @description Any format; Colombian when it names no country. */
+        phone?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "alias": "$ana",
+           *       "display_name": "Ana M. P.",
+           *       "type": "person"
+           *     }
+           */
+          'application/json': components['schemas']['AccountLookup'];
+        };
+      };
+    };
+  };
+  setAlias: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "alias": "$laespiga"
+         *     }
+         */
+        'application/json': components['schemas']['SetAlias'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "alias": "$laespiga"
+           *     }
+           */
+          'application/json': components['schemas']['Alias'];
+        };
+      };
+    };
+  };
+  deleteAlias: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  declareVerification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "business",
+         *       "legal_name": "Panadería La Espiga SAS",
+         *       "document_type": "NIT",
+         *       "document_number": "901234567",
+         *       "country": "CO"
+         *     }
+         */
+        'application/json': components['schemas']['DeclareVerification'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "status": "verified",
+           *       "can_send": true,
+           *       "verified_at": "2026-11-02T09:30:00.000Z",
+           *       "document_last4": "4567"
+           *     }
+           */
+          'application/json': components['schemas']['Verification'];
+        };
+      };
+    };
+  };
+  listEvents: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        'created_at[gte]'?: string;
+        'created_at[lte]'?: string;
+        type?:
+          | 'transfer.completed'
+          | 'transfer.rejected'
+          | 'transfer.expired'
+          | 'payout.approved'
+          | 'payout.completed'
+          | 'payout.rejected'
+          | 'payout.failed'
+          | 'payout.returned'
+          | 'payout.canceled'
+          | 'bonus_batch.ready'
+          | 'bonus_batch.rejected'
+          | 'bonus_batch.completed'
+          | 'bonus_batch.partially_failed'
+          | 'account.verified';
+        order?: 'asc' | 'desc';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10",
+           *           "type": "transfer.completed",
+           *           "api_version": "2026-11-01",
+           *           "created_at": "2026-11-21T14:06:12.480Z",
+           *           "sequence": 4711,
+           *           "data": {
+           *             "object": {
+           *               "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *               "scope": "internal",
+           *               "status": "completed",
+           *               "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *               "destination": {
+           *                 "type": "account",
+           *                 "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *               },
+           *               "amount": {
+           *                 "raw": "150000",
+           *                 "asset": "COPM"
+           *               },
+           *               "fee": {
+           *                 "raw": "150",
+           *                 "asset": "COPM"
+           *               },
+           *               "description": "Lunch",
+           *               "created_at": "2026-11-21T14:05:01.123Z",
+           *               "approval": null,
+           *               "rejection": null
+           *             }
+           *           }
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs",
+           *       "first_sequence": 1
+           *     }
+           */
+          'application/json': components['schemas']['EventPage'] & {
+            /** @description The oldest event that the log still has. */
+            first_sequence: number | null;
+          };
+        };
+      };
+    };
+  };
+  getEvent: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10",
+           *       "type": "transfer.completed",
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:06:12.480Z",
+           *       "sequence": 4711,
+           *       "data": {
+           *         "object": {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "scope": "internal",
+           *           "status": "completed",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "destination": {
+           *             "type": "account",
+           *             "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Lunch",
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "approval": null,
+           *           "rejection": null
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Event'];
+        };
+      };
+    };
+  };
+  listWebhookEndpoints: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "url": "https://shop.example.com/hooks",
+           *           "events": [
+           *             "transfer.completed",
+           *             "payout.completed"
+           *           ],
+           *           "status": "enabled",
+           *           "disabled_reason": null,
+           *           "api_version": "2026-11-01",
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "last_success_at": "2026-11-21T14:06:12.480Z",
+           *           "lost_events": null
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpointPage'];
+        };
+      };
+    };
+  };
+  createWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "url": "https://shop.example.com/hooks",
+         *       "events": [
+         *         "transfer.completed",
+         *         "payout.completed"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['RegisterWebhookEndpoint'];
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "url": "https://shop.example.com/hooks",
+           *       "events": [
+           *         "transfer.completed",
+           *         "payout.completed"
+           *       ],
+           *       "status": "enabled",
+           *       "disabled_reason": null,
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "last_success_at": "2026-11-21T14:06:12.480Z",
+           *       "lost_events": null
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWebhookEndpoint'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "url": "https://shop.example.com/hooks",
+           *       "events": [
+           *         "transfer.completed",
+           *         "payout.completed"
+           *       ],
+           *       "status": "enabled",
+           *       "disabled_reason": null,
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "last_success_at": null,
+           *       "lost_events": null,
+           *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWebhookEndpoint'];
+        };
+      };
+    };
+  };
+  getWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "url": "https://shop.example.com/hooks",
+           *       "events": [
+           *         "transfer.completed",
+           *         "payout.completed"
+           *       ],
+           *       "status": "enabled",
+           *       "disabled_reason": null,
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "last_success_at": "2026-11-21T14:06:12.480Z",
+           *       "lost_events": null
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+    };
+  };
+  deleteWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  updateWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "status": "enabled"
+         *     }
+         */
+        'application/json': components['schemas']['ChangeWebhookEndpoint'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "url": "https://shop.example.com/hooks",
+           *       "events": [
+           *         "transfer.completed",
+           *         "payout.completed"
+           *       ],
+           *       "status": "enabled",
+           *       "disabled_reason": null,
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "last_success_at": "2026-11-21T14:06:12.480Z",
+           *       "lost_events": null
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+    };
+  };
+  rotateWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "url": "https://shop.example.com/hooks",
+           *       "events": [
+           *         "transfer.completed",
+           *         "payout.completed"
+           *       ],
+           *       "status": "enabled",
+           *       "disabled_reason": null,
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "last_success_at": "2026-11-21T14:06:12.480Z",
+           *       "lost_events": null,
+           *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+           *     }
+           */
+          'application/json': components['schemas']['RotatedWebhookEndpoint'];
+        };
+      };
+    };
+  };
+  testWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Accepted: it is not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "type": "webhook.test",
+           *       "id": "0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10",
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookTest'];
+        };
+      };
+    };
+  };
+  recoverWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "since": "2026-11-20T00:00:00Z"
+         *     }
+         */
+        'application/json': components['schemas']['RecoverWebhookEndpoint'];
+      };
+    };
+    responses: {
+      /** @description Accepted: it is not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "since": "2026-11-20T00:00:00.000Z",
+           *       "from_sequence": 4630,
+           *       "to_sequence": 4711
+           *     }
+           */
+          'application/json': components['schemas']['WebhookRecovery'];
+        };
+      };
+    };
+  };
+  redeliverEvent: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10",
+           *       "type": "transfer.completed",
+           *       "api_version": "2026-11-01",
+           *       "created_at": "2026-11-21T14:06:12.480Z",
+           *       "sequence": 4711,
+           *       "data": {
+           *         "object": {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "scope": "internal",
+           *           "status": "completed",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "destination": {
+           *             "type": "account",
+           *             "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Lunch",
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "approval": null,
+           *           "rejection": null
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Event'];
+        };
+      };
+    };
+  };
+  listWebhookDeliveries: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "event_id": "0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10",
+           *           "event_type": "transfer.completed",
+           *           "cause": "event",
+           *           "status": "delivered",
+           *           "attempts": [
+           *             {
+           *               "at": "2026-11-21T14:06:12.480Z",
+           *               "status": 204,
+           *               "failure": null,
+           *               "message": null,
+           *               "duration_ms": 38,
+           *               "response": null
+           *             }
+           *           ],
+           *           "next_attempt_at": null,
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDeliveryPage'];
+        };
+      };
+    };
+  };
+}

@@ -1,0 +1,18 @@
+import { AMOUNT_FIELDS } from './generated/constants.js';
+
+/** JSON where amounts are bigint on this side and decimal text on the wire. */
+
+/** `requested` stands in the details of errors alone. */
+const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+
+/** Throws SyntaxError for what is no JSON. */
+export function readJson(text: string): unknown {
+  return JSON.parse(text, (key, value: unknown) =>
+    typeof value === 'string' && FIELDS.has(key) && INTEGER.test(value) ? BigInt(value) : value,
+  );
+}
+
+export function writeJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner));
+}

@@ -1,0 +1,29 @@
+/** What every collection answers. */
+export interface Page {
+  readonly items: readonly unknown[];
+  readonly next_cursor: string | null;
+}
+
+/** A collection: `for await (const item of list)` reads it to its end, page after page. */
+export class List<P extends Page> implements AsyncIterable<P['items'][number]> {
+  constructor(private readonly read: (cursor: string | undefined) => Promise<P>) {}
+
+  /** One page: the first, or the one that the `next_cursor` of another names. */
+  page(cursor?: string): Promise<P> {
+    return this.read(cursor);
+  }
+
+  /** Every page. A page without items is the end too: of a log that is followed upward the cursor is never null. */
+  async *pages(): AsyncGenerator<P, void, undefined> {
+    for (let cursor: string | undefined; ;) {
+      const page = await this.read(cursor);
+      if (page.items.length > 0) yield page;
+      if (page.next_cursor === null || page.items.length === 0) return;
+      cursor = page.next_cursor;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<P['items'][number], void, undefined> {
+    for await (const { items } of this.pages()) yield* items as readonly P['items'][number][];
+  }
+}

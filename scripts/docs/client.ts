@@ -1,0 +1,174 @@
+import openapiTS, { astToString } from 'openapi-typescript';
+import { format, resolveConfig } from 'prettier';
+import ts from 'typescript';
+import { TAGS } from '../../src/http/openapi-tags.js';
+import { serviceDocument } from './openapi.js';
+
+/** What of the client is made from the OpenAPI document: its types, and a method for each operation. */
+
+export const CLIENT_FOLDER = 'packages/client/src/generated';
+
+const HEAD = '// Made from the OpenAPI document by `npm run docs:client`. Do not edit.\n\n';
+
+/** What no type of the client is made of. */
+const DROPPED = /^(?:[45]\d\d|2XX|headers|examples|webhooks|\w+Error)$/;
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>>;
+}
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+interface Webhook {
+  readonly 'x-subscribable': boolean;
+}
+interface Document {
+  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The files by their names, formatted. */
+export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
+  const document = (await serviceDocument()) as Document;
+  return {
+    'schema.ts': await formatted(await typesOf(document)),
+    'constants.ts': await formatted(constantsOf(document)),
+    'operations.ts': await formatted(operationsOf(document)),
+  };
+}
+
+async function formatted(text: string): Promise<string> {
+  const config = await resolveConfig(`${CLIENT_FOLDER}/x.ts`);
+  return format(HEAD + text, { ...config, parser: 'typescript' });
+}
+
+/** Amounts become bigint, files Blob. Errors are not among the types of an operation: what it throws is one union. */
+async function typesOf(document: Document): Promise<string> {
+  const known = JSON.parse(
+    JSON.stringify(document, (key, value: unknown) => (DROPPED.test(key) ? undefined : value)),
+  ) as never;
+  const nodes = await openapiTS(known, {
+    rootTypes: true,
+    rootTypesNoSchemaPrefix: true,
+    transform: ({ type, format: kind }) => {
+      if (kind === 'int64' && type === 'string') return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+      return kind === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined;
+    },
+  });
+  return astToString(nodes);
+}
+
+function operationsOf(document: Document): string {
+  const methods = Object.entries(document.paths).flatMap(([path, own]) =>
+    Object.entries(own).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const order = TAGS.map(({ name }): string => name);
+  methods.sort((a, b) => order.indexOf(a.operation.tags[0] ?? '') - order.indexOf(b.operation.tags[0] ?? ''));
+  return `import { type CallOptions, Calls } from '../calls.js';
+import type { List } from '../list.js';
+import { segment } from '../segment.js';
+import type { BodyOf, FormOf, ParamOf, QueryOf, ResultOf } from '../shapes.js';
+
+/** Every operation of the API, by its name. */
+export class Operations extends Calls {
+${methods.map(methodText).join('\n\n')}
+}
+`;
+}
+
+function constantsOf(document: Document): string {
+  return `/** Every code of the API. */
+export const ERROR_CODES = ${JSON.stringify(errorCodes(document))} as const;
+
+/** The fields that are figures of money, wherever they stand. */
+export const AMOUNT_FIELDS = ${JSON.stringify(amountFields(document))} as const;
+
+/** Every type of event, and those that a webhook endpoint can have. */
+export const EVENT_TYPES = ${JSON.stringify(eventTypes(document, () => true))} as const;
+export const SUBSCRIBABLE_EVENTS = ${JSON.stringify(eventTypes(document, (one) => one['x-subscribable']))} as const;
+`;
+}
+
+function methodText({ method, path, operation }: { method: string; path: string; operation: Operation }): string {
+  const { operationId: id, summary, description, parameters, requestBody, responses } = operation;
+  const params = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+  const hasQuery = parameters.some((one) => one.in === 'query');
+  const [bodyType] = Object.keys(requestBody?.content ?? {});
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  const isFile = success?.content !== undefined && !('application/json' in success.content);
+  const isList = id.startsWith('list');
+  const takes = [
+    ...params.map((name) => `${camel(name)}: ParamOf<'${id}', '${name}'>`),
+    ...(bodyType === 'application/json' ? [`body: BodyOf<'${id}'>`] : []),
+    ...(bodyType === 'multipart/form-data' ? [`form: FormOf<'${id}'>`] : []),
+    ...(hasQuery ? [`query: QueryOf<'${id}'> = {}`] : []),
+    'options?: CallOptions',
+  ];
+  const call = [
+    `operation: '${id}'`,
+    `method: '${method}'`,
+    `path: ${params.length === 0 ? `'${path}'` : `\`${path.replace(/\{(\w+)\}/g, (_, name: string) => `\${segment(${camel(name)})}`)}\``}`,
+    `repeats: '${repeatsOf(method, parameters)}'`,
+    ...(bodyType === 'application/json' ? ['body'] : []),
+    ...(bodyType === 'multipart/form-data' ? ['form'] : []),
+    ...(hasQuery ? ['query'] : []),
+  ].join(', ');
+  const result = isFile ? 'Promise<Blob>' : isList ? `List<ResultOf<'${id}'>>` : `Promise<ResultOf<'${id}'>>`;
+  const made = isFile
+    ? `this.download({ ${call} }, options)`
+    : isList
+      ? `this.list({ ${call} }, options)`
+      : `this.send({ ${call} }, options) as ${result}`;
+  const lines = [`${summary}.`, ...description.split('\n')].filter((line) => line !== '').map((line) => ` * ${line}`);
+  return `/**\n${lines.join('\n')}\n */\n${id}(${takes.join(', ')}): ${result} {\n  return ${made};\n}`;
+}
+
+/** What a second request does. (packages/client/src/attempt.ts) */
+function repeatsOf(method: string, parameters: Operation['parameters']): string {
+  if (method === 'GET') return 'freely';
+  if (parameters.some(({ $ref = '' }) => $ref.endsWith('/Idempotency-Key'))) return 'by_key';
+  return method === 'POST' ? 'never' : 'by_itself';
+}
+
+function camel(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function errorCodes({ components }: Document): readonly string[] {
+  const codes = components.schemas.Error?.properties?.error?.properties?.code?.enum;
+  if (codes === undefined) throw new Error('the document lists no error codes');
+  return codes;
+}
+
+/** A test is no event. */
+function eventTypes({ webhooks }: Document, isWanted: (one: Webhook) => boolean): readonly string[] {
+  const types = Object.entries(webhooks).filter(([type, { post }]) => type !== 'webhook.test' && isWanted(post));
+  return types.map(([type]) => type);
+}
+
+/** Throws where a name is a figure of money in one place and another text elsewhere: the client reads them by their names. */
+function amountFields({ components }: Document): readonly string[] {
+  const amounts = new Set<string>();
+  const others = new Set<string>();
+  const look = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    if ('properties' in schema)
+      for (const [name, { type, format: kind }] of Object.entries(schema.properties as Record<string, Schema>))
+        if (type === 'string') (kind === 'int64' ? amounts : others).add(name);
+    Object.values(schema).forEach(look);
+  };
+  look(components.schemas);
+  for (const name of amounts) if (others.has(name)) throw new Error(`${name} is an amount, and elsewhere it is not`);
+  return [...amounts].sort();
+}

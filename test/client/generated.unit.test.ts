@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { CLIENT_FOLDER, clientFiles } from '../../scripts/docs/client.js';
+import { serviceDocument } from '../../scripts/docs/openapi.js';
+import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
+import { MoneyClient } from '../../packages/client/src/index.js';
+import { list, object, text } from '../support/bank.js';
+
+const MEND = 'npm run docs:client writes it anew';
+
+describe('what is made from the OpenAPI document', function () {
+  this.timeout(60_000);
+
+  it('is checked in as it would be made now: the types and methods of the client', async () => {
+    for (const [name, made] of Object.entries(await clientFiles()))
+      assert.ok(readFileSync(`${CLIENT_FOLDER}/${name}`, 'utf8') === made, `${name} is out of date: ${MEND}`);
+  });
+
+  it('is checked in as it would be made now: the Postman collection', async () => {
+    assert.ok(readFileSync(POSTMAN_FILE, 'utf8') === (await postmanCollection()), MEND);
+  });
+
+  it('has every operation: a method of the client, and a request of the collection', async () => {
+    const { paths } = object(await serviceDocument());
+    const operations = Object.values(object(paths)).flatMap((own) => Object.values(object(own)).map(object));
+    const client = new MoneyClient({ baseUrl: 'http://localhost', token: '' });
+    for (const { operationId } of operations) assert.ok(text(operationId) in client, text(operationId));
+    const collection = object(JSON.parse(readFileSync(POSTMAN_FILE, 'utf8')));
+    const requests = list(collection.item).flatMap(({ item }) => list(item));
+    assert.deepEqual(requests.map(({ name }) => name).sort(), operations.map(({ summary }) => summary).sort());
+  });
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { MoneyClient } from '../../packages/client/src/index.js';
+import { EVENT_TYPES } from '../../src/db/entities/events.js';
+import { newSecret } from '../../src/webhooks/signing.js';
+import { type Json, list, object } from '../support/bank.js';
+import { freePorts, ROOT, tieToThisProcess } from '../support/service-process.js';
+import { until } from '../support/temporal.js';
+import { assertLedgerSound } from '../support/world.js';
+import { LiveService } from './live.js';
+
+interface Ran {
+  readonly code: number | null;
+  readonly said: string;
+  readonly wrong: string;
+}
+
+describe('the programs around the client', function () {
+  this.timeout(240_000);
+  let live: LiveService;
+  const running: ChildProcess[] = [];
+
+  before(async () => {
+    live = await LiveService.start();
+  });
+  afterEach(async () => {
+    for (const child of running.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+  });
+  after(async () => {
+    await assertLedgerSound(live.db.database);
+    await live.stop();
+  });
+
+  function start(file: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+    const options = {
+      cwd: live.folder,
+      env: { ...live.environment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'] as const,
+    };
+    const child = spawn(process.execPath, [file, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    tieToThisProcess(child);
+    running.push(child);
+    return child;
+  }
+
+  async function ran(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+    const child = start(file, args, env);
+    let [said, wrong] = ['', ''];
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    child.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, said, wrong };
+  }
+
+  const program = (name: string): string => join(live.folder, `node_modules/money-movement-client/dist/bin/${name}.js`);
+  const trigger = (...args: string[]): Promise<Ran> => ran(program('money-trigger'), ['--world', 'demo.json', ...args]);
+
+  /** The example as a user has it: its one file, beside the client. */
+  function example(name: string): string {
+    const file = join(live.folder, `${name}.mjs`);
+    copyFileSync(join(ROOT, `dist/examples/${name}/main.js`), file);
+    return file;
+  }
+
+  describe('money-trigger', () => {
+    // One that lasts a minute is left out: nobody approves, and nothing else happens.
+    for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
+      it(`makes ${type} really happen, and prints the event`, async () => {
+        const { code, said, wrong } = await trigger(type);
+        assert.equal(code, 0, wrong);
+        assert.match(said, new RegExp(`^${type.replace('.', '\\.')}  #\\d+  [0-9a-f-]{36}  of [0-9a-f-]{36}\n$`));
+      });
+
+    it('and the log has each event as the OpenAPI document describes its type', async () => {
+      const headers = { authorization: `Bearer ${live.token()}` };
+      const read = async (path: string): Promise<Json> =>
+        object(await (await fetch(live.baseUrl + path, { headers })).json());
+      const ajv = new Ajv2020({ strict: false });
+      addFormats.default(ajv);
+      ajv.addSchema(await read('/openapi.json'), 'document');
+      const validate = ajv.compile({ $ref: 'document#/components/schemas/Event' });
+      const events = list((await read('/v1/events?order=asc&limit=100')).items);
+      assert.ok(events.length > 0);
+      for (const event of events)
+        assert.ok(validate(event), `${String(event.type)} ${ajv.errorsText(validate.errors)}`);
+    });
+
+    it('says when the demo world has no account left to verify', async () => {
+      const { code, wrong } = await trigger('account.verified');
+      assert.equal(code, 2);
+      assert.match(wrong, /npm start -- --fresh/);
+    });
+
+    it('says which events there are, and where the demo world comes from', async () => {
+      for (const args of [[], ['transfer.lost'], ['transfer.completed', 'payout.failed']]) {
+        const { code, wrong } = await trigger(...args);
+        assert.equal(code, 2);
+        assert.match(wrong, /account\.verified/);
+      }
+      const { code, wrong } = await ran(program('money-trigger'), ['transfer.completed', '--world', 'nowhere.json']);
+      assert.equal(code, 2);
+      assert.match(wrong, /npm start/);
+    });
+  });
+
+  describe('money-listen', () => {
+    it('delivers what happens to a receiver, signed with the secret that it prints, and shows each answer', async () => {
+      const [port] = await freePorts(1);
+      const to = `http://127.0.0.1:${port}/hooks`;
+      const listening = start(program('money-listen'), ['--url', live.baseUrl, '--forward-to', to, '--json']);
+      let [said, wrong] = ['', ''];
+      listening.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+      listening.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
+      const secret = await until('it prints its secret', () => /whsec_\S+/.exec(wrong)?.[0]);
+      await sleep(1_000);
+      await trigger('transfer.completed');
+      const first = await until('a line for the event', () => said.split('\n')[0] || null);
+      assert.equal((JSON.parse(first) as { status: unknown }).status, null, 'nobody listens there yet');
+      start(example('ledger-by-log'), ['books.json'], { WEBHOOK_SECRET: secret, PORT: `${port}` });
+      await sleep(2_000);
+      await trigger('transfer.completed');
+      const second = await until('a line for the next', () => said.split('\n')[1] || null);
+      assert.equal((JSON.parse(second) as { status: unknown }).status, 204);
+      listening.kill('SIGINT');
+      assert.deepEqual(await once(listening, 'close'), [0, null]);
+    });
+
+    it('says what is wrong with its arguments and with the token', async () => {
+      const to = ['--forward-to', 'http://127.0.0.1:1/'];
+      const url = ['--url', live.baseUrl];
+      for (const [args, message, expected] of [
+        [[...to], /--url/, 2],
+        [[...url], /--forward-to/, 2],
+        [[...url, ...to, '--secret', 'hunter2'], /--secret must be/, 2],
+        [[...url, ...to, '--events', 'transfer.lost'], /there is no event transfer\.lost/, 2],
+        [[...url, ...to, '--token', 'svc_live_x_y'], /unauthorized/, 1],
+      ] as const) {
+        const { code, wrong } = await ran(program('money-listen'), args);
+        assert.equal(code, expected, wrong);
+        assert.match(wrong, message);
+        assert.doesNotMatch(wrong, /hunter2|\n\s+at /);
+      }
+    });
+  });
+
+  describe('the examples', () => {
+    it('shop-payouts pays each seller once, however often it is run', async () => {
+      const file = join(live.folder, 'orders.json');
+      const seller = (name: string, number: string) => ({
+        ...{ type: 'bank_account', country: 'CO', bank_code: '007', account_type: 'savings' },
+        ...{ account_number: number, holder_name: name, holder_document: '79456123' },
+      });
+      const orders = [
+        { seller: seller('Luz Rojas', '456789123400'), centavos: '150000' },
+        { seller: seller('Closed Account', '456789123401'), centavos: '150000' },
+        { seller: seller('Too Little', '456789123400'), centavos: '1' },
+      ];
+      writeFileSync(file, JSON.stringify({ source_account: live.account('treasury'), orders }));
+      const first = await ran(example('shop-payouts'), [file]);
+      assert.equal(first.code, 0, first.wrong);
+      assert.match(first.said, /Luz Rojas: completed\nClosed Account: failed\nToo Little: refused\n$/);
+      // A crash before the answer was stored: the key is there, the payout is not.
+      const shop = JSON.parse(readFileSync(file, 'utf8')) as { orders: Record<string, unknown>[] };
+      const [paid] = shop.orders;
+      const { payout } = paid!;
+      delete paid!.payout;
+      delete paid!.status;
+      writeFileSync(file, JSON.stringify(shop));
+      assert.equal((await ran(example('shop-payouts'), [file])).code, 0);
+      const again = JSON.parse(readFileSync(file, 'utf8')) as { orders: { payout?: string; status: string }[] };
+      assert.deepEqual([again.orders[0]?.payout, again.orders[0]?.status], [payout, 'completed']);
+    });
+
+    it('payroll-upload pays what the clerk has seen, and shows every mistake of a wrong file', async () => {
+      const file = join(live.folder, 'payroll.csv');
+      writeFileSync(file, 'recipient,amount,asset,reference\n$bruno,150000,COPM,A-1\n$ana,250000,COPM,A-2\n');
+      const paid = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      assert.equal(paid.code, 0, paid.wrong);
+      assert.match(paid.said, /2 people, 4000\.00 COPM, fees \d+\.\d\d COPM/);
+      assert.match(paid.said, /completed: 2 paid, 0 not/);
+      assert.match(readFileSync(join(live.folder, 'payroll.result.csv'), 'utf8'), /A-2,\$ana,250000,COPM,paid/);
+      writeFileSync(file, 'recipient,amount,asset\n$nobody-here,150000,COPM\n');
+      const refused = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      assert.equal(refused.code, 1, refused.said);
+      assert.match(refused.said, /2,recipient,not_found/);
+    });
+
+    it('ledger-by-log holds every completed transfer once, killed and started again in between', async () => {
+      const client = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
+      const file = 'ledger.json';
+      const read = (): { entries: { event: string; centavos: string }[] } =>
+        existsSync(join(live.folder, file))
+          ? (JSON.parse(readFileSync(join(live.folder, file), 'utf8')) as ReturnType<typeof read>)
+          : { entries: [] };
+      const secret = newSecret();
+      for (let round = 1; round <= 3; round += 1) {
+        const [port] = await freePorts(1);
+        const child = start(example('ledger-by-log'), [file], { WEBHOOK_SECRET: secret, PORT: `${port}` });
+        await trigger('transfer.completed');
+        let completed = 0;
+        for await (const { type } of client.listEvents({ order: 'asc' }))
+          if (type === 'transfer.completed' || type.startsWith('payout.completed') || type === 'payout.returned')
+            completed += 1;
+        await until('the books are in step', () => read().entries.length === completed);
+        assert.equal(new Set(read().entries.map(({ event }) => event)).size, completed);
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      }
+    });
+  });
+});

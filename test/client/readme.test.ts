@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
+import { assertLedgerSound } from '../support/world.js';
+import { LiveService } from './live.js';
+
+const README = 'packages/client/README.md';
+
+/** The TypeScript of the page, in order. */
+function program(): string {
+  const blocks = readFileSync(README, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm);
+  return Array.from(blocks, ([, block = '']) => block).join('\n');
+}
+
+describe(README, function () {
+  this.timeout(180_000);
+  let live: LiveService;
+
+  before(async () => {
+    live = await LiveService.start();
+  });
+  after(() => live.stop());
+
+  it('is a program that runs against the service and does what it says', async () => {
+    const file = live.module('readme.mjs', program());
+    const child = spawn(process.execPath, [file], { env: live.environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    let [said, wrong] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
+    const [code] = (await once(child, 'close')) as [number | null];
+    assert.equal(code, 0, `${said}\n${wrong}`);
+    for (const expected of [/^completed 150000n$/m, /^at least 100000$/m, /^true$/m, /^pays 300000, stored/m])
+      assert.match(said, expected);
+    assert.match(said, /NOV-1,\$bruno,150000,COPM,paid/);
+    await assertLedgerSound(live.db.database);
+  });
+
+  it('has a receiver that takes what is signed and refuses everything else', async () => {
+    const secret = newSecret();
+    const source = program();
+    const file = live.module(
+      'receiver.mjs',
+      `process.env.WEBHOOK_SECRET = '${secret}';\n${source.slice(source.indexOf('import { verifyWebhook'))}`,
+    );
+    const { receive } = (await import(file)) as { receive: (request: Request) => Promise<Response> };
+    const body = JSON.stringify({ id: randomUUID(), type: 'webhook.test' });
+    const timestampS = Math.floor(Date.now() / 1_000);
+    const headers = signatureHeaders({ id: 'x', body: Buffer.from(body), secret, previousSecret: null, timestampS });
+    const post = (text: string): Promise<Response> =>
+      receive(new Request('http://localhost/hooks', { method: 'POST', body: text, headers }));
+    assert.equal((await post(body)).status, 204);
+    assert.equal((await post(`${body} `)).status, 401);
+  });
+});
