@@ -13,7 +13,7 @@ describe('the service and a reference ledger in memory', () => {
     const seed = process.env.MODEL_SEED;
     await modelCampaign({
       db,
-      operations: 1_500,
+      operations: 1_000,
       longest: 300,
       lanes: 1,
       ...(seed === undefined ? {} : { seed: Number(seed) }),

@@ -59,9 +59,16 @@ async function keepSeeds(own: Made): Promise<void> {
   });
 }
 
+/** Beyond so many rows it takes longer to delete them than to make the table anew. */
+const FEW_ROWS = 1_000;
+
 async function empty(own: Made): Promise<void> {
   await asAdmin(own, async (query) => {
-    for (const table of await filledTables(own.name, query)) await query(`TRUNCATE TABLE ${own.name}.${table}`);
+    for (const table of await filledTables(own.name, query)) {
+      const name = `${own.name}.${table}`;
+      const isLarge = (await query(`SELECT 1 FROM ${name} LIMIT 1 OFFSET ${FEW_ROWS}`)).length > 0;
+      await query(`${isLarge ? 'TRUNCATE TABLE' : 'DELETE FROM'} ${name}`);
+    }
     for (const table of await tablesOf(`${own.name}_seeds`, query))
       await query(`INSERT INTO ${own.name}.${table} SELECT * FROM ${own.name}_seeds.${table}`);
   });
