@@ -29,7 +29,7 @@ const LOCK_WAIT_S = 1;
 /** No statement begins on one that is older, less a fifth at random, so that they are not all opened at one moment. */
 const MAX_AGE_MS = 300_000;
 /** What is under way on a server that is left may end by itself within this. */
-const RETIRED_MS = 5_000;
+const RETIRED_MS = 2_000;
 
 /** Set once for each connection. */
 const SESSION = [
@@ -71,8 +71,8 @@ export class Connections {
   }
 
   release(connection: PoolConnection): void {
-    if (this.isRetired) this.discard(connection);
-    else connection.release();
+    // Else its end waits behind what it ran.
+    if (!this.isRetired) connection.release();
   }
 
   discard(connection: PoolConnection): void {
@@ -81,15 +81,20 @@ export class Connections {
   }
 
   /** Ends every connection behind the statement that it runs, and those that do not end by themselves soon after. */
-  retire(): void {
-    void this.end();
-    setTimeout(() => this.oldAt.forEach((_, connection) => this.discard(connection)), RETIRED_MS).unref();
-  }
-
   async end(): Promise<void> {
     this.isRetired = true;
     const pools = new Set(Object.values(this.pools));
-    await Promise.all(Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))));
+    const ended = Promise.all(Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))));
+    // One that is destroyed meanwhile, or whose server hangs, would never say that it has ended.
+    const forced = new Promise<void>((resolve) => {
+      const force = (): void => {
+        for (const connection of this.oldAt.keys()) this.discard(connection);
+        resolve();
+      };
+      const timer = setTimeout(force, RETIRED_MS).unref();
+      void ended.then(() => clearTimeout(timer));
+    });
+    await Promise.race([ended, forced]);
   }
 
   private openPool({ limit, multipleStatements, session }: PoolMode): Pool {

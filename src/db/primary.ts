@@ -147,7 +147,7 @@ export class Primary {
     this.search.failure = reason;
     this.parts.observer.lost(nameOf(held.server), reason);
     held.watch.close();
-    held.connections.retire();
+    void held.connections.end();
     this.wake();
   }
 
