@@ -22,7 +22,7 @@ export interface StatementsCampaign {
   readonly speed: number;
 }
 
-const ASKED_AT_ONCE = 8;
+const ASKED_AT_ONCE = 16;
 const POLL_MS = 50;
 const ASSETS = ['COPM', 'DUSD'] as const;
 

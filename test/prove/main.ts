@@ -41,7 +41,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   },
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   statements: async (db) => [
-    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 16, speed: 1 }),
+    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
   ],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   ...HTTP_PROOFS,
