@@ -124,7 +124,7 @@ async function assertFile(bank: Bank, { id }: Json, [opening, closing]: readonly
   const path = `/v1/statements/${text(id)}`;
   while (answered(await known(() => bank.get(path)), 200).json.status !== 'ready') await pause(POLL_MS);
   const { bytes } = answered(await known(() => bank.get(`${path}/file`)), 200);
-  const [, first = [], ...rest] = parse(bytes, { bom: true }) as string[][];
+  const [, first = [], ...rest]: string[][] = parse(bytes, { bom: true });
   const last = rest.pop() ?? [];
   assert.deepEqual([first[4], last[4]], [opening, closing]);
   let balance = BigInt(text(opening));
