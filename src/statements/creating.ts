@@ -4,7 +4,7 @@ import type { Fingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, Reader } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { rangesWithin } from '../accounts/movements.js';
@@ -26,7 +26,7 @@ export interface CreatingParts {
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. Throws DatabaseUnavailable.
  * (docs/contract.md, Statements)
  */
-export function createStatement(
+export async function createStatement(
   { database, clock, timeoutMs }: CreatingParts,
   caller: Caller,
   id: Uuid,
@@ -35,32 +35,38 @@ export function createStatement(
 ): Promise<Answer<Statement>> {
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
+  const now = clock();
+  // Of a settled period they are the same whenever they are read, so no transaction waits for them. The key may have an answer
+  // already, whatever is refused now.
+  const found = await readFigures(database.reader, caller, wanted, now).catch((failure: unknown) => {
+    if (failure instanceof ApiError) return failure;
+    throw failure;
+  });
   return makeOnce(database, request, timeoutMs, async (transaction) => {
-    const now = clock();
-    const figures = await readFigures(transaction, caller, wanted, now);
+    if (found instanceof ApiError) throw found;
     // The tenant's row is the lock of what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
-    await assertStatementQuota(transaction, tenantId, figures.entryCount);
-    return newStatement(id, caller, wanted, figures, now);
+    await assertStatementQuota(transaction, tenantId, found.entryCount);
+    return newStatement(id, caller, wanted, found, now);
   });
 }
 
 type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
 
 async function readFigures(
-  transaction: Transaction,
+  reader: Reader,
   caller: Caller,
   { accountId, asset, from, to }: StatementRequest,
   now: Instant,
 ): Promise<Figures> {
   assertPeriod({ from, to });
   assertSettled('to', to, now);
-  const account = await readAccount(transaction, caller, accountId);
+  const account = await readAccount(reader, caller, accountId);
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
-  const entryCount = await countWithin(transaction, accountId, from, to);
+  const entryCount = await countWithin(reader, accountId, from, to);
   assertNotTooLong(entryCount);
-  const before = await totalsAt(transaction, [accountId], instant(from - 1));
-  const after = await totalsAt(transaction, [accountId], to);
+  const before = await totalsAt(reader, [accountId], instant(from - 1));
+  const after = await totalsAt(reader, [accountId], to);
   const openingRaw = before.get(accountId)?.[asset] ?? 0n;
   const closingRaw = after.get(accountId)?.[asset] ?? 0n;
   return { openingRaw, closingRaw, entryCount: Number(entryCount) };

@@ -414,7 +414,7 @@ export async function makeTarget(bank: Bank, wanted: Parameters<Bank['account']>
   const bonusId = text(bonus?.id);
   const statementId = await storedStatement(bank, account);
   const batches = { batchId, rejectedBatchId, readyBatchId };
-  const made = { bonusId, payoutId: text(payout.id), statementId, requestId: text(transfer.id) };
+  const made = { bonusId, payoutId: text(payout.id), statementId, requestId: pendingId };
   return { account, other, alias, ...made, ...batches, ...named, renew };
 }
 

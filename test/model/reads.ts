@@ -170,7 +170,7 @@ export class ModelReads {
     const walked = await this.walk(actor, path, pages);
     for (const [{ id, ...rest }, { entry, index: seq }] of pairs(walked, kept)) {
       this.sameId(`movement ${own.id} ${seq}`, id);
-      assert.deepEqual(rest, movementOf(entry));
+      assert.deepEqual(rest, { ...movementOf(entry), total_after: totalAfter(own.entries.slice(0, seq + 1)) });
     }
   }
 
@@ -312,6 +312,14 @@ export function assertSame(answer: TestAnswer, expected: Expected): void {
 
 function movementOf({ kind, raw, asset, counterparty, description, related, at }: RefEntry): Json {
   return { kind, amount: { raw: raw.toString(), asset }, counterparty, description, related, created_at: time(at) };
+}
+
+/** What the entries of the last one's asset add up to. */
+function totalAfter(entries: readonly RefEntry[]): Json {
+  const asset = entries.at(-1)?.asset;
+  const gained = ({ kind, raw }: RefEntry): bigint => (kind.endsWith('_in') ? raw : -raw);
+  const total = entries.reduce((sum, entry) => (entry.asset === asset ? sum + gained(entry) : sum), 0n);
+  return { raw: total.toString(), asset };
 }
 
 function eventOf({ type, object: resource, at }: RefEvent, sequence: number): Json {

@@ -113,7 +113,7 @@ describe('npm run ops -- reports', function () {
     assert.deepEqual([...new Set(lines.map(({ tenant }) => tenant))], [names[1]]);
     const { code, stdout } = await ops('reports', 'trial-balance', '--tenant', names[1], '--csv');
     assert.equal(code, 0);
-    const [header, ...rows] = parse(stdout) as string[][];
+    const [header, ...rows]: string[][] = parse(stdout);
     assert.deepEqual(header, ['tenant', 'tenant_id', 'asset', 'accounts', 'total']);
     assert.deepEqual(
       rows.map(([tenant, , asset, accounts, total]) => [tenant, asset, accounts, total]),

@@ -38,7 +38,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   failpoints: async (db) => [await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 })],
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   statements: async (db) => [
-    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 16, speed: 1 }),
+    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
   ],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
   failover: () =>

@@ -6,6 +6,6 @@ describe('statements while money moves', function () {
 
   it('agree with the balances read at their moments', async () => {
     const db = await testDatabase();
-    await statementsCampaign({ db, accounts: 20, statements: 40, clients: 4, speed: 20 });
+    await statementsCampaign({ db, accounts: 20, statements: 24, clients: 4, speed: 20 });
   });
 });

@@ -71,7 +71,7 @@ describe('statements', function () {
   const download = (id: unknown, query = ''): Promise<TestAnswer> =>
     bank.get(`/v1/statements/${text(id)}/file${query}`);
   const linesOf = async (id: unknown): Promise<string[][]> =>
-    parse(answered(await download(id), 200).bytes, { bom: true }) as string[][];
+    parse(answered(await download(id), 200).bytes, { bom: true });
   const sheetOf = async (id: unknown): Promise<string[][]> => {
     const book = new ExcelJS.Workbook();
     await book.xlsx.load(new Uint8Array(answered(await download(id, '?format=xlsx'), 200).bytes).buffer);
@@ -134,7 +134,7 @@ describe('statements', function () {
   });
 
   it('run no formula, whatever people have called themselves and their transfers', async () => {
-    const { id } = await made({ ...period(0, 20), account: person } as never);
+    const { id } = await made({ ...period(0, 20), account: person });
     const sent = await made(period(0, 20));
     await makeStatements(api);
     for (const statement of [id, sent.id]) {
@@ -238,7 +238,7 @@ describe('statements', function () {
     for (let index = 0; index < 7; index += 1) {
       now = instant(now + 1);
       const wanted = { ...period(3, 14), account: index % 2 === 0 ? one : other };
-      ids.unshift(answered(await askStatement(own, wanted as never), 201).json.id);
+      ids.unshift(answered(await askStatement(own, wanted), 201).json.id);
     }
     assert.deepEqual(
       (await walk(own, '/v1/statements?limit=2')).map(({ id }) => id),
