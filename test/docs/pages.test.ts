@@ -160,7 +160,7 @@ const title = 'what the pages of the site show';
           assert.ok(faults.includes(null), `${faults.join('\n')}\n${output}`);
           compared += 1;
         });
-        // What webhooks.md shows first comes by a delivery: it is compared with the log.
+        // What docs/webhooks.md shows first comes by a delivery: it is compared with the log.
         const shown = blocks.filter(({ language }) => language === 'json').length;
         assert.equal(compared, page === WEBHOOKS ? shown - 1 : shown);
         await assertToldRight(page, came);

@@ -25,7 +25,10 @@ function ended(...args: readonly string[]): { readonly status: number | null; st
   return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env });
 }
 
-describe('the exit code of the operators', () => {
+describe('the exit code of the operators', function () {
+  // Each is a process of its own.
+  this.timeout(60_000);
+
   for (const [failure, code] of [
     [new OpsError('no'), 1],
     [notFound(), 1],
