@@ -44,11 +44,12 @@ export class Operations extends Calls {
 
   /**
    * Read the balances of an account.
-   * Held funds are part of the total but cannot be spent.
+   * Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getBalances(
     accountId: ParamOf<'getBalances', 'account_id'>,
+    query: QueryOf<'getBalances'> = {},
     options?: CallOptions,
   ): Promise<ResultOf<'getBalances'>> {
     return this.send(
@@ -57,6 +58,7 @@ export class Operations extends Calls {
         method: 'GET',
         path: `/v1/accounts/${segment(accountId)}/balances`,
         repeats: 'freely',
+        query,
       },
       options,
     ) as Promise<ResultOf<'getBalances'>>;
@@ -785,5 +787,77 @@ export class Operations extends Calls {
       },
       options,
     );
+  }
+
+  /**
+   * Make a statement.
+   * Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  createStatement(body: BodyOf<'createStatement'>, options?: CallOptions): Promise<ResultOf<'createStatement'>> {
+    return this.send(
+      { operation: 'createStatement', method: 'POST', path: '/v1/statements', repeats: 'by_key', body },
+      options,
+    ) as Promise<ResultOf<'createStatement'>>;
+  }
+
+  /**
+   * List statements.
+   * Of the accounts in which the member of the token has a role, newest first.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  listStatements(query: QueryOf<'listStatements'> = {}, options?: CallOptions): List<ResultOf<'listStatements'>> {
+    return this.list(
+      { operation: 'listStatements', method: 'GET', path: '/v1/statements', repeats: 'freely', query },
+      options,
+    );
+  }
+
+  /**
+   * Read a statement.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  getStatement(
+    statementId: ParamOf<'getStatement', 'statement_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getStatement'>> {
+    return this.send(
+      { operation: 'getStatement', method: 'GET', path: `/v1/statements/${segment(statementId)}`, repeats: 'freely' },
+      options,
+    ) as Promise<ResultOf<'getStatement'>>;
+  }
+
+  /**
+   * Download a statement.
+   * A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  downloadStatement(
+    statementId: ParamOf<'downloadStatement', 'statement_id'>,
+    query: QueryOf<'downloadStatement'> = {},
+    options?: CallOptions,
+  ): Promise<Blob> {
+    return this.download(
+      {
+        operation: 'downloadStatement',
+        method: 'GET',
+        path: `/v1/statements/${segment(statementId)}/file`,
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Read what became of a request.
+   * Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.
+   * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
+   */
+  getRequest(requestId: ParamOf<'getRequest', 'request_id'>, options?: CallOptions): Promise<ResultOf<'getRequest'>> {
+    return this.send(
+      { operation: 'getRequest', method: 'GET', path: `/v1/requests/${segment(requestId)}`, repeats: 'freely' },
+      options,
+    ) as Promise<ResultOf<'getRequest'>>;
   }
 }

@@ -568,7 +568,7 @@ export interface paths {
     };
     /**
      * Read the balances of an account
-     * @description Held funds are part of the total but cannot be spent.
+     * @description Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -668,6 +668,98 @@ export interface paths {
      *     Scope: `transfers`. Role in the account: admin, owner.
      */
     put: operations['declareVerification'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/statements': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List statements
+     * @description Of the accounts in which the member of the token has a role, newest first.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listStatements'];
+    put?: never;
+    /**
+     * Make a statement
+     * @description Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    post: operations['createStatement'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/statements/{statement_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a statement
+     * @description Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getStatement'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/statements/{statement_id}/file': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download a statement
+     * @description A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.
+     *
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['downloadStatement'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/requests/{request_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read what became of a request
+     * @description Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.
+     *
+     *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
+     */
+    get: operations['getRequest'];
+    put?: never;
     post?: never;
     delete?: never;
     options?: never;
@@ -1870,6 +1962,24 @@ export interface components {
        */
       as_of: string;
     };
+    PastBalances: {
+      /** Format: uuid */
+      account_id: string;
+      balances: {
+        asset: components['schemas']['Asset'];
+        /**
+         * Format: int64
+         * @description Of all that was posted up to and at `as_of`.
+         * @example 150000
+         */
+        total: bigint;
+      }[];
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      as_of: string;
+    };
     MovementPage: {
       items: components['schemas']['Movement'][];
       /** @description null on the last page */
@@ -1890,6 +2000,7 @@ export interface components {
         | 'adjustment_in'
         | 'adjustment_out';
       amount: components['schemas']['Amount'];
+      total_after: components['schemas']['Amount'] & unknown;
       counterparty: {
         /** Format: uuid */
         account_id: string | null;
@@ -1947,6 +2058,127 @@ export interface components {
       country: string;
       /** Format: date-time */
       declared_at?: string | null;
+    };
+    Statement: {
+      /** Format: uuid */
+      id: string;
+      /**
+       * @description preparing: its files are made; ready: they can be had; expired: they are removed, the figures stay.
+       * @enum {string}
+       */
+      status: 'preparing' | 'ready' | 'expired';
+      /** Format: uuid */
+      account_id: string;
+      asset: components['schemas']['Asset'];
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      from: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      to: string;
+      opening_balance: components['schemas']['Amount'] & unknown;
+      closing_balance: components['schemas']['Amount'] & unknown;
+      /** @description Of this asset in the period; null while preparing. */
+      movements: number | null;
+      /** @description null unless ready */
+      files: {
+        /** Format: uri */
+        csv_url: string | null;
+        /** Format: uri */
+        xlsx_url: string | null;
+      };
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    /** @description A period with at most 500000 movements of the account. */
+    CreateStatement: {
+      /** Format: uuid */
+      account_id: string;
+      asset: components['schemas']['Asset'];
+      /**
+       * Format: date-time
+       * @description The first moment of the period, included.
+       */
+      from: string;
+      /**
+       * Format: date-time
+       * @description The last moment of the period, included; at least 15 seconds ago.
+       */
+      to: string;
+    };
+    StatementPage: {
+      items: components['schemas']['Statement'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    Request: {
+      /**
+       * Format: uuid
+       * @description The `Svc-Request-Id` of its answer.
+       */
+      id: string;
+      /** @enum {string} */
+      method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+      /** @example /v1/transfers */
+      path: string;
+      /**
+       * @description What it was answered with.
+       * @example 201
+       */
+      status: number;
+      /**
+       * @description Of the error; null where it was answered with none.
+       * @enum {string|null}
+       */
+      code:
+        | 'missing_field'
+        | 'invalid_field'
+        | 'missing_query'
+        | 'missing_idempotency_key'
+        | 'unauthorized'
+        | 'insufficient_scope'
+        | 'authority_insufficient'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'idempotency_key_reused'
+        | 'invalid_state'
+        | 'body_too_large'
+        | 'unsupported_media_type'
+        | 'capability_cannot_send'
+        | 'below_minimum'
+        | 'above_per_operation_limit'
+        | 'monthly_limit_exceeded'
+        | 'insufficient_funds'
+        | 'alias_taken'
+        | 'alias_reserved'
+        | 'alias_in_quarantine'
+        | 'too_many_endpoints'
+        | 'quota_exceeded'
+        | 'rate_limited'
+        | 'internal_error'
+        | 'ledger_unavailable'
+        | null;
+      /** @description What it made, or its key had made before: also where it was answered with 503. */
+      resource: {
+        /** @enum {string} */
+        type:
+          'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch' | 'webhook_endpoint' | 'statement';
+        /** Format: uuid */
+        id: string;
+      } | null;
+      /**
+       * Format: date-time
+       * @description When it came.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
     };
     Event:
       | components['schemas']['TransferCompletedEvent']
@@ -2187,12 +2419,17 @@ export type AccountPage = components['schemas']['AccountPage'];
 export type Account = components['schemas']['Account'];
 export type Limits = components['schemas']['Limits'];
 export type Balances = components['schemas']['Balances'];
+export type PastBalances = components['schemas']['PastBalances'];
 export type MovementPage = components['schemas']['MovementPage'];
 export type Movement = components['schemas']['Movement'];
 export type AccountLookup = components['schemas']['AccountLookup'];
 export type Alias = components['schemas']['Alias'];
 export type SetAlias = components['schemas']['SetAlias'];
 export type DeclareVerification = components['schemas']['DeclareVerification'];
+export type Statement = components['schemas']['Statement'];
+export type CreateStatement = components['schemas']['CreateStatement'];
+export type StatementPage = components['schemas']['StatementPage'];
+export type Request = components['schemas']['Request'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type RegisteredWebhookEndpoint = components['schemas']['RegisteredWebhookEndpoint'];
@@ -2217,9 +2454,17 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset?: components['schemas']['Asset'];
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[gte]'?: bigint;
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[lte]'?: bigint;
         status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
         source_account?: string;
+        destination_account?: string;
         idempotency_key?: string;
+        request_id?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -2640,6 +2885,12 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset?: components['schemas']['Asset'];
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[gte]'?: bigint;
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[lte]'?: bigint;
         status?:
           | 'pending_approval'
           | 'approved'
@@ -2650,7 +2901,11 @@ export interface operations {
           | 'canceled'
           | 'failed';
         source_account?: string;
+        bank_code?: string;
+        /** @description What is shown of the account number: its end. */
+        account_number_end?: string;
         idempotency_key?: string;
+        request_id?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -3292,8 +3547,16 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset?: components['schemas']['Asset'];
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[gte]'?: bigint;
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        'amount[lte]'?: bigint;
         source_account?: string;
+        recipient_account?: string;
         idempotency_key?: string;
+        request_id?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -4179,7 +4442,10 @@ export interface operations {
   };
   getBalances: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description A moment from the opening of the account on, at least 15 seconds ago; left out: now. */
+        at?: string;
+      };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -4217,7 +4483,7 @@ export interface operations {
            *       "as_of": "2026-11-21T14:06:12.480Z"
            *     }
            */
-          'application/json': components['schemas']['Balances'];
+          'application/json': components['schemas']['Balances'] | components['schemas']['PastBalances'];
         };
       };
     };
@@ -4276,6 +4542,10 @@ export interface operations {
            *             "alias": "$ana",
            *             "display_name": "Ana M. P.",
            *             "type": "person"
+           *           },
+           *           "total_after": {
+           *             "raw": "49850000",
+           *             "asset": "COPM"
            *           },
            *           "description": "Lunch",
            *           "related": {
@@ -4435,6 +4705,278 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['Verification'];
+        };
+      };
+    };
+  };
+  listStatements: {
+    parameters: {
+      query?: {
+        limit?: number;
+        /** @description The next_cursor of the previous page, with the same filters. */
+        cursor?: string;
+        account_id?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "ready",
+           *           "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "asset": "COPM",
+           *           "from": "2026-11-01T05:00:00.000Z",
+           *           "to": "2026-11-21T04:59:59.999Z",
+           *           "opening_balance": {
+           *             "raw": "50000000",
+           *             "asset": "COPM"
+           *           },
+           *           "closing_balance": {
+           *             "raw": "49700000",
+           *             "asset": "COPM"
+           *           },
+           *           "movements": 2,
+           *           "files": {
+           *             "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *             "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *           },
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['StatementPage'];
+        };
+      };
+    };
+  };
+  createStatement: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer is not known. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "asset": "COPM",
+         *       "from": "2026-11-01T05:00:00.000Z",
+         *       "to": "2026-11-21T04:59:59.999Z"
+         *     }
+         */
+        'application/json': components['schemas']['CreateStatement'];
+      };
+    };
+    responses: {
+      /** @description A replay: the original result of the key, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Statement'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Statement'];
+        };
+      };
+    };
+  };
+  getStatement: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        statement_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Statement'];
+        };
+      };
+    };
+  };
+  downloadStatement: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        statement_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example created_at,kind,amount_in,amount_out,balance,asset,counterparty,counterparty_alias,counterparty_account_id,description,movement_id,related_type,related_id
+           *     2026-11-01T05:00:00.000Z,opening_balance,,,50000000,COPM,,,,,,,
+           *     2026-11-21T14:05:01.123Z,transfer_out,,150000,49850000,COPM,Ana M. P.,$ana,0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22,Lunch,0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10,transfer,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  getRequest: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; without it 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        request_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "method": "POST",
+           *       "path": "/v1/transfers",
+           *       "status": 201,
+           *       "code": null,
+           *       "resource": {
+           *         "type": "transfer",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Request'];
         };
       };
     };
