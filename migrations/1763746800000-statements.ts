@@ -12,8 +12,8 @@ const STATEMENTS = [
     entry_count INT NOT NULL, status ENUM('preparing','ready','expired') NOT NULL, created_by ${ID}, created_at ${TIME} NOT NULL,
     files_run INT NOT NULL, lease_until ${TIME} NULL, made_at ${TIME} NULL, movement_count INT NULL,
     csv_bytes INT NULL, xlsx_bytes INT NULL,
-    PRIMARY KEY (id), KEY tenant (tenant_id, created_at, id), KEY account (account_id, created_at, id), KEY status (status, id),
-    KEY stored (tenant_id, status, entry_count),
+    PRIMARY KEY (id), KEY tenant (tenant_id, created_at, id), KEY account (account_id, created_at, id), KEY status (status, id), KEY leased (status, lease_until),
+    KEY tenant_status (tenant_id, status, entry_count),
     CONSTRAINT statements_period CHECK (from_at <= to_at)) ${OPTIONS}`,
   `CREATE TABLE IF NOT EXISTS statement_files (
     statement_id ${ID}, format ENUM('csv','xlsx') NOT NULL, number INT NOT NULL, content MEDIUMBLOB NOT NULL,

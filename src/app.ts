@@ -246,7 +246,7 @@ export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitnes
 
 /** The routes of every feature. */
 export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
-  const { clock, database, desk, recipientBudget } = core;
+  const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
@@ -261,10 +261,10 @@ export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks
   const batches = new Batches({ database, desk, clock, approvals, nudge, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);
-  const accounts = new Accounts(database, clock, recipientBudget, config.ENCRYPTION_KEYS);
+  const accounts = new Accounts(database, clock, guard, recipientBudget, config.ENCRYPTION_KEYS);
   accountRoutes(api, accounts, cursors);
   identityRoutes(api, accounts);
-  const statements = new Statements({ database, clock, timeoutMs: config.COMMAND_TIMEOUT_MS });
+  const statements = new Statements({ database, clock, guard, timeoutMs: config.COMMAND_TIMEOUT_MS });
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, new Requests(database.reader, clock));
   eventRoutes(api, new EventLog(database.reader), cursors);

@@ -72,7 +72,10 @@ export async function mysqlPart(server, { folder, port, log, bufferPool, adminPa
     server.root
       ? { command: 'chroot', args: [server.root, server.program, ...args] }
       : { command: server.program, args };
-  const general = ['--no-defaults', `--datadir=${join(inside, 'data')}`, ...(isRoot ? ['--user=root'] : [])];
+  // A server that starts removes what it takes for its own in its folder for temporary files: another's, where they share one.
+  mkdirSync(join(folder, 'tmp'), { recursive: true, mode: 0o700 });
+  const folders = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${join(inside, 'tmp')}`];
+  const general = ['--no-defaults', ...folders, ...(isRoot ? ['--user=root'] : [])];
   await initialise(server, folder, command([...general, '--initialize-insecure']));
   // The file is read at every start, before the first connection: no moment without a password, and no stale one.
   writeFileSync(users, userStatements(adminPassword, app), { mode: 0o600 });
@@ -108,14 +111,14 @@ async function initialise(server, folder, mysqlCommand) {
   // Without the mark, what is there is the rest of an attempt that was interrupted.
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const { command, args } = server.isMariaDb ? mariaDbInstallation(server, data) : mysqlCommand;
+  const { command, args } = server.isMariaDb ? mariaDbInstallation(server, folder) : mysqlCommand;
   await step('Preparing the database server', () =>
     run(command, args, { failure: 'The data folder of MySQL could not be made' }),
   );
   writeFileSync(done, '');
 }
 
-function mariaDbInstallation(server, data) {
+function mariaDbInstallation(server, folder) {
   const beside = join(dirname(server.program), '../bin/mariadb-install-db');
   const command = existsSync(beside) ? beside : findProgram('mariadb-install-db', 'mysql_install_db');
   if (!command) {
@@ -123,7 +126,8 @@ function mariaDbInstallation(server, data) {
       'mariadb-install-db is missing beside the MariaDB server. On Debian: apt-get install default-mysql-client-core.',
     );
   }
-  const args = ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'];
+  const folders = [`--datadir=${join(folder, 'data')}`, `--tmpdir=${join(folder, 'tmp')}`];
+  const args = ['--no-defaults', ...folders, '--auth-root-authentication-method=normal', '--skip-test-db'];
   return { command, args: isRoot ? [...args, '--user=root'] : args };
 }
 

@@ -45,7 +45,7 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
        FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
     ),
     reader.query(
-      `SELECT CAST(COALESCE(SUM(entry_count+${ROWS_OF_A_STATEMENT}), 0) AS CHAR) AS lines_kept FROM statements FORCE INDEX (stored)
+      `SELECT CAST(COALESCE(SUM(entry_count+${ROWS_OF_A_STATEMENT}), 0) AS CHAR) AS lines_kept FROM statements FORCE INDEX (tenant_status)
        WHERE tenant_id=${tenant} AND status IN ('preparing','ready')`,
     ),
   ]);
@@ -81,7 +81,7 @@ export async function assertStatementQuota(reader: Reader, tenantId: Uuid, movem
   if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
     throw exceeded('statement_rows', used.statementRows, limits.statementRows);
   const [waiting] = await reader.query(
-    `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (stored)
+    `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (tenant_status)
      WHERE tenant_id=${literal(tenants, 'id', tenantId)} AND status='preparing'`,
   );
   const preparing = bigint.parse(waiting?.statements);

@@ -1,5 +1,5 @@
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import {
   AccountPageSchema,
@@ -28,13 +28,14 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     query(AccountQuery),
     answers({ 200: AccountPageSchema }),
     summary('List accounts', 'Those in which the member of the token has a role, newest first.'),
-    async (request) => {
-      const binding = cursorBinding(request);
-      const { caller, query: wanted } = request;
-      const before = readPosition(cursors, binding, wanted.cursor);
-      const page = await accounts.list(caller, { type: wanted.type, status: wanted.status }, before, wanted.limit);
-      const next = writePosition(cursors, binding, page.next);
-      return { status: 200, body: { items: page.items.map(presentAccount), next_cursor: next } };
+    (request) => {
+      const { type, status } = request.query;
+      return answerPage(
+        cursors,
+        request,
+        (before, limit) => accounts.list(request.caller, { type, status }, before, limit),
+        presentAccount,
+      );
     },
   );
 

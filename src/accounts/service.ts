@@ -1,4 +1,4 @@
-import { notFound } from '../core/errors.js';
+import { ledgerUnavailable, notFound } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
@@ -6,6 +6,7 @@ import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import type { Account } from '../db/entities/parties.js';
+import type { ClockGuard } from '../ledger/clock-guard.js';
 import { assertAccountAllowed } from './access.js';
 import { releaseAlias, setAlias } from './alias.js';
 import { Balances } from './balances.js';
@@ -27,6 +28,7 @@ export class Accounts {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly guard: Pick<ClockGuard, 'isWell'>,
     private readonly budget: RecipientBudget,
     private readonly encryptionKeys: Keyring,
   ) {
@@ -46,6 +48,8 @@ export class Accounts {
   /** With `at` those of a past moment. Throws invalid_field too. */
   balances(caller: Caller, accountId: Uuid, at?: Instant): Promise<Shown> {
     if (at === undefined) return this.ownBalances.read(caller, accountId, this.clock());
+    // By a clock that is wrong a moment may seem over that is yet to come.
+    if (!this.guard.isWell()) return Promise.reject(ledgerUnavailable());
     return readPastBalances(this.reader, caller, accountId, at, this.clock());
   }
 

@@ -1,6 +1,7 @@
+import { operationFilter } from '../accounts/operation-query.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, idempotentPerMember, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
 import { presentBatchNow, presentBatchRow } from './presenter.js';
 import {
@@ -32,20 +33,15 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
       'List batches',
       'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
     ),
-    async (request) => {
-      const binding = cursorBinding(request);
+    (request) => {
       const { caller, query: wanted } = request;
-      const filter = {
-        status: wanted.status,
-        sourceAccountId: wanted.source_account,
-        from: wanted['created_at[gte]'],
-        to: wanted['created_at[lte]'],
-        idempotencyKey: wanted.idempotency_key,
-      };
-      const before = readPosition(cursors, binding, wanted.cursor);
-      const page = await batches.list(caller, filter, before, wanted.limit);
-      const items = page.items.map(({ batch, review }) => presentBatchNow(batch, baseUrl, review));
-      return { status: 200, body: { items, next_cursor: writePosition(cursors, binding, page.next) } };
+      const filter = { ...operationFilter(wanted), status: wanted.status };
+      return answerPage(
+        cursors,
+        request,
+        (before, limit) => batches.list(caller, filter, before, limit),
+        ({ batch, review }) => presentBatchNow(batch, baseUrl, review),
+      );
     },
   );
 

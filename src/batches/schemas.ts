@@ -1,8 +1,8 @@
+import { KEYED_QUERY } from '../accounts/operation-query.js';
 import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
   AmountSchema,
-  CREATED_AT_QUERY,
   instantSchema,
   nullableAmountSchema,
   PAGE_QUERY,
@@ -176,13 +176,7 @@ exampled(BonusBatchRowSchema, {
 
 export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatchRowSchema);
 
-export const BonusBatchQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  status: z.enum(BATCH_STATUSES).optional(),
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
-});
+export const BonusBatchQuery = z.strictObject({ ...KEYED_QUERY, status: z.enum(BATCH_STATUSES).optional() });
 
 export const BonusBatchRowQuery = z.strictObject({
   ...PAGE_QUERY,

@@ -1,6 +1,7 @@
+import { operationFilter } from '../accounts/operation-query.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors } from '../http/cursor.js';
 import { answers, body, idempotent, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import { presentBonus } from './presenter.js';
 import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
@@ -57,24 +58,13 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
       'List bonuses',
       'Single ones and those of batches, newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
     ),
-    async (request) => {
-      const binding = cursorBinding(request);
+    (request) => {
       const { caller, query: wanted } = request;
       const filter = {
-        sourceAccountId: wanted.source_account,
-        from: wanted['created_at[gte]'],
-        to: wanted['created_at[lte]'],
-        idempotencyKey: wanted.idempotency_key,
-        requestId: wanted.request_id,
+        ...operationFilter(wanted),
         destination: { recipientAccountId: wanted.recipient_account },
-        asset: wanted.asset,
-        least: wanted['amount[gte]'],
-        most: wanted['amount[lte]'],
       };
-      const before = readPosition(cursors, binding, wanted.cursor);
-      const page = await bonuses.list(caller, filter, before, wanted.limit);
-      const next = writePosition(cursors, binding, page.next);
-      return { status: 200, body: { items: page.items.map(presentBonus), next_cursor: next } };
+      return answerPage(cursors, request, (before, limit) => bonuses.list(caller, filter, before, limit), presentBonus);
     },
   );
 

@@ -1,15 +1,13 @@
+import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import {
-  AMOUNT_QUERY,
   amountField,
   AmountSchema,
   boundedOfAsset,
-  CREATED_AT_QUERY,
   instantSchema,
   optional,
-  PAGE_QUERY,
   pageSchema,
   textField,
   uuidField,
@@ -97,12 +95,7 @@ export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 
 export const BonusQuery = boundedOfAsset(
   z.strictObject({
-    ...PAGE_QUERY,
-    ...CREATED_AT_QUERY,
-    ...AMOUNT_QUERY,
-    source_account: uuidField.optional(),
+    ...OPERATION_QUERY,
     recipient_account: uuidField.optional(),
-    idempotency_key: uuidField.optional(),
-    request_id: uuidField.optional(),
   }),
 );

@@ -24,10 +24,12 @@ export const SEARCH_EVERY_MS = 200;
 export class PrimarySearch {
   /** Why the last server that was asked did not answer. */
   failure: unknown;
-  /** How often it was begun, and the last time that nobody answered at all: then there is nothing that could soon be the primary. */
+  /** How often it was begun. */
   rounds = 0;
+  /** The last round in which nobody answered: none of them may soon be the primary. */
   unanswered = 0;
-  private isAnswered = false;
+  /** The last round in which somebody did. */
+  private answered = 0;
   private several = '';
 
   constructor(
@@ -41,7 +43,6 @@ export class PrimarySearch {
   async once(): Promise<Found | null> {
     this.tls?.refresh();
     this.rounds += 1;
-    this.isAnswered = false;
     const looks = this.address.servers.map((server) => this.lookAt(server));
     const chosen = await new Promise<Found | null>((resolve) => {
       for (const look of looks)
@@ -54,7 +55,7 @@ export class PrimarySearch {
       void look.then((found) => {
         if (found !== chosen) found?.watch.close();
       });
-    if (!this.isAnswered) this.unanswered = this.rounds;
+    if (this.answered < this.rounds) this.unanswered = this.rounds;
     return chosen;
   }
 
@@ -81,7 +82,7 @@ export class PrimarySearch {
       try {
         const askedAt = performance.now();
         const state = await watch.look(deadline);
-        this.isAnswered = true;
+        this.answered = this.rounds;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
         watch.close();

@@ -125,16 +125,20 @@ export class Primary {
     watch.onBroken = () => this.ask();
     this.parts.observer.found(nameOf(server));
     this.tell();
+    let isDoubted = false;
     while (this.held === held) {
       await this.pause(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()));
       if (this.held !== held) return;
       this.parts.tls?.refresh();
       const askedAt = performance.now();
       const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
-        this.lose(held, failure);
+        // Without a group there is nowhere else to go: one look may fail, for a pause of ours or of the server's.
+        if (state.group !== 'none' || isDoubted) this.lose(held, failure);
         return null;
       });
-      if (said === null || this.held !== held) return;
+      if (this.held !== held) return;
+      isDoubted = said === null;
+      if (said === null) continue;
       if (!said.isPrimary) return this.lose(held, new Error('it is no primary any more'));
       held.provenAt = askedAt;
       this.tell();

@@ -3,7 +3,7 @@ import { ApiError, invalidField } from '../core/errors.js';
 import { hmac, type Keyring, sameBytes, type SecretKey, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
-import type { TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/pages.js';
 
 /** Where a cursor is good: nowhere else. */
 export interface CursorBinding {
@@ -106,26 +106,42 @@ function readParts(bytes: Buffer): CursorParts | null {
 }
 
 /** The position of a list ordered by creation; null: from its beginning. Throws as `Cursors.decode`. */
-export function readPosition(
-  cursors: Cursors,
-  binding: CursorBinding,
-  cursor: string | undefined,
-): TimePosition | null {
+function readPosition(cursors: Cursors, binding: CursorBinding, cursor: string | undefined): TimePosition | null {
   const [at, id] = cursor === undefined ? [] : cursors.decode(binding, cursor);
   return at === undefined || id === undefined ? null : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
 }
 
 /** `next_cursor`: null on the last page. */
-export function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosition | null): string | null {
+function writePosition(cursors: Cursors, binding: CursorBinding, next: TimePosition | null): string | null {
   return next === null ? null : cursors.encode(binding, [String(next.createdAt), next.id]);
 }
 
-/** The binding of a request for a page: its path and all of its query but `limit` and `cursor`. */
-export function cursorBinding(request: {
+/** What is asked of a list ordered by creation. */
+interface PageRequest extends BoundRequest {
+  readonly query: { readonly cursor?: string | undefined; readonly limit: number };
+}
+
+/** A page of such a list, newest first, as it is answered. Throws as `Cursors.decode`. */
+export async function answerPage<Item>(
+  cursors: Cursors,
+  request: PageRequest,
+  read: (before: TimePosition | null, limit: number) => Promise<Page<Item>>,
+  present: (item: Item) => object,
+): Promise<{ readonly status: 200; readonly body: object }> {
+  const binding = cursorBinding(request);
+  const { cursor, limit } = request.query;
+  const { items, next } = await read(readPosition(cursors, binding, cursor), limit);
+  return { status: 200, body: { items: items.map(present), next_cursor: writePosition(cursors, binding, next) } };
+}
+
+interface BoundRequest {
   readonly caller: { readonly tenantId: Uuid };
   readonly path: string;
   readonly query: object;
-}): CursorBinding {
+}
+
+/** The binding of a request for a page: its path and all of its query but `limit` and `cursor`. */
+export function cursorBinding(request: BoundRequest): CursorBinding {
   const filters = Object.entries(request.query)
     .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined)
     // JSON has no bigint.

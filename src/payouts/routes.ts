@@ -1,6 +1,7 @@
+import { operationFilter } from '../accounts/operation-query.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors } from '../http/cursor.js';
 import {
   answers,
   body,
@@ -88,25 +89,19 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
       'List payouts',
       'Newest first. With `idempotency_key`, what that key made; an empty list is no proof that it will not appear yet.',
     ),
-    async (request) => {
-      const binding = cursorBinding(request);
+    (request) => {
       const { caller, query: wanted } = request;
       const filter = {
+        ...operationFilter(wanted),
         status: wanted.status,
-        sourceAccountId: wanted.source_account,
-        from: wanted['created_at[gte]'],
-        to: wanted['created_at[lte]'],
-        idempotencyKey: wanted.idempotency_key,
-        requestId: wanted.request_id,
         destination: { bankCode: wanted.bank_code, accountEnd: wanted.account_number_end },
-        asset: wanted.asset,
-        least: wanted['amount[gte]'],
-        most: wanted['amount[lte]'],
       };
-      const before = readPosition(cursors, binding, wanted.cursor);
-      const page = await payouts.list(caller, filter, before, wanted.limit);
-      const next = writePosition(cursors, binding, page.next);
-      return { status: 200, body: { items: page.items.map(presentPayout), next_cursor: next } };
+      return answerPage(
+        cursors,
+        request,
+        (before, limit) => payouts.list(caller, filter, before, limit),
+        presentPayout,
+      );
     },
   );
 

@@ -1,15 +1,13 @@
+import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
-  AMOUNT_QUERY,
   amountField,
   AmountSchema,
   boundedOfAsset,
-  CREATED_AT_QUERY,
   instantSchema,
   optional,
-  PAGE_QUERY,
   pageSchema,
   textField,
   uuidField,
@@ -163,18 +161,13 @@ export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 
 export const PayoutQuery = boundedOfAsset(
   z.strictObject({
-    ...PAGE_QUERY,
-    ...CREATED_AT_QUERY,
-    ...AMOUNT_QUERY,
+    ...OPERATION_QUERY,
     status: z.enum(PAYOUT_STATUSES).optional(),
-    source_account: uuidField.optional(),
     bank_code: bankAccount.bank_code.optional(),
     account_number_end: z
       .string()
       .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')
       .optional()
       .openapi({ description: 'What is shown of the account number: its end.', example: '6789' }),
-    idempotency_key: uuidField.optional(),
-    request_id: uuidField.optional(),
   }),
 );

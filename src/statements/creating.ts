@@ -1,15 +1,18 @@
 import { assertStatementQuota } from '../access/quotas.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
-import { tenants } from '../db/entities/parties.js';
+import { accounts, tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
+import { TransactionRetryable } from '../db/failures.js';
+import { transact } from '../db/transact.js';
 import { rangesWithin } from '../accounts/movements.js';
 import { assertSettled, totalsAt } from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
+import type { ClockGuard } from '../ledger/clock-guard.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { makeOnce } from '../ledger/once.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
@@ -17,6 +20,8 @@ import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.j
 export interface CreatingParts {
   readonly database: Database;
   readonly clock: Clock;
+  /** What is over by a clock that is wrong may be yet to come. */
+  readonly guard: Pick<ClockGuard, 'isWell'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
@@ -27,18 +32,19 @@ export interface CreatingParts {
  * (docs/contract.md, Statements)
  */
 export async function createStatement(
-  { database, clock, timeoutMs }: CreatingParts,
+  parts: CreatingParts,
   caller: Caller,
   id: Uuid,
   wanted: StatementRequest,
   idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
 ): Promise<Answer<Statement>> {
+  const { database, clock, timeoutMs } = parts;
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
   const now = clock();
   // Of a settled period they are the same whenever they are read, so no transaction waits for them. The key may have an answer
   // already, whatever is refused now.
-  const found = await readFigures(database.reader, caller, wanted, now).catch((failure: unknown) => {
+  const found = await readFigures(parts, caller, wanted, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
@@ -54,15 +60,18 @@ export async function createStatement(
 type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
 
 async function readFigures(
-  reader: Reader,
+  { database, guard }: CreatingParts,
   caller: Caller,
   { accountId, asset, from, to }: StatementRequest,
   now: Instant,
 ): Promise<Figures> {
   assertPeriod({ from, to });
   assertSettled('to', to, now);
+  if (!guard.isWell()) throw ledgerUnavailable();
+  const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
+  await awaitPostings(database, accountId);
   const entryCount = await countWithin(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));
@@ -70,6 +79,15 @@ async function readFigures(
   const openingRaw = before.get(accountId)?.[asset] ?? 0n;
   const closingRaw = after.get(accountId)?.[asset] ?? 0n;
   return { openingRaw, closingRaw, entryCount: Number(entryCount) };
+}
+
+/** A posting has the account's row from before it is dated until it is committed: what comes behind is dated later than what is settled. */
+async function awaitPostings(database: Database, id: Uuid): Promise<void> {
+  try {
+    await transact(database, (transaction) => transaction.find(accounts, { id }, { forUpdate: true }));
+  } catch (failure) {
+    throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
+  }
 }
 
 /** The account's entries are numbered without gaps: nobody has to count them. */

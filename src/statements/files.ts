@@ -22,21 +22,23 @@ export class MakingSuperseded extends Error {
 }
 
 /** Takes the making of its files for so long, and what an earlier one left away. Null: another process was first. */
-export function claimStatement(
+export async function claimStatement(
   database: Database,
   clock: Clock,
   id: Uuid,
   leaseMsOf: (statement: Statement) => number,
 ): Promise<Statement | null> {
-  return transact(database, async (transaction) => {
+  const claimed = await transact(database, async (transaction) => {
     const statement = await transaction.find(statements, { id }, { forUpdate: true });
     const now = clock();
     if (statement?.status !== 'preparing' || (statement.leaseUntil ?? 0) > now) return null;
-    await removePieces(transaction, id);
-    const claimed = { filesRun: statement.filesRun + 1, leaseUntil: instant(now + leaseMsOf(statement)) };
-    await transaction.execute(updateSql(statements, claimed, { id }));
-    return { ...statement, ...claimed };
+    const set = { filesRun: statement.filesRun + 1, leaseUntil: instant(now + leaseMsOf(statement)) };
+    await transaction.execute(updateSql(statements, set, { id }));
+    return { ...statement, ...set };
   });
+  // The earlier making is shut out by now.
+  if (claimed !== null) await removePieces(database, id);
+  return claimed;
 }
 
 /** Gives the making back: another process may begin at once. */
@@ -89,10 +91,10 @@ async function storePieces(
   if (pieces.length > 0) await transaction.execute(insertSql(statementFiles, pieces));
 }
 
-/** In the transaction that says on the statement's row that they are gone. */
-export async function removePieces(transaction: Transaction, id: Uuid): Promise<void> {
+/** Once nobody writes or reads them any more. A few at a time: a group of servers takes no transaction of 150 MB. */
+export async function removePieces(database: Database, id: Uuid): Promise<void> {
   const some = `DELETE FROM statement_files WHERE statement_id=${uuid.literal(id)} ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
-  while ((await transaction.execute(some)) === PIECES_A_DELETE);
+  while ((await transact(database, (transaction) => transaction.execute(some))) === PIECES_A_DELETE);
 }
 
 /** The pieces of a file, read as they are taken. Throws where one is missing: it was removed meanwhile. */

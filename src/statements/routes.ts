@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors } from '../http/cursor.js';
 import {
   answers,
   answersFile,
@@ -65,14 +65,13 @@ function listAndRead(api: Api, statements: Statements, cursors: Cursors, baseUrl
     query(StatementQuery),
     answers({ 200: StatementPageSchema }),
     summary('List statements', 'Of the accounts in which the member of the token has a role, newest first.'),
-    async (request) => {
-      const binding = cursorBinding(request);
-      const { caller, query: wanted } = request;
-      const before = readPosition(cursors, binding, wanted.cursor);
-      const page = await statements.list(caller, wanted.account_id, before, wanted.limit);
-      const items = page.items.map((statement) => presentStatement(statement, baseUrl));
-      return { status: 200, body: { items, next_cursor: writePosition(cursors, binding, page.next) } };
-    },
+    (request) =>
+      answerPage(
+        cursors,
+        request,
+        (before, limit) => statements.list(request.caller, request.query.account_id, before, limit),
+        (statement) => presentStatement(statement, baseUrl),
+      ),
   );
 
   api.get(

@@ -1,10 +1,10 @@
-import { firstIdAt } from '../core/ids.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { Deadline } from '../db/deadline.js';
 import { statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { removePieces } from './files.js';
 import { type Length, type MakerParts, StatementMaker } from './making.js';
@@ -13,8 +13,6 @@ const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
-/** The longest statement has some two thousand pieces. */
-const MAX_REMOVAL_MS = 120_000;
 
 /** The files of statements that wait for them. */
 export function statementsSweep(parts: MakerParts, length: Length): Sweep {
@@ -32,19 +30,33 @@ export function expiredStatementsSweep({ database, clock }: MakerParts, keptDays
   };
 }
 
-/** Removes the files of at most so many statements that were made before a moment; answers of how many. */
+/**
+ * Removes the files of at most so many statements that were made before a moment; answers of how many. What has expired keeps its
+ * lease until they are gone, so that one that was cut off is gone on with.
+ */
 export async function removeOldFiles(database: Database, before: Instant, limit: number): Promise<number> {
-  const rows = await database.reader.query(
-    `SELECT id FROM statements FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))}
-       AND made_at<${time.literal(before)} ORDER BY id LIMIT ${limit}`,
+  const old = await idsOf(
+    database,
+    `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND made_at<${time.literal(before)}`,
+    limit,
   );
-  for (const row of rows)
-    await database.withTransaction(async (transaction) => {
-      const id = uuid.parse(row.id);
-      const statement = await transaction.find(statements, { id }, { forUpdate: true });
-      if (statement?.status !== 'ready') return;
-      await removePieces(transaction, id);
-      await transaction.execute(updateSql(statements, { status: 'expired', csvBytes: null, xlsxBytes: null }, { id }));
-    }, Deadline.afterMs(MAX_REMOVAL_MS));
-  return rows.length;
+  const expired = { status: 'expired', csvBytes: null, xlsxBytes: null, leaseUntil: before } as const;
+  for (const id of old)
+    await transact(database, (transaction) =>
+      transaction.execute(updateSql(statements, expired, { id, status: 'ready' })),
+    );
+  for (const id of await idsOf(
+    database,
+    `FORCE INDEX (leased) WHERE status='expired' AND lease_until IS NOT NULL`,
+    limit,
+  )) {
+    await removePieces(database, id);
+    await transact(database, (transaction) => transaction.execute(updateSql(statements, { leaseUntil: null }, { id })));
+  }
+  return old.length;
+}
+
+async function idsOf(database: Database, where: string, limit: number): Promise<Uuid[]> {
+  const rows = await database.reader.query(`SELECT id FROM statements ${where} ORDER BY id LIMIT ${limit}`);
+  return rows.map((row) => uuid.parse(row.id));
 }

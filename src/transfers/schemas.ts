@@ -1,14 +1,12 @@
+import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
-  AMOUNT_QUERY,
   amountField,
   AmountSchema,
   boundedOfAsset,
-  CREATED_AT_QUERY,
   instantSchema,
   optional,
-  PAGE_QUERY,
   pageSchema,
   textField,
   uuidField,
@@ -104,14 +102,9 @@ export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 
 export const TransferQuery = boundedOfAsset(
   z.strictObject({
-    ...PAGE_QUERY,
-    ...CREATED_AT_QUERY,
-    ...AMOUNT_QUERY,
+    ...OPERATION_QUERY,
     status: z.enum(TRANSFER_STATUSES).optional(),
-    source_account: uuidField.optional(),
     destination_account: uuidField.optional(),
-    idempotency_key: uuidField.optional(),
-    request_id: uuidField.optional(),
   }),
 );
 

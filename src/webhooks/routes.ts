@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding, readPosition, writePosition } from '../http/cursor.js';
+import { answerPage, type Cursors } from '../http/cursor.js';
 import { exampleOf } from '../http/examples.js';
 import {
   answers,
@@ -84,13 +84,8 @@ function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
     query(PageQuery),
     answers({ 200: EndpointPageSchema }),
     summary('List the webhook endpoints', 'Newest first.'),
-    async (request) => {
-      const binding = cursorBinding(request);
-      const before = readPosition(cursors, binding, request.query.cursor);
-      const page = await webhooks.list(request.caller, before, request.query.limit);
-      const next = writePosition(cursors, binding, page.next);
-      return { status: 200, body: { items: page.items.map(presentEndpoint), next_cursor: next } };
-    },
+    (request) =>
+      answerPage(cursors, request, (before, limit) => webhooks.list(request.caller, before, limit), presentEndpoint),
   );
 
   api.get(
@@ -216,12 +211,12 @@ function deliveries(api: Api, webhooks: Webhooks, cursors: Cursors): void {
     query(PageQuery),
     answers({ 200: DeliveryPageSchema }),
     summary('List the deliveries to a webhook endpoint', 'Newest first, each with its attempts. Kept 30 days.'),
-    async (request) => {
-      const binding = cursorBinding(request);
-      const before = readPosition(cursors, binding, request.query.cursor);
-      const page = await webhooks.deliveries(request.caller, pathId(request, 'id'), before, request.query.limit);
-      const next = writePosition(cursors, binding, page.next);
-      return { status: 200, body: { items: page.items.map(presentDelivery), next_cursor: next } };
-    },
+    (request) =>
+      answerPage(
+        cursors,
+        request,
+        (before, limit) => webhooks.deliveries(request.caller, pathId(request, 'id'), before, limit),
+        presentDelivery,
+      ),
   );
 }

@@ -139,6 +139,25 @@ describe('a call of the client', () => {
       assert.equal((await failure(client().createTransfer(body))).code, 'result_unknown');
     });
 
+  it('believes of a key that it is given only what the key binds: an earlier call may have acted', async () => {
+    const given = { idempotencyKey: 'stored with the order' };
+    acts = [refuse(404, 'not_found')];
+    const error = await failure(client().createTransfer(body, given));
+    assert.ok(error instanceof UnknownResultError && error.idempotencyKey === given.idempotencyKey);
+    assert.ok(isMoneyError(error.cause) && error.cause.code === 'not_found');
+    acts = [refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
+    assert.equal((await failure(client().createTransfer(body, given))).code, 'insufficient_funds');
+    const [port] = await freePorts(1);
+    const nowhere = new MoneyClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't', patienceMs: 100 });
+    assert.equal((await failure(nowhere.createTransfer(body, given))).code, 'result_unknown');
+  });
+
+  it('does not take an empty answer for a success', async () => {
+    acts = [(response) => response.writeHead(200).end(), answer(200, TRANSFER)];
+    assert.equal((await client().createTransfer(body)).id, 'x');
+    assert.equal(seen[0]?.key, seen[1]?.key);
+  });
+
   it('believes what the key binds also after an attempt that may have acted', async () => {
     acts = [cut, refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
     const error = await failure(client().createTransfer(body));
@@ -214,6 +233,13 @@ describe('a call of the client', () => {
       seen.map(({ url }) => url),
       ['/v1/transfers?status=completed', '/v1/transfers?status=completed&cursor=c'],
     );
+  });
+
+  it('reads on behind a page without items, which is a stretch where nothing fits', async () => {
+    acts = [answer(200, { items: [], next_cursor: 'c' }), answer(200, { items: [{ id: 3 }], next_cursor: null })];
+    const ids: unknown[] = [];
+    for await (const { id } of client().listTransfers({ destination_account: 'b' })) ids.push(id);
+    assert.deepEqual(ids, [3]);
   });
 
   it('escapes what stands in a path, and refuses what would be another path', async () => {

@@ -53,6 +53,8 @@ export class PrivateMysql {
     return [
       '--no-defaults',
       `--datadir=${join(this.folder, 'data')}`,
+      // Not shared: a server that starts removes what another has there.
+      `--tmpdir=${this.folder}`,
       ...(process.getuid?.() === 0 ? ['--user=root'] : []),
     ];
   }

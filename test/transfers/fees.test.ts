@@ -83,21 +83,30 @@ describe('the fee of a transfer', () => {
       type: 'business',
     });
     const common = { description: 'For two', related: { type: 'transfer', id }, created_at: createdAt };
+    const leaving = (total: bigint): Json => ({
+      ...common,
+      total_after: { raw: total.toString(), asset: 'COPM' },
+    });
     const [fee, out] = (await movements(payer)).map(shape);
     assert.deepEqual(
       [fee, out],
       [
-        { kind: 'fee_out', amount: { raw: '700', asset: 'COPM' }, counterparty: party(feeAccount), ...common },
+        {
+          kind: 'fee_out',
+          amount: { raw: '700', asset: 'COPM' },
+          counterparty: party(feeAccount),
+          ...leaving(99n * LEAST - 700n),
+        },
         {
           kind: 'transfer_out',
           amount: { raw: LEAST.toString(), asset: 'COPM' },
           counterparty: party(receiver),
-          ...common,
+          ...leaving(99n * LEAST),
         },
       ],
     );
     assert.deepEqual((await movements(feeAccount)).map(shape), [
-      { kind: 'adjustment_in', amount: { raw: '700', asset: 'COPM' }, counterparty: party(payer), ...common },
+      { kind: 'adjustment_in', amount: { raw: '700', asset: 'COPM' }, counterparty: party(payer), ...leaving(700n) },
     ]);
     assert.deepEqual(
       (await movements(receiver)).map(({ kind }) => kind),

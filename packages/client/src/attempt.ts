@@ -48,6 +48,7 @@ export type Outcome =
     };
 
 /** Failures of connecting: the request was never sent. */
+const NO_CONTENT = 204;
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 const FILES_TAKE_LONGER = 10;
 const SHOWN_CHARACTERS = 500;
@@ -82,7 +83,8 @@ function outcomeOf(call: Call, response: Response, text: string): Outcome {
   const { status } = response;
   const json = jsonOrNull(text);
   if (response.ok) {
-    if (text === '') return { is: 'answered', answer: { json: undefined, file: null } };
+    // Nothing else is answered empty by the service: somebody in between has answered in its place.
+    if (text === '' && status === NO_CONTENT) return { is: 'answered', answer: { json: undefined, file: null } };
     if (json !== null) return { is: 'answered', answer: { json, file: null } };
   }
   const strange = new UnexpectedAnswerError(call.operation, status, text.slice(0, SHOWN_CHARACTERS));

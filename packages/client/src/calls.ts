@@ -57,10 +57,11 @@ export class Calls {
   }
 
   protected list<P extends Page>(call: Call, options: CallOptions = {}): List<P> {
-    return new List(async (cursor) => {
+    const read = async (cursor: string | undefined): Promise<P> => {
       const query = cursor === undefined ? call.query : { ...call.query, cursor };
       return (await this.send({ ...call, query }, options)) as P;
-    });
+    };
+    return new List(read, isFollowedUpward(call));
   }
 
   /**
@@ -70,7 +71,8 @@ export class Calls {
   private async settle(call: Call, options: CallOptions): Promise<Answer> {
     const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
     const until = Date.now() + (options.patienceMs ?? this.patienceMs);
-    let isOpen = false;
+    // A key that the caller gives may have been sent before: what is refused now says nothing of that attempt.
+    let isOpen = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
     const give = (cause: unknown): never => {
       if (isOpen) throw new UnknownResultError(call.operation, key, cause);
       throw cause;
@@ -87,6 +89,11 @@ export class Calls {
       await pause(pauseMs, options.signal);
     }
   }
+}
+
+/** The log in its order has no last page: its cursor is where to go on. */
+function isFollowedUpward({ query = {} }: Call): boolean {
+  return 'order' in query && query.order === 'asc';
 }
 
 /** Whether the key keeps this answer for ever, so that it is what became of every attempt. (A quota is told before the key is looked at.) */

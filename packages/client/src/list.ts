@@ -6,19 +6,23 @@ export interface Page {
 
 /** A collection: `for await (const item of list)` reads it to its end, page after page. */
 export class List<P extends Page> implements AsyncIterable<P['items'][number]> {
-  constructor(private readonly read: (cursor: string | undefined) => Promise<P>) {}
+  /** `isEndless`: its cursor is never null, so that a page without items is its end. Of any other list such a page is a stretch where nothing fits. */
+  constructor(
+    private readonly read: (cursor: string | undefined) => Promise<P>,
+    private readonly isEndless: boolean,
+  ) {}
 
   /** One page: the first, or the one that the `next_cursor` of another names. */
   page(cursor?: string): Promise<P> {
     return this.read(cursor);
   }
 
-  /** Every page. A page without items is the end too: of a log that is followed upward the cursor is never null. */
+  /** Every page that has items. */
   async *pages(): AsyncGenerator<P, void, undefined> {
     for (let cursor: string | undefined; ;) {
       const page = await this.read(cursor);
       if (page.items.length > 0) yield page;
-      if (page.next_cursor === null || page.items.length === 0) return;
+      if (page.next_cursor === null || (this.isEndless && page.items.length === 0)) return;
       cursor = page.next_cursor;
     }
   }

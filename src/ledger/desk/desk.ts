@@ -282,6 +282,7 @@ export class PostingDesk {
       const group = this.parked.splice(0, this.options.maxGroup).filter((ticket) => !ticket.answered);
       for (const ticket of group) ticket.parked = false;
       await this.post(group).catch((fault: unknown) => {
+        if (fault instanceof UnknownWord && group.length > 1) return this.runOneByOne(group);
         if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('parked group', fault);
         giveUp(group);
       });

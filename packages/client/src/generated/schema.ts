@@ -2454,17 +2454,17 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        source_account?: string;
+        idempotency_key?: string;
         /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
-        status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
-        source_account?: string;
-        destination_account?: string;
-        idempotency_key?: string;
         request_id?: string;
+        status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+        destination_account?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -2885,12 +2885,15 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        source_account?: string;
+        idempotency_key?: string;
         /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
+        request_id?: string;
         status?:
           | 'pending_approval'
           | 'approved'
@@ -2900,12 +2903,9 @@ export interface operations {
           | 'rejected'
           | 'canceled'
           | 'failed';
-        source_account?: string;
         bank_code?: string;
         /** @description What is shown of the account number: its end. */
         account_number_end?: string;
-        idempotency_key?: string;
-        request_id?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -3547,16 +3547,16 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
+        source_account?: string;
+        idempotency_key?: string;
         /** @description What an amount is of: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
         /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
-        source_account?: string;
-        recipient_account?: string;
-        idempotency_key?: string;
         request_id?: string;
+        recipient_account?: string;
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */
@@ -3768,9 +3768,9 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
-        status?: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
         source_account?: string;
         idempotency_key?: string;
+        status?: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
       };
       header?: {
         /** @description The dated version of the API; without it 2026-11-01. */

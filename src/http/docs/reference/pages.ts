@@ -65,7 +65,8 @@ export class Reference {
         All bodies are JSON, but for uploads, which are multipart forms, and the files that batches give back. Every
         request carries a token, every answer its <code>Svc-Request-Id</code>. For machines there is
         <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1); the
-        <a href="${this.places.page(OBJECTS)}">objects</a> that are answered have a page of their own.
+        <a href="${this.places.page(OBJECTS)}">objects</a> that are answered have a page of their own, and so have the
+        <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
       </p>
       ${groups}`;
     const sections = this.groups.map(({ tag }) => ({ anchor: slug(tag), title: titleOf(tag), level: 2, text: '' }));
@@ -74,8 +75,7 @@ export class Reference {
 
   /** A page for each tag, and those of the objects and the deliveries. */
   pages(): SitePage[] {
-    const sent = Object.keys(this.document.webhooks).length === 0 ? [] : [this.deliveriesPage()];
-    return [...this.groups.map((group) => this.groupPage(group)), ...sent, this.objectsPage()];
+    return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage(), this.objectsPage()];
   }
 
   /** `GET /v1/transfers/{id}`, as a link to where it is described. */

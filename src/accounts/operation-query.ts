@@ -1,0 +1,42 @@
+import type { Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from '../http/schemas.js';
+import type { OperationFilter } from './operation-list.js';
+
+/** The filters of every list of what leaves an account under a key: an operation, or a batch of them. */
+export const KEYED_QUERY = {
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  source_account: uuidField.optional(),
+  idempotency_key: uuidField.optional(),
+};
+
+/** And those of operations. */
+export const OPERATION_QUERY = { ...KEYED_QUERY, ...AMOUNT_QUERY, request_id: uuidField.optional() };
+
+/** As the schemas above read it. */
+type Wanted = Readonly<{
+  source_account?: Uuid | undefined;
+  'created_at[gte]'?: Instant | undefined;
+  'created_at[lte]'?: Instant | undefined;
+  idempotency_key?: string | undefined;
+  request_id?: Uuid | undefined;
+  asset?: Asset | undefined;
+  'amount[gte]'?: bigint | undefined;
+  'amount[lte]'?: bigint | undefined;
+}>;
+
+/** What it asks of the list, but for what each kind of operation has of its own. */
+export function operationFilter(wanted: Wanted): OperationFilter {
+  return {
+    sourceAccountId: wanted.source_account,
+    from: wanted['created_at[gte]'],
+    to: wanted['created_at[lte]'],
+    idempotencyKey: wanted.idempotency_key,
+    requestId: wanted.request_id,
+    asset: wanted.asset,
+    least: wanted['amount[gte]'],
+    most: wanted['amount[lte]'],
+  };
+}
