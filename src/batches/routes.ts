@@ -1,7 +1,7 @@
-import { operationFilter } from '../accounts/operation-query.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
+import { operationFilter } from '../http/operation-query.js';
 import { answers, idempotentPerMember, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
 import { presentBatchNow, presentBatchRow } from './presenter.js';
 import {

@@ -1,6 +1,6 @@
-import { KEYED_QUERY } from '../accounts/operation-query.js';
 import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
+import { KEYED_QUERY } from '../http/operation-query.js';
 import {
   AmountSchema,
   instantSchema,

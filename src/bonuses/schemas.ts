@@ -1,7 +1,7 @@
-import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
   amountField,
   AmountSchema,

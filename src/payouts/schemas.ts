@@ -1,7 +1,7 @@
-import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
+import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
   amountField,
   AmountSchema,

@@ -1,7 +1,7 @@
-import { operationFilter } from '../accounts/operation-query.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
+import { operationFilter } from '../http/operation-query.js';
 import {
   answers,
   body,

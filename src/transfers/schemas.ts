@@ -1,6 +1,6 @@
-import { OPERATION_QUERY } from '../accounts/operation-query.js';
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
+import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
   amountField,
   AmountSchema,

@@ -1,8 +1,7 @@
 import type { Asset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from '../http/schemas.js';
-import type { OperationFilter } from './operation-list.js';
+import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from './schemas.js';
 
 /** The filters of every list of what leaves an account under a key: an operation, or a batch of them. */
 export const KEYED_QUERY = {
@@ -28,7 +27,7 @@ type Wanted = Readonly<{
 }>;
 
 /** What it asks of the list, but for what each kind of operation has of its own. */
-export function operationFilter(wanted: Wanted): OperationFilter {
+export function operationFilter(wanted: Wanted) {
   return {
     sourceAccountId: wanted.source_account,
     from: wanted['created_at[gte]'],
