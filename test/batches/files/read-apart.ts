@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { bytesOf } from '../../../src/batches/files/byte-source.js';
 import type { EffortLimits } from '../../../src/batches/files/effort.js';
 import { openSheet } from '../../../src/batches/files/open-sheet.js';
@@ -34,8 +34,15 @@ if (path !== undefined && limits !== undefined) {
     rows,
     code,
     cpuMs: (userCPUTime + systemCPUTime) / 1000,
-    rssMiB: maxRSS / 1024,
+    rssMiB: peakKib(maxRSS) / 1024,
     turns,
   };
   process.stdout.write(JSON.stringify(told));
+}
+
+/** Where the system tells what this program had alone: `maxRSS` has also what its parent had when it was forked. */
+function peakKib(maxRSS: number): number {
+  if (!existsSync('/proc/self/status')) return maxRSS;
+  const [, peak] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return peak === undefined ? maxRSS : Number.parseInt(peak, 10);
 }
