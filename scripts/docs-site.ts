@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { ConfigError } from '../src/config.js';
 import { assembleSite } from '../src/http/docs/assembly.js';
 import type { Places } from '../src/http/docs/layout.js';
-import { describeApi } from './docs/routes.js';
+import { describeApi } from './docs/openapi.js';
 
 /**
  * `npm run docs:site -- FOLDER`: the docs as files for any web server, which answers `FOLDER/x/index.html` for `x/`. They name
@@ -11,7 +11,7 @@ import { describeApi } from './docs/routes.js';
  */
 try {
   const folder = process.argv[2] ?? 'dist/site';
-  const { docsUrl, ...api } = describeApi(process.env);
+  const { docsUrl, ...api } = await describeApi(process.env);
   const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
   const places: Places = {
     page: (path) => `${base}${path}/`,
@@ -30,8 +30,6 @@ try {
     writeFileSync(file, content);
   }
   process.stdout.write(`${files.length} files in ${folder}, to stand at ${docsUrl}\n`);
-  // What a service would be made of keeps timers.
-  process.exit(0);
 } catch (failure) {
   if (!(failure instanceof ConfigError)) throw failure;
   process.stderr.write(`${failure.message}\n`);

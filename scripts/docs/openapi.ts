@@ -1,37 +1,51 @@
+import { pino } from 'pino';
 import { buildApi, buildBridge, buildConfiguredSending, buildCore, buildWebhookParts } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
-import { createLogging } from '../../src/http/logging.js';
 import { openApiDocument } from '../../src/http/openapi.js';
+import type { Route } from '../../src/http/route.js';
 import { Webhooks } from '../../src/webhooks/service.js';
+
+/** What the API is, without a service that runs. */
+export interface DescribedApi {
+  readonly routes: readonly Route[];
+  readonly openApi: object;
+  readonly baseUrl: string;
+  readonly docsUrl: string;
+}
 
 /** Where the examples of what is made from the document lead: nowhere. */
 export const EXAMPLE_BASE_URL = 'https://api.example.com';
 
-const KEY = `none:${Buffer.alloc(32).toString('base64')}`;
-/** Nothing listens there, and nothing is asked. */
-const NOWHERE = {
-  MYSQL_URL: 'mysql://nobody@127.0.0.1:1/nothing',
-  TEMPORAL_ADDRESS: '127.0.0.1:1',
-  FINGERPRINT_KEYS: KEY,
-  CURSOR_KEYS: KEY,
-  ENCRYPTION_KEYS: KEY,
-  PAYOUT_RAILS: '*=simulated',
-  LOG_LEVEL: 'silent',
+const A_KEY = `none:${Buffer.alloc(32).toString('base64')}`;
+/** What a configuration must have, and nothing here uses. */
+const UNUSED = {
+  MYSQL_URL: 'mysql://nobody:nothing@127.0.0.1:1/nothing',
+  FINGERPRINT_KEYS: A_KEY,
+  CURSOR_KEYS: A_KEY,
+  ENCRYPTION_KEYS: A_KEY,
 };
 
-/** The service's OpenAPI document, made from its routes as a process makes it. Connects to nothing. */
-export async function serviceDocument(baseUrl = EXAMPLE_BASE_URL): Promise<object> {
-  const config = readConfig({ ...NOWHERE, BASE_URL: baseUrl });
-  const { logger } = createLogging(config.LOG_LEVEL, 'api', { write: () => undefined });
+/**
+ * Made from the routes as a process makes it, by BASE_URL and DOCS_URL of the environment. Connects to nothing. Throws ConfigError
+ * where they are no addresses.
+ */
+export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Promise<DescribedApi> {
+  const config = readConfig({ ...UNUSED, BASE_URL, DOCS_URL });
+  const logger = pino({ level: 'silent' });
   const core = buildCore(config, logger);
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const webhooks = new Webhooks(
-    buildWebhookParts(config, core, sending, () => undefined),
-    () => undefined,
-  );
-  const document = openApiDocument(buildApi(config, core, bridge, webhooks), baseUrl, `${baseUrl}/docs`);
+  const parts = buildWebhookParts(config, core, sending, () => undefined);
+  const webhooks = new Webhooks(parts, () => undefined);
+  const api = buildApi(config, core, bridge, webhooks);
+  // What they keep would keep the process.
   await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close()]);
-  return document;
+  const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
+  return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
+}
+
+/** The document with the addresses of the examples. */
+export async function serviceDocument(): Promise<object> {
+  return (await describeApi({ BASE_URL: EXAMPLE_BASE_URL, DOCS_URL: `${EXAMPLE_BASE_URL}/docs` })).openApi;
 }

@@ -1,21 +1,13 @@
 import type { Uuid } from '../core/ids.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, Transaction } from '../db/database.js';
 import { type BonusBatchFile, bonusBatchFiles, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { uuid } from '../db/columns.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { FileKind } from './files/open-sheet.js';
+import { MakingSuperseded, PIECES_A_TRANSACTION } from './files/stored-pieces.js';
 
 /** Where the files of a batch are kept: in pieces, beside its upload. */
-
-/** Each download has one in memory, and so has MySQL's answer. */
-export const PIECE_BYTES = 64 * 1024;
-const PIECES_A_TRANSACTION = 16;
-
-/** Another process makes the same files, or they are no longer wanted. */
-export class MakingSuperseded extends Error {
-  override name = 'MakingSuperseded';
-}
 
 /** The files of a making, whose batch does not say yet that they are there. */
 export interface MadeFiles {
@@ -83,21 +75,4 @@ async function storePieces(transaction: Transaction, { batchId, run, rest }: Mad
   }
   if (rest.length > 0) await transaction.execute(insertSql(bonusBatchFiles, rest));
   return filesRun;
-}
-
-/** The pieces of a finished file, read as they are taken. Throws where one is missing: it was removed meanwhile. */
-export async function* storedPieces(
-  reader: Reader,
-  batchId: Uuid,
-  format: FileKind,
-  size: number,
-  turn: () => Promise<() => void>,
-): AsyncGenerator<Buffer> {
-  for (let at = 0, number = 0; at < size; number += 1) {
-    const leave = await turn();
-    const piece = await reader.find(bonusBatchFiles, { batchId, format, number }).finally(leave);
-    if (piece === undefined) throw new Error('a piece of a stored file is gone');
-    at += piece.content.length;
-    yield piece.content;
-  }
 }

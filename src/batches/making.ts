@@ -11,7 +11,8 @@ import { writeApart } from './files/apart/table-writing.js';
 import { Turns } from './files/turns.js';
 import { ERROR_COLUMNS, RESULT_COLUMNS } from './files/writing/reports.js';
 import { TableFiles, type TablePaths } from './files/writing/table.js';
-import { FileStoring, type MadeFiles, MakingSuperseded, PIECE_BYTES } from './made-files.js';
+import { MakingSuperseded, PIECE_BYTES } from './files/stored-pieces.js';
+import { FileStoring, type MadeFiles } from './made-files.js';
 import { errorPieces, resultPieces } from './reports.js';
 import type { BatchFile } from './rules.js';
 

@@ -11,6 +11,7 @@ import {
   type BonusBatch,
   bonusBatches,
   type BonusBatchRow,
+  bonusBatchFiles,
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
@@ -21,7 +22,7 @@ import { notFound } from '../core/errors.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from './files/open-sheet.js';
-import { storedPieces } from './made-files.js';
+import { storedPieces } from './files/stored-pieces.js';
 import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
@@ -138,7 +139,7 @@ export class Batches {
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
     if (size === undefined || size === null) throw notFound();
     const turn = (): Promise<() => void> => this.pieces.enter(caller.tenantId, NEVER);
-    return storedPieces(this.reader, id, format, size, turn);
+    return storedPieces((number) => this.reader.find(bonusBatchFiles, { batchId: id, format, number }), size, turn);
   }
 
   /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */

@@ -3,23 +3,16 @@ import type { Clock } from '../core/instant.js';
 import { instant } from '../core/instant.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, Transaction } from '../db/database.js';
 import { type Statement, type StatementFile, statementFiles, statements } from '../db/entities/statements.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { FileKind } from '../batches/files/open-sheet.js';
+import { MakingSuperseded, PIECE_BYTES, PIECES_A_TRANSACTION } from '../batches/files/stored-pieces.js';
 import type { TablePaths } from '../batches/files/writing/table.js';
 
 /** Where the files of statements are kept: in pieces, as those of batches are. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
 
-const PIECE_BYTES = 64 * 1024;
-const PIECES_A_TRANSACTION = 16;
 const PIECES_A_DELETE = 256;
-
-/** Another process makes the same files. */
-export class MakingSuperseded extends Error {
-  override name = 'MakingSuperseded';
-}
 
 /** Takes the making of its files for so long, and what an earlier one left away. Null: another process was first. */
 export async function claimStatement(
@@ -95,21 +88,4 @@ async function storePieces(
 export async function removePieces(database: Database, id: Uuid): Promise<void> {
   const some = `DELETE FROM statement_files WHERE statement_id=${uuid.literal(id)} ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
   while ((await transact(database, (transaction) => transaction.execute(some))) === PIECES_A_DELETE);
-}
-
-/** The pieces of a file, read as they are taken. Throws where one is missing: it was removed meanwhile. */
-export async function* storedPieces(
-  reader: Reader,
-  statementId: Uuid,
-  format: FileKind,
-  size: number,
-  turn: () => Promise<() => void>,
-): AsyncGenerator<Buffer> {
-  for (let at = 0, number = 0; at < size; number += 1) {
-    const leave = await turn();
-    const piece = await reader.find(statementFiles, { statementId, format, number }).finally(leave);
-    if (piece === undefined) throw new Error('a piece of a stored file is gone');
-    at += piece.content.length;
-    yield piece.content;
-  }
 }

@@ -9,7 +9,8 @@ import type { Statement } from '../db/entities/statements.js';
 import { writeApart } from '../batches/files/apart/table-writing.js';
 import { Turns } from '../batches/files/turns.js';
 import { TableFiles, type TablePaths } from '../batches/files/writing/table.js';
-import { claimStatement, MakingSuperseded, releaseStatement, storeFiles } from './files.js';
+import { MakingSuperseded } from '../batches/files/stored-pieces.js';
+import { claimStatement, releaseStatement, storeFiles } from './files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 

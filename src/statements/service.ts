@@ -4,11 +4,11 @@ import type { Fingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import type { Statement } from '../db/entities/statements.js';
+import { type Statement, statementFiles } from '../db/entities/statements.js';
 import type { FileKind } from '../batches/files/open-sheet.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { createStatement, type CreatingParts } from './creating.js';
-import { storedPieces } from './files.js';
+import { storedPieces } from '../batches/files/stored-pieces.js';
 import { listStatements, readStatement } from './reading.js';
 import type { StatementRequest } from './rules.js';
 
@@ -51,6 +51,7 @@ export class Statements {
     const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
     const size = format === 'csv' ? csvBytes : xlsxBytes;
     if (size === null) throw notFound();
-    return storedPieces(reader, id, format, size, () => this.pieces.enter(caller.tenantId, NEVER));
+    const read = (number: number) => reader.find(statementFiles, { statementId: id, format, number });
+    return storedPieces(read, size, () => this.pieces.enter(caller.tenantId, NEVER));
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeApi } from '../../scripts/docs/routes.js';
+import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
 import { CONTENTS } from '../../src/http/docs/contents.js';
@@ -23,7 +23,7 @@ const PLACES: Places = {
 };
 const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
 
-const api = describeApi({});
+const api = await describeApi({});
 const { pages, assets } = assembleSite({ ...api, places: PLACES });
 const html = new Map(Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]));
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), PLACES.asset), PLACES.openApi]);

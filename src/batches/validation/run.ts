@@ -8,7 +8,7 @@ import type { ByteSource } from '../files/byte-source.js';
 import type { ReadingFor } from '../files/apart/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../files/sheet.js';
 import { Turns } from '../files/turns.js';
-import { MakingSuperseded } from '../made-files.js';
+import { MakingSuperseded } from '../files/stored-pieces.js';
 import type { FileMaker } from '../making.js';
 import { storedFile } from '../uploaded-file.js';
 import { type Columns, readHeader } from './header.js';
