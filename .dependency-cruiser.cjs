@@ -1,7 +1,7 @@
 // The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
 
 const FEATURE =
-  '^src/(access|staff|accounts|approvals|transfers|bonuses|batches|payouts|statements|requests|events|webhooks)/';
+  '^src/(access|staff|accounts|approvals|transfers|bonuses|batches|payouts|statements|requests|restores|events|webhooks)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 
@@ -54,6 +54,12 @@ module.exports = {
       '^activities/',
       '^src/.+/',
     ]),
+    reachesOnly(
+      'spreadsheets-know-no-feature',
+      'spreadsheets/ reads and writes tables: only core.',
+      '^src/spreadsheets/',
+      ['^src/(spreadsheets|core)/'],
+    ),
     reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', ['^src/(http|db|core)/']),
     {
       name: 'the-desk-is-a-door',
@@ -75,10 +81,12 @@ module.exports = {
       '^migrations/',
       ['^migrations/', '^src/db/'],
     ),
-    reachesOnly('routes-reach-their-own-service', 'Routes import http and their own feature.', `${FEATURE}routes`, [
-      '^src/$1/',
-      '^src/(http|core)/',
-    ]),
+    reachesOnly(
+      'routes-reach-their-own-service',
+      'Routes import http, spreadsheets and their own feature.',
+      `${FEATURE}routes`,
+      ['^src/$1/', '^src/(http|spreadsheets|core)/'],
+    ),
     {
       name: 'services-know-no-http',
       comment: 'A service or a rule is the same whether HTTP, a workflow or an operator calls it.',
@@ -103,7 +111,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
+        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate|replay)\\.ts$|ops/)',
       },
       to: { path: '^src/config\\.ts$' },
     },

@@ -6,6 +6,7 @@ import type { Watch } from '../src/batches/validation/run.js';
 import type { BatchService } from '../src/batches/work.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
+import { GONE_SAID, goneBatch, orGone } from './gone.js';
 
 /** What the workflow of a batch has done. The rows' states in MySQL are the guard: twice or late does no harm. */
 export interface BatchActivities {
@@ -38,14 +39,14 @@ export function batchActivities(work: BatchService, signals: StaffSignals, stopp
     }
   };
   return {
-    readBatch: (batchId) => work.state(asUuid(batchId)),
-    validateBatch: (batchId) => watched((watch) => work.validate(asUuid(batchId), watch)),
+    readBatch: (batchId) => orGone(work.state(asUuid(batchId)), goneBatch),
+    validateBatch: (batchId) => watched((watch) => orGone(work.validate(asUuid(batchId), watch), goneBatch)),
     payBatch: (batchId) =>
       watched((watch) => {
         const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
-        return work.pay(asUuid(batchId), watch, until);
+        return orGone(work.pay(asUuid(batchId), watch, until), () => ({ state: goneBatch(), end: 'over' }));
       }),
-    actOnBatch: (act) => work.actBySignal(act, signals),
+    actOnBatch: (act) => orGone(work.actBySignal(act, signals), () => GONE_SAID),
   };
 }
 

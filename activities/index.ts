@@ -1,14 +1,23 @@
 import { Context } from '@temporalio/activity';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
-import type { Submissions } from '../src/payouts/submission.js';
+import type { RailTurns } from '../src/payouts/turns.js';
 import type { TransferApprovals } from '../src/transfers/approvals.js';
 import type { BatchService } from '../src/batches/work.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffParts } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
+import type { WorkflowsKept } from '../src/webhooks/attending.js';
 import type { WebhookParts } from '../src/webhooks/parts.js';
+import type { StandingAudit, StandingStep } from '../src/ledger/auditor/standing.js';
+import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
-import { payoutActivities, type PayoutActivities } from './payouts.js';
+import {
+  earlierPayoutActivities,
+  payoutActivities,
+  type PayoutActivities,
+  railActivities,
+  type RailActivities,
+} from './payouts.js';
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
 
@@ -19,21 +28,29 @@ export interface ActivityServices {
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchService;
   readonly webhooks: WebhookParts;
+  readonly webhookWorkflows: WorkflowsKept;
   /** Says that the process is to stop: long work ends early, and goes on elsewhere. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
-  readonly submissions: Submissions;
+  readonly turns: RailTurns;
+  readonly audit: StandingAudit;
+  readonly onAuditStep: (step: StandingStep) => void;
 }
 
 /** The activities of each task queue. */
 export interface Activities {
-  readonly approvals: TransferActivities & PayoutActivities;
+  /** Payouts were begun here before they had a queue of their own. */
+  readonly approvals: TransferActivities & PayoutActivities & AuditActivities;
+  readonly payouts: PayoutActivities;
+  /** Of the queue of each rail. */
+  readonly rails: RailActivities;
   readonly batches: BatchActivities;
   readonly webhooks: WebhookActivities;
 }
 
 export function createActivities(services: ActivityServices): Activities {
-  const { staff, signalTimes, transferApprovals, payoutApprovals, submissions, batches, webhooks, stopping } = services;
+  const { audit, onAuditStep } = services;
+  const { staff, signalTimes, transferApprovals, payoutApprovals, turns, batches, webhooks, stopping } = services;
   const signals = new StaffSignals(staff, async (name, number) => {
     const { workflowExecution: run } = Context.current().info;
     return run === undefined ? null : signalTimes.receivedAt(run, name, number);
@@ -41,9 +58,12 @@ export function createActivities(services: ActivityServices): Activities {
   return {
     approvals: {
       ...transferActivities(transferApprovals, signals),
-      ...payoutActivities(payoutApprovals, submissions, signals),
+      ...earlierPayoutActivities(payoutApprovals, turns, signals),
+      ...auditActivities(audit, onAuditStep, stopping),
     },
+    payouts: payoutActivities(payoutApprovals, turns, signals),
+    rails: railActivities(payoutApprovals, turns),
     batches: batchActivities(batches, signals, stopping),
-    webhooks: webhookActivities(webhooks, signals, stopping),
+    webhooks: webhookActivities(webhooks, signals, stopping, services.webhookWorkflows),
   };
 }

@@ -1,15 +1,21 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
-import type { Submissions } from '../src/payouts/submission.js';
+import type { RailTurns, Turn } from '../src/payouts/turns.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
+import { goneAct, goneApproval, orGone } from './gone.js';
 
-/** What the workflow of a payout has done in MySQL and at the rail. The row's state is the guard: twice or late does no harm. */
-export interface PayoutActivities {
+/** What the workflow of a payout has done in MySQL. The row's state is the guard: twice or late does no harm. */
+export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(act: StaffAct): Promise<ActResult>;
   /** Settles it if its time is over. */
   expirePayout(payoutId: string): Promise<ApprovalState>;
+}
+
+/** What it has done at the rail. Where the rail gives no answers, nothing is done, and the state says so. */
+export interface RailActivities {
   /** Hands an approved one to its rail. */
   submitPayout(payoutId: string): Promise<ApprovalState>;
   /** Asks the rail what became of it. */
@@ -18,14 +24,52 @@ export interface PayoutActivities {
 
 export function payoutActivities(
   approvals: PayoutApprovals,
-  submissions: Submissions,
+  turns: RailTurns,
   signals: StaffSignals,
 ): PayoutActivities {
   return {
-    readPayout: (payoutId) => approvals.state(payoutId),
-    actOnPayout: (act) => approvals.actBySignal(act, signals),
-    expirePayout: (payoutId) => approvals.expire(payoutId),
-    submitPayout: async (payoutId) => approvals.stateOf(await submissions.submit(asUuid(payoutId))),
-    askRail: async (payoutId) => approvals.stateOf(await submissions.ask(asUuid(payoutId))),
+    readPayout: (payoutId) => orGone(approvals.state(payoutId), goneApproval),
+    actOnPayout: (act) => orGone(approvals.actBySignal(act, signals), goneAct),
+    expirePayout: (payoutId) => orGone(approvals.expire(payoutId), goneApproval),
+    ...railActivities(approvals, turns),
+  };
+}
+
+export function railActivities(approvals: PayoutApprovals, turns: RailTurns): RailActivities {
+  const done = async (turn: Promise<Turn>): Promise<ApprovalState> => {
+    const { payout, isHeld } = await turn;
+    return { ...approvals.stateOf(payout), ...(isHeld ? { isHeld } : {}) };
+  };
+  return {
+    submitPayout: (payoutId) => orGone(done(turns.submit(asUuid(payoutId))), goneApproval),
+    askRail: (payoutId) => orGone(done(turns.ask(asUuid(payoutId))), goneApproval),
+  };
+}
+
+const HELD_MS = 120_000;
+
+/**
+ * The same for payouts that were begun on the queue of the approvals, which workers of before still serve: their workflows do
+ * not know of rails that hold up, and would ask again at once. So the activity itself comes again, and takes no slot until then.
+ */
+export function earlierPayoutActivities(
+  approvals: PayoutApprovals,
+  turns: RailTurns,
+  signals: StaffSignals,
+): PayoutActivities {
+  const putOff = async (turn: Promise<Turn>): Promise<ApprovalState> => {
+    const { payout, isHeld } = await turn;
+    if (!isHeld) return approvals.stateOf(payout);
+    throw ApplicationFailure.create({
+      message: 'the rail gives no answers',
+      type: 'RailHeld',
+      nextRetryDelay: HELD_MS * (1 + Math.random()),
+      category: ApplicationFailureCategory.BENIGN,
+    });
+  };
+  return {
+    ...payoutActivities(approvals, turns, signals),
+    submitPayout: (payoutId) => orGone(putOff(turns.submit(asUuid(payoutId))), goneApproval),
+    askRail: (payoutId) => orGone(putOff(turns.ask(asUuid(payoutId))), goneApproval),
   };
 }

@@ -1,6 +1,7 @@
 import type { TransferApprovals } from '../src/transfers/approvals.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
+import { goneAct, goneApproval, orGone } from './gone.js';
 
 /** What the workflow of a transfer has done in MySQL. The row's state there is the guard: twice or late does no harm. */
 export interface TransferActivities {
@@ -12,8 +13,8 @@ export interface TransferActivities {
 
 export function transferActivities(approvals: TransferApprovals, signals: StaffSignals): TransferActivities {
   return {
-    readTransfer: (transferId) => approvals.state(transferId),
-    actOnTransfer: (act) => approvals.actBySignal(act, signals),
-    expireTransfer: (transferId) => approvals.expire(transferId),
+    readTransfer: (transferId) => orGone(approvals.state(transferId), goneApproval),
+    actOnTransfer: (act) => orGone(approvals.actBySignal(act, signals), goneAct),
+    expireTransfer: (transferId) => orGone(approvals.expire(transferId), goneApproval),
   };
 }

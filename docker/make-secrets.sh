@@ -14,7 +14,9 @@ write() {
 password() { openssl rand -hex 24; }
 key() { printf 'k1:%s' "$(openssl rand -base64 32)"; }
 
-for name in mysql_root_password money_app_password temporal_password; do write "$name" "$(password)"; done
+for name in mysql_root_password money_app_password temporal_password grafana_password; do write "$name" "$(password)"; done
 for name in fingerprint_keys cursor_keys encryption_keys; do write "$name" "$(key)"; done
 write mysql_url "mysql://money_app:$(cat "$folder/money_app_password")@mysql:3306/money"
 write mysql_admin_url "mysql://root:$(cat "$folder/mysql_root_password")@mysql:3306/"
+# Empty: no gateways. `bank-a=k1:<base64>` for each that PAYOUT_RAIL_URLS names.
+write payout_rail_keys ''

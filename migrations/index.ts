@@ -23,6 +23,12 @@ import { PolicyDelay1763746700000 } from './1763746700000-policy-delay.js';
 import { StaffOfAProvider1763746710000 } from './1763746710000-staff-of-a-provider.js';
 import { Statements1763746800000 } from './1763746800000-statements.js';
 import { Requests1763746810000 } from './1763746810000-requests.js';
+import { SentFromTheLog1763746820000 } from './1763746820000-sent-from-the-log.js';
+import { RailBreakers1763746830000 } from './1763746830000-rail-breakers.js';
+import { SharedSweeps1763746840000 } from './1763746840000-shared-sweeps.js';
+import { Traces1763746850000 } from './1763746850000-traces.js';
+import { StandingAudit1763746851000 } from './1763746851000-standing-audit.js';
+import { Restores1763746860000 } from './1763746860000-restores.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -51,4 +57,10 @@ export const migrations = [
   StaffOfAProvider1763746710000,
   Statements1763746800000,
   Requests1763746810000,
+  SentFromTheLog1763746820000,
+  RailBreakers1763746830000,
+  SharedSweeps1763746840000,
+  Traces1763746850000,
+  StandingAudit1763746851000,
+  Restores1763746860000,
 ];

@@ -1,6 +1,7 @@
 /** `npm start`: the whole service with a small world in it, from a fresh clone. What it is made of is in lib/. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { apiPart, serviceEnv, sharedSettings, supportPart, workerPart } from './lib/api.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
@@ -9,6 +10,7 @@ import { readJson, writePrivateJson } from './lib/files.mjs';
 import { findOrInstallMysql, mysqlPart } from './lib/mysql.mjs';
 import { ROOT, RUN } from './lib/paths.mjs';
 import { choosePorts, isFree } from './lib/ports.mjs';
+import { haproxyPart, requireHaproxy } from './lib/haproxy.mjs';
 import { endProcess, ProcessBook } from './lib/processes.mjs';
 import { say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
@@ -16,8 +18,13 @@ import { loadSecrets } from './lib/secrets.mjs';
 import { Supervisor } from './lib/supervise.mjs';
 import { findOrBuildTemporal, temporalPart } from './lib/temporal.mjs';
 
+/** Beyond, one machine has no use for them. */
+const MOST = 8;
+/** Of the second process of a kind on. */
+const numbered = (name, count) =>
+  Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
 /** Who takes requests stops first, what they stand on last. */
-const STOP_ORDER = ['api', 'support', 'worker', 'temporal', 'mysql'];
+const STOP_ORDER = ['proxy', ...numbered('api', MOST), 'support', ...numbered('worker', MOST), 'temporal', 'mysql'];
 const RUNTIME = join(RUN, 'runtime.json');
 /** Ctrl-C reaches npm and this process, and npm hands it on: two signals so close are one wish. */
 const SAME_WISH_MS = 1_000;
@@ -26,7 +33,7 @@ const PARENT_CHECK_MS = 500;
 const log = (name) => join(RUN, 'logs', `${name}.log`);
 
 async function main() {
-  const fresh = readArguments();
+  const { fresh, ...counts } = readArguments();
   const port = readPort();
   const book = takeCheckout();
   const supervisor = new Supervisor(book, STOP_ORDER);
@@ -39,18 +46,29 @@ async function main() {
         `Port ${port} is in use: end what listens there, or choose another with PORT=8081 npm start.`,
       );
     }
-    await bringUp(supervisor, port);
+    await bringUp(supervisor, port, counts);
   } catch (error) {
     await stop(error);
   }
 }
 
 function readArguments() {
-  const args = process.argv.slice(2);
-  const unknown = args.find((arg) => arg !== '--fresh');
-  if (unknown)
-    throw new UserError(`npm start does not know ${unknown}; there is only: npm start -- --fresh (begins anew).`);
-  return args.includes('--fresh');
+  const options = { fresh: { type: 'boolean', default: false }, api: { type: 'string' }, workers: { type: 'string' } };
+  try {
+    const { values } = parseArgs({ options });
+    return { fresh: values.fresh, apis: countOf('api', values.api), workers: countOf('workers', values.workers) };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      `${error.message}\nThere is: npm start -- --fresh (begins anew), --api 2 and --workers 2 (so many processes, 1 to ${MOST}).`,
+    );
+  }
+}
+
+function countOf(name, text = '1') {
+  const count = Number(text);
+  if (/^\d$/.test(text) && count >= 1 && count <= MOST) return count;
+  throw new UserError(`--${name} takes a number from 1 to ${MOST}, not ${text}.`);
 }
 
 function readPort() {
@@ -88,11 +106,15 @@ function wipe() {
   if (process.env.MYSQL_URL) say('--fresh empties .run; the database that MYSQL_URL names is left as it is.');
 }
 
-async function bringUp(supervisor, port) {
+async function bringUp(supervisor, port, { apis, workers }) {
   const secrets = loadSecrets(RUN);
   const names = [
-    ...['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'admin'],
-    ...['workerAdmin', 'sdkMetrics', 'support', 'supportAdmin'],
+    ...['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'support', 'supportAdmin'],
+    ...numbered('admin', apis),
+    ...numbered('workerAdmin', workers),
+    ...numbered('sdkMetrics', workers),
+    // Behind a proxy each has a port of its own.
+    ...(apis === 1 ? [] : numbered('api', apis)),
   ];
   const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
   rmSync(join(RUN, 'logs'), { recursive: true, force: true });
@@ -108,28 +130,42 @@ async function bringUp(supervisor, port) {
     temporalUi: process.env.TEMPORAL_ADDRESS ? null : `http://127.0.0.1:${ports.temporalUi}`,
   };
   const [{ urls, world, env }] = await Promise.all([
-    startService(supervisor, { port, ports, addresses, secrets }),
+    startService(supervisor, { port, ports, addresses, secrets, apis }),
     process.env.TEMPORAL_ADDRESS || startTemporal(supervisor, ports),
   ]);
-  const { workerAdmin: adminPort, sdkMetrics: sdkMetricsPort } = ports;
-  const worker = workerPart({ env, adminPort, sdkMetricsPort, log: log('worker') });
+  const admins = numbered('workerAdmin', workers);
+  const metrics = numbered('sdkMetrics', workers);
+  const workerParts = numbered('worker', workers).map((name, index) =>
+    workerPart({
+      ...{ name, env, log: log(name) },
+      ...{ adminPort: ports[admins[index]], sdkMetricsPort: ports[metrics[index]] },
+    }),
+  );
   const support = supportPart({
     ...{ env, addresses, log: log('support') },
     ...{ port: ports.support, adminPort: ports.supportAdmin },
   });
   await Promise.all([
-    step('Starting the worker', () => supervisor.start(worker)),
+    step(workers === 1 ? 'Starting the worker' : `Starting ${workers} workers`, () =>
+      Promise.all(workerParts.map((part) => supervisor.start(part))),
+    ),
     step('Starting the support desk', () => supervisor.start(support)),
   ]);
   const isPrivate = !process.env.MYSQL_URL;
-  const write = () => writeDemoFile({ addresses, urls, isPrivate, world, pid: (name) => supervisor.pid(name) });
+  const more = [
+    ...numbered('api', apis).slice(1),
+    ...numbered('worker', workers).slice(1),
+    ...(apis > 1 ? ['proxy'] : []),
+  ];
+  const pid = (name) => supervisor.pid(name);
+  const write = () => writeDemoFile({ addresses, urls, isPrivate, world, more, pid });
   supervisor.onChange = write;
   write();
   say(welcome({ addresses, world }));
 }
 
 /** The database, then the API and, beside it, the demo world. */
-async function startService(supervisor, { port, ports, addresses, secrets }) {
+async function startService(supervisor, { port, ports, addresses, secrets, apis }) {
   const urls = await startDatabase(supervisor, ports, secrets);
   const settings = sharedSettings({ addresses, urls, secrets });
   writePrivateJson(RUNTIME, { ports, settings });
@@ -137,9 +173,30 @@ async function startService(supervisor, { port, ports, addresses, secrets }) {
   await step('Migrating the database', () =>
     runOurs('dist/src/migrate.js', { ...env, MYSQL_ADMIN_URL: urls.adminUrl }, 'The database could not be migrated'),
   );
-  const api = apiPart({ env, port, adminPort: ports.admin, addresses, log: log('api') });
-  const [world] = await Promise.all([makeWorld(env), step('Starting the API', () => supervisor.start(api))]);
+  const [world] = await Promise.all([makeWorld(env), startApis(supervisor, { env, port, ports, apis })]);
   return { urls, world, env };
+}
+
+/** One takes the port itself; several stand behind a proxy, which has it. */
+async function startApis(supervisor, { env, port, ports, apis }) {
+  const names = numbered('api', apis);
+  const admins = numbered('admin', apis);
+  const servers = names.map((name, index) => ({
+    name,
+    port: apis === 1 ? port : ports[name],
+    adminPort: ports[admins[index]],
+  }));
+  // The proxy hears of a process that stops before that one takes nothing more.
+  const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
+  const parts = servers.map((server) => apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }));
+  const title = apis === 1 ? 'Starting the API' : `Starting ${apis} API processes`;
+  await step(title, () => Promise.all(parts.map((part) => supervisor.start(part))));
+  if (apis === 1) return;
+  const proxy = haproxyPart(await requireHaproxy(), {
+    ...{ folder: join(RUN, 'haproxy'), log: log('proxy') },
+    ...{ port, servers },
+  });
+  await step('Starting the proxy', () => supervisor.start(proxy));
 }
 
 /** The database's URLs, when it answers and our own code is ready to use it. */

@@ -16,6 +16,7 @@ import { findNode24 } from './lib/node-24.mjs';
 import { RUN } from './lib/paths.mjs';
 import { say, UserError } from './lib/progress.mjs';
 import { findRealMysql, realMysqlAtHand } from './lib/real-mysql.mjs';
+import { findRedis } from './lib/redis.mjs';
 import { endCommands } from './lib/run.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
@@ -36,10 +37,10 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env, node24, chromium] = await Promise.all([
+    const [env, node24, [chromium, redis]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
-      selection.needBrowser && findChromium(),
+      findOthers(selection),
       prepareCode({ checked: !has('--fast') }),
     ]);
     if (!run.interrupted) {
@@ -48,6 +49,7 @@ async function main() {
         ...(real && { TEST_REAL_MYSQL: JSON.stringify(real) }),
         ...(node24 && { TEST_NODE_24: node24 }),
         ...(chromium && { TEST_CHROMIUM: chromium }),
+        ...(redis && { TEST_REDIS_SERVER: redis }),
       };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
@@ -61,15 +63,26 @@ async function main() {
   process.exit(run.interrupted ? 130 : Number(counts.failed > 0));
 }
 
+/** One after the other: apt-get serves one at a time. */
+async function findOthers({ needBrowser, needRedis }) {
+  return [needBrowser && (await findChromium()), needRedis && (await findRedis())];
+}
+
 async function openServers(servers, { isReal, keep }) {
   if (!servers) return process.env;
-  const { mysqlAdminUrl, temporalAddress } = await servers.open({
+  const { mysqlAdminUrl, temporalAddress, temporaryFolder } = await servers.open({
+    dataIn: 'memory',
     findMysql: isReal ? findRealMysql : findOrInstallMysql,
     bufferPool: '256M',
     withTemporal: true,
     keep,
   });
-  return { ...process.env, TEST_MYSQL_ADMIN_URL: mysqlAdminUrl, TEST_TEMPORAL_ADDRESS: temporalAddress };
+  return {
+    ...process.env,
+    ...(temporaryFolder && { TMPDIR: temporaryFolder }),
+    TEST_MYSQL_ADMIN_URL: mysqlAdminUrl,
+    TEST_TEMPORAL_ADDRESS: temporalAddress,
+  };
 }
 
 async function stopKept() {

@@ -1,12 +1,13 @@
 import { type Bridge, type Core, ledgerFitness } from './app.js';
 import type { SupportConfig } from './config.js';
-import { providerOf } from './config-sign-in.js';
+import { providerOf } from './config/sign-in.js';
 import { createAdmin, Readiness } from './http/admin.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import type { Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
+import { RailBreakers } from './payouts/breaker/breakers.js';
 import { RailConversation } from './payouts/conversation.js';
 import { railMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
@@ -58,7 +59,7 @@ export async function openSupport(
   };
 }
 
-function buildDeskParts(config: SupportConfig, core: Core, { nudge, waker }: Bridge, logger: Logger): DeskParts {
+function buildDeskParts(config: SupportConfig, core: Core, { nudge }: Bridge, logger: Logger): DeskParts {
   const { database, desk, clock } = core;
   return {
     database,
@@ -68,7 +69,6 @@ function buildDeskParts(config: SupportConfig, core: Core, { nudge, waker }: Bri
     transferApprovals: new TransferApprovals(desk, database.reader, clock, nudge),
     payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
     release: buildRelease(config, core, logger),
-    onDue: (endpointId) => waker.endpoint(endpointId),
   };
 }
 
@@ -78,7 +78,8 @@ function buildRelease(config: SupportConfig, core: Core, logger: Logger): Releas
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
   const rails = openRails(new SimulatedRail(database, clock, SIMULATED), { urls, keys }, clock);
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
-  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer });
+  const breakers = new RailBreakers(database, clock);
+  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });
   return { conversation, quietMs: (rail) => quiet.get(rail) ?? USUAL_QUIET_MS };
 }
 

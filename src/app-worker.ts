@@ -1,38 +1,47 @@
+import { hostname } from 'node:os';
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
-import { type Bridge, buildCallbacks, type Core, ledgerFitness, temporalOptions } from './app.js';
-import { SheetReaders } from './batches/files/apart/sheet-readers.js';
+import { type Bridge, buildCallbacks, buildWebhookParts, type Core, ledgerFitness } from './app.js';
+import { deploymentVersion, temporalOptions } from './config/temporal.js';
+import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
+import { rowMetrics } from './batches/metrics.js';
 import { BatchService } from './batches/work.js';
+import { buildWorkerRails } from './build-rails.js';
 import { Shares } from './core/shares.js';
 import { createAdmin, Readiness } from './http/admin.js';
+import { auditPace } from './config/watching.js';
+import { auditMetrics } from './ledger/auditor/metrics.js';
+import { StandingAudit } from './ledger/auditor/standing.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
-import { RailConversation } from './payouts/conversation.js';
-import { LateInquiries } from './payouts/inquiries.js';
-import { railMetrics, stuckMetrics } from './payouts/metrics.js';
-import { openRails } from './payouts/rails/registry.js';
-import { SIMULATED } from './payouts/rails/rules.js';
-import { SimulatedRail } from './payouts/rails/simulated.js';
-import type { Rails } from './payouts/rails/types.js';
-import { USUAL_WINDOW_MS } from './payouts/rules.js';
-import { Submissions } from './payouts/submission.js';
-import { inquirySweeps, railEventsSweep, simulatedReports, stuckSweep } from './payouts/sweeps.js';
-import { outboxMetrics, sweeperMetrics } from './temporal/metrics.js';
-import { type Sweep, Sweeper } from './temporal/sweeper.js';
+import { stuckMetrics } from './payouts/metrics.js';
+import { railEventsSweep, simulatedReports } from './payouts/sweeps.js';
+import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
+import { leaseMetrics, outboxMetrics, sweeperMetrics, tellingMetrics, temporalMetrics } from './temporal/metrics.js';
+import { SweepLeases } from './temporal/sweep-leases.js';
+import { leaseNames, type SharedSweep, type Sweep, Sweeper } from './temporal/sweeper.js';
 import { SignalTimes } from './temporal/signal-times.js';
-import { outboxSweep, unattendedSweep } from './temporal/sweeps.js';
-import { sdkMetrics, TemporalWorkers } from './temporal/workers.js';
+import { retellSweep } from './temporal/retelling.js';
+import { outboxSweep } from './temporal/sweeps.js';
+import { tellAgainSweep } from './temporal/telling-again.js';
+import type { TemporalTracing } from './temporal/tracing.js';
+import { sdkMetrics, type ServedQueue, TemporalWorkers } from './temporal/workers.js';
 import { requestsSweep } from './requests/sweeps.js';
+import { restoreMetrics } from './restores/metrics.js';
+import { backwardsSweep } from './restores/sweeps.js';
 import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js';
 import { TransferApprovals } from './transfers/approvals.js';
-import { WAITING_SOURCES } from './waiting-sources.js';
+import { UNATTENDED_SOURCES, WAITING_SOURCES } from './waiting-sources.js';
+import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
 import type { WebhookParts } from './webhooks/parts.js';
-import { attemptsSweep, retentionSweep, webhookSweep } from './webhooks/sweeps.js';
+import { Senders } from './webhooks/senders/senders.js';
+import type { Sending } from './webhooks/sending.js';
+import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
 
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
@@ -45,27 +54,32 @@ export interface WorkerParts {
   readonly stop: () => Promise<void>;
 }
 
-/** Opens the admin port and begins to work: the sweeper at once, the Temporal workers when Temporal is there. */
+/** Opens the admin port and begins to work: sweeper and senders at once, the Temporal workers when Temporal is there. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
   bridge: Bridge,
-  webhooks: WebhookParts,
+  sending: Sending,
   logger: Logger,
+  tracing: TemporalTracing | null = null,
 ): Promise<WorkerParts> {
   const { clock, database, registry } = core;
   const stopping = new AbortController();
   const sheets = new SheetReaders();
-  const { services, sweeps } = buildWork(config, core, bridge, webhooks, sheets, logger);
-  const workers = buildWorkers(config, bridge, createActivities({ ...services, stopping: stopping.signal }), logger);
-  const sweeper = new Sweeper(
-    sweeps,
-    sweeperMetrics(registry, (sweep, fault) =>
-      logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed'),
-    ),
+  const observer = webhookMetrics(registry, (fault) =>
+    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is done again'),
   );
+  const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
+  const senders = new Senders(webhooks, config.WORKER_DRAINS);
+  const { services, sweeps, rails } = buildWork(config, core, bridge, webhooks, sheets, logger);
+  const activities = createActivities({ ...services, stopping: stopping.signal });
+  const workers = buildWorkers(config, bridge, servedQueues(config, activities, rails), logger, tracing);
+  const sweeper = buildSweeper(core, sweeps, logger);
   outboxMetrics(registry, bridge.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
+  restoreMetrics(registry, database.reader);
+  lagMetrics(registry, database.reader, clock);
+  temporalMetrics(registry, bridge.client, workers);
   keyringMetrics(registry, config);
   const readiness = new Readiness(async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'));
   const errors = new ErrorWriter(config.DOCS_URL);
@@ -73,12 +87,13 @@ export async function openWorker(
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   core.guard.start();
   sweeper.start();
+  if (config.WORKER_QUEUES.includes('webhooks')) senders.start();
   workers.start();
   const stop = async (): Promise<void> => {
     readiness.stop();
     stopping.abort();
     core.guard.stop();
-    await Promise.all([sweeper.stop(), workers.stop(), bridge.waker.stop(), bridge.nudge.stop()]);
+    await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.nudge.stop()]);
     await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };
@@ -87,7 +102,9 @@ export async function openWorker(
 /** What every feature has done for it: by activities, and by the sweeper. */
 interface Work {
   readonly services: Omit<ActivityServices, 'stopping'>;
-  readonly sweeps: readonly Sweep[];
+  readonly sweeps: readonly (Sweep | SharedSweep)[];
+  /** Names of the rails. */
+  readonly rails: ReadonlySet<string>;
 }
 
 function buildWork(
@@ -98,44 +115,50 @@ function buildWork(
   sheets: SheetReaders,
   logger: Logger,
 ): Work {
-  const { clock, database, desk, failpoints, recipientBudget } = core;
-  const { client, outbox, relay, nudge, waker } = bridge;
+  const { clock, database, desk, desks, failpoints, recipientBudget } = core;
+  const { client, outbox, relay, nudge } = bridge;
+  // The rows of batches would stand before everybody's approvals, and what comes of payouts behind them.
+  const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(config.WORKER_ACTIVITIES);
   const batches = new BatchService({
     database,
     recipientBudget,
-    desk,
+    desk: desks.add('batches'),
     clock,
     baseUrl: config.BASE_URL,
     nudge,
     sheets,
     failpoints,
     shares,
+    onRows: rowMetrics(core.registry),
   });
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
-  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge);
-  const { submissions, inquiries, rails, simulated } = buildRails(config, core, logger);
-  const onFound = (resourceType: string, resources: number): void =>
-    logger.warn({ resourceType, resources }, 'what waited had no workflow, and gets one');
+  const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
+  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge, rails.names);
+  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
+  const onTold = tellingMetrics(core.registry);
   return {
+    rails: rails.names,
     services: {
       staff: { database, clock, encryptionKeys: config.ENCRYPTION_KEYS },
       signalTimes: new SignalTimes(client),
       transferApprovals,
       payoutApprovals,
-      submissions,
+      turns: rails.turns,
       batches,
       webhooks,
+      webhookWorkflows: config.WEBHOOK_WORKFLOWS,
+      audit: new StandingAudit({ database, clock, ...auditPace(config) }),
+      onAuditStep: auditMetrics(core.registry, database.reader, clock),
     },
     sweeps: [
       expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       policiesSweep(core),
-      stuckSweep(submissions, config.PAYOUT_STUCK_AFTER_S * 1_000),
-      ...inquirySweeps(inquiries, rails.keys()),
-      simulatedReports(simulated, buildCallbacks(config, core, bridge, logger)),
+      ...rails.sweeps,
+      simulatedReports(rails.simulated, buildCallbacks(config, ofPayouts, bridge, logger)),
       outboxSweep(outbox, relay),
-      webhookSweep(core, waker),
+      endpointsSweep(core, config.WEBHOOK_WORKFLOWS),
       attemptsSweep(core),
       retentionSweep(core),
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
@@ -148,51 +171,51 @@ function buildWork(
       statementsSweep(core, 'long'),
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
-      unattendedSweep({ database, outbox, client, sources: WAITING_SOURCES, clock, onFound }),
+      tellAgainSweep({ database, outbox, sources: UNATTENDED_SOURCES, clock, lookAgainMs, onTold }),
+      retellSweep({ database, client, sources: WAITING_SOURCES, clock }),
+      backwardsSweep(core, (line) => logger.error(line)),
     ],
   };
+}
+
+/** Whoever serves payouts serves the queue of every rail, each with slots of its own. */
+function servedQueues(config: WorkerConfig, activities: Activities, rails: Iterable<string>): readonly ServedQueue[] {
+  return config.WORKER_QUEUES.flatMap((name): ServedQueue[] => {
+    const maxActivities = name === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES;
+    const own = { queue: TASK_QUEUES[name], activities: activities[name], maxActivities, hasWorkflows: true };
+    if (name !== 'payouts') return [own];
+    const calls = { activities: activities.rails, maxActivities: config.PAYOUT_RAIL_CALLS, hasWorkflows: false };
+    return [own, ...Array.from(rails, (rail) => ({ ...calls, queue: railQueue(rail) }))];
+  });
+}
+
+function buildSweeper({ database, registry }: Core, sweeps: Work['sweeps'], logger: Logger): Sweeper {
+  const onTrouble = (sweep: string, fault: unknown): void =>
+    logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
+  const label = `${hostname()}:${process.pid}`;
+  const leases = new SweepLeases(database, sweeps.flatMap(leaseNames), label, leaseMetrics(registry, onTrouble));
+  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases);
 }
 
 function buildWorkers(
   config: WorkerConfig,
   { client }: Bridge,
-  activities: Activities,
+  queues: readonly ServedQueue[],
   logger: Logger,
+  tracing: TemporalTracing | null,
 ): TemporalWorkers {
   const options = {
     temporal: temporalOptions(config),
-    queues: config.WORKER_QUEUES.map((queue) => ({
-      queue,
-      activities: activities[queue],
-      maxActivities: queue === 'webhooks' ? config.WORKER_DRAINS : config.WORKER_ACTIVITIES,
-    })),
+    version: deploymentVersion(config),
+    patches: config.WORKFLOW_PATCHES === 'on',
+    queues,
     maxWorkflowTasks: config.WORKER_WORKFLOW_TASKS,
     cachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
+    auditEveryMs: config.AUDIT_EVERY_S * 1_000,
+    tracing,
   };
   return new TemporalWorkers(options, client, logger);
-}
-
-/** The way to every rail that a payout may have, whatever new ones take. */
-function buildRails(
-  config: WorkerConfig,
-  { database, desk, clock, failpoints, registry }: Core,
-  logger: Logger,
-): {
-  readonly submissions: Submissions;
-  readonly inquiries: LateInquiries;
-  readonly rails: Rails;
-  readonly simulated: SimulatedRail;
-} {
-  const simulated = new SimulatedRail(database, clock, SIMULATED);
-  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
-  const rails = openRails(simulated, { urls, keys }, clock);
-  const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
-  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer });
-  const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAIL_RETURN_WINDOW_S: windows } = config;
-  const submissions = new Submissions({ conversation, encryptionKeys, monotonic: () => performance.now() });
-  const inquiries = new LateInquiries(conversation, (rail) => windows.get(rail) ?? USUAL_WINDOW_MS);
-  return { submissions, inquiries, rails, simulated };
 }
 
 const EXPIRY_EVERY_MS = 500;

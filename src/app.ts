@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
 import { buildLedger, type Ledger } from './build-ledger.js';
+import { buildRates, type BuiltRates } from './build-rates.js';
 import type { Config, ServiceConfig } from './config.js';
-import type { Uuid } from './core/ids.js';
+import { temporalOptions } from './config/temporal.js';
 import { type Clock, systemClock } from './core/instant.js';
 import { Authenticator } from './access/authenticator.js';
 import { TokenUses } from './access/token-uses.js';
@@ -19,20 +20,22 @@ import { bonusRoutes } from './bonuses/routes.js';
 import { Bonuses } from './bonuses/service.js';
 import { eventRoutes } from './events/routes.js';
 import { EventLog } from './events/service.js';
+import { poolMetrics, statementMetrics } from './db/metrics.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from './http/admin.js';
 import { Api } from './http/api.js';
 import { Cursors } from './http/cursor.js';
+import { buildInfo } from './http/build-info.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
-import { RateLimiter } from './http/rate-limit.js';
 import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
+import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
-import { callbackMetrics, contradictionMetrics } from './payouts/metrics.js';
+import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
 import { httpRail } from './payouts/rails/rules.js';
 import { railCallbackRoute } from './payouts/routes-callbacks.js';
 import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
@@ -44,20 +47,20 @@ import { Requests } from './requests/service.js';
 import { statementRoutes } from './statements/routes.js';
 import { Statements } from './statements/service.js';
 import { TemporalClient } from './temporal/client.js';
-import type { TemporalOptions } from './temporal/connecting.js';
 import { relayMetrics } from './temporal/metrics.js';
 import { Nudge } from './temporal/nudge.js';
 import { Outbox } from './temporal/outbox.js';
 import { Relay } from './temporal/relay.js';
+import type { TemporalTracing } from './temporal/tracing.js';
 import { TransferApprovals } from './transfers/approvals.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
+import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
 import type { WebhookParts } from './webhooks/parts.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
 import type { Webhooks } from './webhooks/service.js';
-import { Waker } from './webhooks/waking.js';
 
 /** The ledger, and where its figures are kept: what every process of the service has. */
 export interface Core extends Ledger {
@@ -73,6 +76,7 @@ export function buildCore(
   clockBounds: ClockBounds = CLOCK_BOUNDS,
 ): Core {
   const registry = createRegistry();
+  buildInfo(registry);
   const clocks = clockMetrics(registry, {
     strayed: (differenceMs, isRefused) =>
       isRefused
@@ -86,7 +90,8 @@ export function buildCore(
     clockBounds,
     clockObserver: clocks.observer,
     onAccountAhead: clocks.onAccountAhead,
-    observer: deskMetrics(registry),
+    observerOf: deskMetrics(registry),
+    statementObserver: statementMetrics(registry),
     primaryObserver: {
       found: (server) => logger.info({ server }, 'this server of MySQL takes writes'),
       lost: (server, reason) => logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
@@ -94,6 +99,7 @@ export function buildCore(
     },
     onFault: (kind, fault) => logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
+  poolMetrics(registry, ledger.database);
   const recipientBudget = new RecipientBudget(ledger.database, clock, {
     ofToken: config.NEW_RECIPIENTS_OF_TOKEN,
     ofTenant: config.NEW_RECIPIENTS_OF_TENANT,
@@ -108,32 +114,34 @@ export interface Bridge {
   readonly outbox: Outbox;
   readonly relay: Relay;
   readonly nudge: Nudge;
-  readonly waker: Waker;
 }
 
 /** Connects to Temporal when there is something to tell it: the process serves while Temporal is away. */
-export function buildBridge(config: ServiceConfig, core: Core, logger: Logger): Bridge {
+export function buildBridge(
+  config: ServiceConfig,
+  core: Core,
+  logger: Logger,
+  tracing: TemporalTracing | null = null,
+): Bridge {
   const { database, clock, registry, failpoints } = core;
-  const client = new TemporalClient(temporalOptions(config));
+  const client = new TemporalClient(temporalOptions(config), tracing?.client);
   const outbox = new Outbox(database, clock);
   const observer = relayMetrics(registry, (message) => logger.warn(message));
-  const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer });
+  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
+  const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer, lookAgainMs });
   const nudge = new Nudge(relay, (fault) => logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'));
-  const waker = new Waker({ database, clock }, client, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'webhooks are left for the sweeper'),
-  );
-  core.desk.watchEvents((tenantIds) => waker.eventsOf(tenantIds));
-  return { client, outbox, relay, nudge, waker };
+  return { client, outbox, relay, nudge };
 }
 
-/** What webhooks stand on. `onDue` hears of every endpoint for which something became due. */
+/** What webhooks stand on. */
 export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,
   sending: Sending,
-  onDue: (endpointId: Uuid) => void,
+  { nudge }: Pick<Bridge, 'nudge'>,
+  observer: WebhookObserver = UNOBSERVED,
 ): WebhookParts {
-  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, onDue };
+  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, nudge, observer };
 }
 
 /** What signs, guards addresses and sends, as it is configured. */
@@ -161,21 +169,14 @@ export function buildCallbacks(
     keys,
     onCallback,
     onContradiction: contradictionMetrics(registry),
+    onEnd: endMetrics(registry),
   });
-}
-
-/** Where Temporal is, for the client and the worker. */
-export function temporalOptions(config: ServiceConfig): TemporalOptions {
-  const { TEMPORAL_TLS_CERTIFICATE: certificate, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: ca } = config;
-  const { TEMPORAL_TLS_SERVER_NAME: serverName } = config;
-  const tls = config.TEMPORAL_TLS === 'off' ? null : { certificate, key, ca, serverName };
-  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_API_KEY: apiKey } = config;
-  return { address, namespace, tls, apiKey };
 }
 
 /** The two servers of an API process, and what they remember of requests. */
 export interface ApiServers {
   readonly requests: RequestLog;
+  readonly rates: BuiltRates;
   readonly readiness: Readiness;
   readonly api: RunningServer;
   readonly admin: RunningServer;
@@ -195,6 +196,7 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.current, clock);
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
+  const rates = buildRates(config, registry, logger);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
@@ -203,15 +205,7 @@ export async function openApiServers(
       if (caller !== null) uses.note(caller.tokenKeyId);
       return caller;
     },
-    rateLimiter: new RateLimiter(
-      {
-        requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
-        redeliver: { perSecond: config.RATE_LIMIT_REDELIVER_PER_MIN / 60, burst: config.RATE_LIMIT_REDELIVER_PER_MIN },
-        lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
-        uploads: { perSecond: config.RATE_LIMIT_UPLOADS_PER_MIN / 60, burst: config.RATE_LIMIT_UPLOADS_PER_MIN },
-      },
-      config.API_PROCESSES,
-    ),
+    rateLimiter: rates.limits,
     fingerprintKeys: config.FINGERPRINT_KEYS,
     ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
@@ -221,6 +215,7 @@ export async function openApiServers(
     logger,
     registry,
     onAnswered: (answered) => requests.note(answered),
+    isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   core.guard.start();
   const readiness = new Readiness(() => ledgerFitness(core));
@@ -228,6 +223,7 @@ export async function openApiServers(
   return {
     requests,
     readiness,
+    rates,
     api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
@@ -238,6 +234,9 @@ export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitnes
   if (!database.isPrimaryKnown()) return 'degraded';
   try {
     await guard.compare();
+    // A restored database is not served before it was made good: a process that starts on it never becomes ready.
+    const closed = await database.lookup.query(OPEN_RESTORE_SQL);
+    if (closed.length > 0) return 'degraded';
   } catch {
     return 'degraded';
   }

@@ -1,10 +1,13 @@
 import { type ArmedFailpoint, Failpoints } from './core/failpoints.js';
 import type { Clock } from './core/instant.js';
-import { type MysqlConfig, mysqlTls } from './config-mysql.js';
+import { type MysqlConfig, mysqlTls } from './config/mysql.js';
 import { Database } from './db/database.js';
+import type { StatementObserver } from './db/metrics.js';
 import type { PrimaryObserver } from './db/primary.js';
 import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock-guard.js';
-import { type DeskObserver, PostingDesk } from './ledger/desk/desk.js';
+import { PostingDesk } from './ledger/desk/desk.js';
+import type { DeskObserver } from './ledger/desk/observer.js';
+import { Desks } from './ledger/desk/desks.js';
 import type { Uuid } from './core/ids.js';
 
 /** What of the configuration the ledger needs, by the names that config.ts gives. */
@@ -24,8 +27,10 @@ export interface LedgerWatchers {
   readonly clockObserver: ClockObserver;
   /** An account's last instant lies too far ahead to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  readonly observer: DeskObserver;
+  /** Of the desk with this name. */
+  readonly observerOf: (desk: string) => DeskObserver;
   readonly primaryObserver: PrimaryObserver;
+  readonly statementObserver: StatementObserver;
   /** A command failed by a fault of ours. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
@@ -35,18 +40,22 @@ export interface Ledger {
   readonly clock: Clock;
   readonly guard: ClockGuard;
   readonly database: Database;
+  /** For everything that has no desk of its own. */
   readonly desk: PostingDesk;
+  /** All of the process. */
+  readonly desks: Desks;
   readonly failpoints: Failpoints;
 }
 
 /** Connects when it is first asked. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
-  const { clock, clockBounds: bounds, observer, onFault, onAccountAhead } = watchers;
+  const { clock, clockBounds: bounds, observerOf, onFault, onAccountAhead } = watchers;
   const failpoints = new Failpoints(settings.FAILPOINT ?? null);
   const database = new Database({
     url: settings.MYSQL_URL,
     tls: mysqlTls(settings),
     observer: watchers.primaryObserver,
+    watching: watchers.statementObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
     statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,
@@ -58,6 +67,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
-  const desk = new PostingDesk({ database, clock, guard, failpoints, onFault, onAccountAhead }, options, observer);
-  return { clock, guard, database, desk, failpoints };
+  const parts = { database, clock, guard, failpoints, onFault, onAccountAhead };
+  const desks = new Desks((name) => new PostingDesk(parts, options, observerOf(name)));
+  return { clock, guard, database, desk: desks.add('main'), desks, failpoints };
 }

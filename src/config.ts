@@ -1,16 +1,20 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { mysqlFaults, MYSQL_VARIABLES } from './config-mysql.js';
-import { SIGN_IN_VARIABLES, signInFaults } from './config-sign-in.js';
+import { MIGRATION_LOCK_WAIT_S, mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
+import { SENDER_VARIABLES } from './config/senders.js';
+import { RAIL_WORK_VARIABLES } from './config/rails.js';
+import { type Environment, read, refuseFor } from './config/reading.js';
+import { RATE_VARIABLES } from './config/rates.js';
+import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
+import { STOP_DELAY_MS } from './config/stopping.js';
+import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
+import { WAITING_VARIABLES } from './config/waiting.js';
 import {
   addressRanges,
   allowedHosts,
   count,
   encryptionKeys,
   failpoint,
-  hostAndPort,
   mysqlUrl,
-  pem,
   port,
   railKeys,
   railRoutes,
@@ -20,9 +24,12 @@ import {
   TASK_QUEUE_NAMES,
   taskQueues,
   webUrl,
-} from './config-values.js';
+} from './config/values.js';
+import { AUDIT_VARIABLES, TRACING_VARIABLES } from './config/watching.js';
 import { gatewayOf } from './payouts/rails/rules.js';
 import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
+
+export { ConfigError, type Environment } from './config/reading.js';
 
 /** The only reader of the environment: every variable with its meaning, its default and its range. */
 
@@ -30,7 +37,11 @@ import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
 const SERVICE_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, for each process'),
-  MYSQL_TRANSACTION_CONNECTIONS: count(2, 500).default(8).describe('connections for transactions, for each process'),
+  MYSQL_TRANSACTION_CONNECTIONS: count(2, 500)
+    .default(16)
+    .describe(
+      'connections for transactions, for each process; each desk uses one for each group in flight and one for what it sets aside',
+    ),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
   ADMIN_PORT: port.default(9090).describe('port of liveness, readiness and metrics; never open it to the world'),
   LOG_LEVEL: z
@@ -41,7 +52,9 @@ const SERVICE_VARIABLES = {
     .default(4_000)
     .describe('what a request may wait for the ledger, queueing included'),
   DESK_MAX_GROUP: count(1, 1_000).default(200).describe('most commands that share a ledger transaction'),
-  DESK_GROUPS_IN_FLIGHT: count(1, 16).default(2).describe('ledger transactions at a time, for each process'),
+  DESK_GROUPS_IN_FLIGHT: count(1, 16)
+    .default(2)
+    .describe('ledger transactions at a time, for each desk: a worker has three, for approvals, batches and payouts'),
   DESK_MAX_QUEUE: count(1, 100_000).default(5_000).describe('commands that may wait; beyond, 503 at once'),
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
@@ -62,18 +75,8 @@ const SERVICE_VARIABLES = {
     .optional()
     .describe('secret: HTTP proxy that deliveries go through; it must itself refuse private addresses'),
   WEBHOOK_TIMEOUT_MS: count(100, 60_000).default(10_000).describe('what one attempt of a delivery may take in all'),
-  TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('the namespace of the workflows'),
-  TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with Temporal'),
-  TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
-  TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
-  TEMPORAL_TLS_CA: pem.optional().describe('certificate authority of the server, PEM; else those of the system'),
-  TEMPORAL_TLS_SERVER_NAME: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("name in the server's certificate, where it is not the host of TEMPORAL_ADDRESS"),
-  TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
+  ...TEMPORAL_VARIABLES,
+  ...WAITING_VARIABLES,
   PAYOUT_RAILS: railRoutes
     .default([])
     .describe('which rail payouts take: acme/CO=http:bank-a,*=simulated; what no entry fits is refused'),
@@ -99,27 +102,21 @@ const SERVICE_VARIABLES = {
 /** What the API has beside it. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
+  ...TRACING_VARIABLES,
   HOST: z.string().default('127.0.0.1').describe('address that the API listens on'),
   PORT: port.default(8080).describe('port of the API'),
   FINGERPRINT_KEYS: signingKeys.describe('secret: keys of the idempotency fingerprints, id:base64 with commas between'),
   CURSOR_KEYS: signingKeys.describe('secret: keys that sign and encrypt page cursors, id:base64 with commas between'),
   TRUSTED_PROXIES: addressRanges.default([]).describe('address ranges whose X-Forwarded-For is believed'),
-  API_PROCESSES: count(1, 1000).default(1).describe('how many API processes share the rate limits'),
-  RATE_LIMIT_REQUESTS_PER_S: count(1, 1_000_000).default(100).describe('requests a second of one token'),
-  RATE_LIMIT_BURST: count(1, 1_000_000).default(200).describe('requests at once of one token'),
-  RATE_LIMIT_LOOKUP_PER_S: count(1, 1_000_000).default(5).describe('lookups a second of one token'),
-  RATE_LIMIT_LOOKUP_BURST: count(1, 1_000_000).default(20).describe('lookups at once of one token'),
-  RATE_LIMIT_UPLOADS_PER_MIN: count(1, 1_000_000)
-    .default(10)
-    .describe('file uploads a minute of one token, at once too'),
-  RATE_LIMIT_REDELIVER_PER_MIN: count(1, 1_000_000)
-    .default(60)
-    .describe('redeliveries and test deliveries a minute of one token, and at once'),
+  STOP_DELAY_MS,
+  ...RATE_VARIABLES,
 } as const;
 
 /** What the worker has beside it. */
 export const WORKER_VARIABLES = {
   ...SERVICE_VARIABLES,
+  ...DEPLOYMENT_VARIABLES,
+  ...TRACING_VARIABLES,
   WORKER_QUEUES: taskQueues
     .default(TASK_QUEUE_NAMES)
     .describe('task queues that the worker serves, with commas between; all unless said'),
@@ -143,16 +140,10 @@ export const WORKER_VARIABLES = {
   RAIL_EVENTS_KEPT_DAYS: count(90, 36_500)
     .default(730)
     .describe('how long what rails said of a payout is kept after its end'),
-  WORKER_DRAINS: count(1, 10_000)
-    .default(1_000)
-    .describe('webhook endpoints that are sent to at a time; they mostly wait'),
+  ...SENDER_VARIABLES,
   WORKER_CACHED_WORKFLOWS: count(1, 100_000).default(1_000).describe('workflows kept in memory, for each queue'),
-  PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
-    .default(900)
-    .describe('after how long without a word from its rail a payout is raised to operators'),
-  PAYOUT_RAIL_RETURN_WINDOW_S: railSeconds(3_600, 31_536_000)
-    .default(new Map())
-    .describe('for how long completed payouts are asked about, by gateway: bank-a=2592000; 60 days unless said'),
+  ...RAIL_WORK_VARIABLES,
+  ...AUDIT_VARIABLES,
   SDK_METRICS_PORT: port
     .default(9091)
     .describe("loopback port from which the admin port takes the Temporal SDK's metrics; 0: none"),
@@ -171,6 +162,7 @@ export const SUPPORT_VARIABLES = {
     .describe('where support staff reach the Temporal UI; unset: no links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
+  STOP_DELAY_MS,
   PAYOUT_RAIL_QUIET_S: railSeconds(60, 31_536_000)
     .default(new Map())
     .describe(
@@ -182,6 +174,7 @@ export const SUPPORT_VARIABLES = {
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user who may change the schema and grant rights'),
+  MIGRATION_LOCK_WAIT_S,
 } as const;
 
 /** What the operators' command line needs. */
@@ -230,13 +223,6 @@ export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
 export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 /** What the processes have in common. */
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The configuration is not usable. The message lists every fault, a line each. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
-
 /** Reads and checks the whole configuration. Throws ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   return withWholeRails(read(configSchema, environment));
@@ -244,7 +230,9 @@ export function readConfig(environment: Environment = process.env): Config {
 
 /** The same of the worker. */
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return withWholeRails(read(workerSchema, environment));
+  const config = withWholeRails(read(workerSchema, environment));
+  refuseFor(deploymentFaults(config));
+  return config;
 }
 
 /** The same of the support desk. */
@@ -273,6 +261,11 @@ export function readMigrationConfig(environment: Environment = process.env): z.i
   return config;
 }
 
+/** Where Temporal is, for the replay of what is open there; what is `given` wins over the environment. Throws ConfigError. */
+export function readTemporalConfig(given: Environment): TemporalConfig {
+  return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
+}
+
 /** Every gateway that a payout may take has an address and keys, and nobody on the way reads what it is told. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
@@ -295,47 +288,4 @@ function unguardedRails({
     if (url.protocol === 'https:' || isAllowedHost(allowed, url)) return [];
     return [`  PAYOUT_RAIL_URLS: ${name} must be https, or its host in PAYOUT_RAIL_ALLOWED_HOSTS`];
   });
-}
-
-function refuseFor(faults: readonly string[]): void {
-  if (faults.length > 0)
-    throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
-}
-
-function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
-  const set = withFiles(Object.keys(schema.shape), environment);
-  const result = schema.safeParse(set);
-  if (result.success) return result.data;
-  // The first fault of each variable: what follows mostly follows from it.
-  const first = new Map(result.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue]));
-  const faults = Array.from(first, ([name, issue]) => {
-    const problem = set[name] === undefined ? 'is not set' : issue.message;
-    return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
-  });
-  throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
-}
-
-/** What is set, each by NAME, or by NAME_FILE with the file that holds it, as secrets are mounted. */
-function withFiles(names: readonly string[], environment: Environment): Record<string, string | (() => string)> {
-  const set: Record<string, string | (() => string)> = {};
-  for (const name of names) {
-    const value = environment[name];
-    const file = environment[`${name}_FILE`];
-    // An empty variable is how a compose file says "not set".
-    if (value !== undefined && value !== '') set[name] = value;
-    else if (file !== undefined && file !== '')
-      set[name] = RENEWED.test(name) ? () => readSecret(name, file) : readSecret(name, file);
-  }
-  return set;
-}
-
-/** What is renewed under a running process, where it is in a file. */
-const RENEWED = /_TLS_(CA|CERTIFICATE|KEY)$/;
-
-function readSecret(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trimEnd();
-  } catch {
-    throw new ConfigError(`the configuration has 1 fault(s):\n  ${name}_FILE: ${file} cannot be read`);
-  }
 }

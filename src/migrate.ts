@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, readMigrationConfig } from './config.js';
-import { mysqlTls } from './config-mysql.js';
+import { mysqlTls } from './config/mysql.js';
 import { ExcessiveRights } from './db/least-rights.js';
 import { migrate } from './db/migrate.js';
+import { MigrationUnderWay } from './db/migration-locks.js';
 
 /**
  * The migration step of a deployment: brings the schema up to date and applies the list of grants. `--until NUMBER` leaves the
@@ -15,10 +16,13 @@ try {
     throw new ConfigError('--until takes the number of a migration: 13 digits');
   const until = values.until === undefined ? undefined : Number.parseInt(values.until, 10);
   const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;
-  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), until });
+  const onWait = (statement: string): void =>
+    void process.stderr.write(`waiting for a table that others use: ${statement.slice(0, 120)}\n`);
+  const options = { lockWaitS: config.MIGRATION_LOCK_WAIT_S, onWait };
+  const done = await migrate({ adminUrl, url, tls: mysqlTls(config), until, ...options });
   process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `migrated: ${done.join(', ')}\n`);
 } catch (error) {
-  const isPlain = error instanceof ConfigError || error instanceof ExcessiveRights;
-  process.stderr.write(`${isPlain ? error.message : `migration failed: ${String(error)}`}\n`);
+  const isPlain = [ConfigError, ExcessiveRights, MigrationUnderWay].some((kind) => error instanceof kind);
+  process.stderr.write(`${isPlain && error instanceof Error ? error.message : `migration failed: ${String(error)}`}\n`);
   process.exitCode = 1;
 }

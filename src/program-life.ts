@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from './config.js';
+import type { Readiness } from './http/admin.js';
 import { describeFault, type Logging } from './http/logging.js';
 
 /** How a program that goes on running begins and ends: the API, the worker and the support desk alike. */
@@ -53,4 +55,13 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   process.on('SIGINT', () => void end('SIGINT'));
   // Nothing is expected to end here; the process goes on, since others' work is in its hands.
   process.on('unhandledRejection', (fault) => logger.error({ fault: describeFault(fault) }, 'unhandled rejection'));
+}
+
+/**
+ * Says on /readyz that the process stops, and resolves when whoever balances has had the time to hear it: until then it serves what
+ * is still sent here.
+ */
+export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
+  readiness.stop();
+  await sleep(delayMs);
 }

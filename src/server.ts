@@ -2,21 +2,24 @@ import { buildBridge, buildConfiguredSending, buildCore, buildWebhookParts, open
 import { readConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging, describeFault } from './http/logging.js';
-import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
+import { traceOfLine } from './http/tracing.js';
+import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
+import { openTracing } from './tracing.js';
 import { Webhooks } from './webhooks/service.js';
 
-/** The API process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
+/** The API process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');
-const logging = createLogging(config.LOG_LEVEL, 'api');
+const tracing = await openTracing(config, 'api');
+const logging = createLogging(config.LOG_LEVEL, 'api', undefined, tracing === null ? undefined : traceOfLine);
 const { logger } = logging;
 endOnUncaught(logging);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
-const bridge = buildBridge(config, core, logger);
+const bridge = buildBridge(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
-const webhookParts = buildWebhookParts(config, core, sending, (endpointId) => bridge.waker.endpoint(endpointId));
+const webhookParts = buildWebhookParts(config, core, sending, bridge);
 const webhooks = new Webhooks(webhookParts, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
@@ -24,11 +27,12 @@ const servers = await openApiServers(config, core, bridge, webhooks, logger).cat
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {
-  servers.readiness.stop();
+  await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
-  await core.desk.drained();
+  await core.desks.drained();
   await servers.requests.write();
   core.guard.stop();
-  await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
-  await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
+  servers.rates.close();
+  await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0), tracing?.stop()]);
 });

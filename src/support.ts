@@ -3,9 +3,9 @@ import { openSupport } from './app-support.js';
 import { readSupportConfig } from './config.js';
 import { assertLeastRights } from './db/least-rights.js';
 import { createLogging } from './http/logging.js';
-import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
+import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
 
-/** The support desk's process: configuration → parts → listen → on a signal finish what was accepted, answer it, then leave. */
+/** The support desk's process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
 
 const config = readOrExit(readSupportConfig);
 const refuseToStart = refusalToStart('the support desk');
@@ -19,10 +19,10 @@ const servers = await openSupport(config, core, bridge, logger).catch(refuseToSt
 logger.info({ port: servers.desk.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {
-  servers.readiness.stop();
+  await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.desk.stop(config.SHUTDOWN_GRACE_MS);
-  await core.desk.drained();
+  await core.desks.drained();
   core.guard.stop();
-  await Promise.all([bridge.nudge.stop(), bridge.waker.stop()]);
+  await bridge.nudge.stop();
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
 });

@@ -4,7 +4,6 @@ import {
   defineSignal,
   setHandler,
   upsertSearchAttributes,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ApprovalActivities } from '../activities/approvals.js';
@@ -12,6 +11,7 @@ import {
   type ActResult,
   type ApprovalState,
   type ApprovalWorkflowInput,
+  LOOK_AGAIN_MS,
   QUERIES,
   SIGNALS,
   type StaffAct,
@@ -55,7 +55,7 @@ export class Front {
     for (const action of STAFF_SIGNALS)
       setHandler(
         defineSignal<[unknown]>(SIGNALS[action]),
-        (given) => void this.inbox.acts.push({ resourceId, action, ...mail.read(action, given), actId: uuid4() }),
+        (given) => void this.inbox.acts.push({ resourceId, action, ...mail.read(action, given) }),
         { description: `${action} the ${what}. ${SIGNED_INPUT}` },
       );
     setHandler(changedSignal, () => void (this.inbox.isChanged = true), {
@@ -108,7 +108,7 @@ export class Front {
  */
 export async function waitForApproval(
   front: Front,
-  { resourceId }: ApprovalWorkflowInput,
+  { resourceId, lookAgainMs = LOOK_AGAIN_MS }: ApprovalWorkflowInput,
   activities: ApprovalActivities,
   again: () => Promise<never>,
 ): Promise<WaitingState> {
@@ -119,7 +119,8 @@ export async function waitForApproval(
     if (front.hasMail) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
-    await condition(() => front.hasMail, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS));
+    // Never for longer than that: nobody tells a workflow of what happened after the moment to which its server was restored.
+    await condition(() => front.hasMail, Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)));
   }
 }
 

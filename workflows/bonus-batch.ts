@@ -8,7 +8,6 @@ import {
   proxyActivities,
   setHandler,
   upsertSearchAttributes,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchActivities } from '../activities/batches.js';
@@ -17,6 +16,7 @@ import {
   type BatchAct,
   type BatchState,
   type BatchWorkflowInput,
+  LOOK_AGAIN_MS,
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
@@ -68,7 +68,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: BatchAct = { batchId, action, ...mail.read(action, given), actId: uuid4() };
+        const act: BatchAct = { batchId, action, ...mail.read(action, given) };
         view.acted(act, await actOnBatch(act));
         inbox.isChanged = true;
       },
@@ -79,6 +79,8 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
 
   let pauseMs = FIRST_PAUSE_MS;
   const isUploaded = startedAs === UPLOADED.status && patched('a-file-is-validated-at-once');
+  // A run of before waits for ever; the sweeper tells it again for as long as its batch is not over.
+  const looksAgain = patched('waits-are-bounded');
   for (let state = isUploaded ? UPLOADED : await readBatch(batchId); ;) {
     view.found(state);
     // Forgotten only before the row is read: what changes after is looked at again.
@@ -95,7 +97,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;
-      await condition(isChanged);
+      await (looksAgain ? condition(isChanged, lasting.lookAgainMs ?? LOOK_AGAIN_MS) : condition(isChanged));
       inbox.isChanged = false;
       state = await readBatch(batchId);
     }

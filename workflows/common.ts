@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails } from '@temporalio/workflow';
-import { type HandedOn, SEARCH_ATTRIBUTES, type SignedText } from '../src/temporal/contracts.js';
+import { setCurrentDetails, uuid4 } from '@temporalio/workflow';
+import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct } from '../src/temporal/contracts.js';
 
 /** What several workflows have in common. */
 
@@ -25,17 +25,27 @@ export const SIGNED_INPUT =
 /** The signals of the staff that one run has got. */
 export class StaffMail {
   private readonly counts = new Map<string, number>();
+  private total = 0;
 
   /** Who acts, why, and how they prove it, from whatever the next signal of this name brought; what is no text, or too long, is null. */
-  read(name: string, given: unknown): SignedText {
+  read(name: string, given: unknown): Omit<SignedAct, 'action'> {
     const number = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, number);
     const { actor, reason, code } = (typeof given === 'object' && given !== null ? given : {}) as Record<
       string,
       unknown
     >;
-    return { actor: textOf(actor), reason: textOf(reason), code: textOf(code), number };
+    this.total += 1;
+    const signed = { actor: textOf(actor), reason: textOf(reason), code: textOf(code), number };
+    return { ...signed, actId: newActId(this.total) };
   }
+}
+
+/** As newId makes them: the audit log is read in the order of its ids. Those of one moment are ordered by their number. */
+function newActId(number: number): string {
+  const time = Date.now().toString(16).padStart(12, '0');
+  const place = (number & 0xfff).toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${place}-${uuid4().slice(19)}`;
 }
 
 function textOf(given: unknown): string | null {

@@ -1,42 +1,75 @@
-import { condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  condition,
+  continueAsNew,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payouts.js';
-import type { ApprovalState, PayoutWorkflowInput } from '../src/temporal/contracts.js';
+import { type ApprovalState, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
 import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
 const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
 /** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
-const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...ATTEMPT, startToCloseTimeout: '30 seconds' });
+const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
+/** By then a rail that hangs has been found out: nobody serves the queue. */
+const LONGEST_IN_QUEUE = '10 minutes';
+/** What a rail that gives no answers holds up is told when it does again. It looks by itself as if it had asked so often before. */
+const HELD_STEPS = 8;
 
 /**
  * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits until somebody says what
  * became of it: the rail by itself, the rail when it is asked, or an operator. What nobody knows is asked for ever, ever more
- * rarely. Its id: `payout/{id}`.
+ * rarely; a rail that gives no answers is left alone until it does. Its id: `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId, polling } = input;
   let asked = input.asked ?? 0;
   let nextAt = 0;
-  const front = new Front('payout', input, ({ status }) => waitsFor(status, asked, nextAt));
+  const front = new Front('payout', input, (state) => waitsFor(state, asked, nextAt));
   const activities = { read: readPayout, act: actOnPayout, expire: expirePayout };
   let state: ApprovalState = await waitForApproval(front, input, activities, () =>
     continueAsNew<typeof payout>(front.handOn(input)),
   );
   for (;;) {
-    const pauseMs = pauseBefore(asked, polling);
+    const pauseMs = pauseBefore(state.isHeld === true ? asked + HELD_STEPS : asked, polling);
     nextAt = Date.now() + pauseMs;
     const told = await front.readMail(activities, resourceId);
     if (told !== null) state = told;
-    else if (state.status === 'approved') state = front.found(await submitPayout(resourceId));
-    else if (state.status !== 'in_progress') return state;
+    else if (state.status === 'approved' && state.isHeld !== true) state = front.found(await turnOf(resourceId, state));
+    else if (state.status !== 'approved' && state.status !== 'in_progress') return state;
     else {
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof payout>(front.handOn({ ...input, asked }));
       front.found(state);
       if (await condition(() => front.hasMail, pauseMs)) continue;
-      asked += 1;
-      state = front.found(await askRail(resourceId));
+      const after = await turnOf(resourceId, state);
+      if (state.status === 'in_progress' && after.isHeld !== true) asked += 1;
+      state = front.found(after);
     }
   }
+}
+
+/** Its turn at the rail: in the rail's own queue, where there is one. */
+async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
+  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: LONGEST_IN_QUEUE };
+  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...apart });
+  try {
+    return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
+  } catch (failure) {
+    if (!wasNotServed(failure)) throw failure;
+    // The rail may have been taken out of the configuration meanwhile: then its state says so.
+    return { ...(await readPayout(resourceId)), isHeld: true };
+  }
+}
+
+function wasNotServed(failure: unknown): boolean {
+  return (
+    failure instanceof ActivityFailure &&
+    failure.cause instanceof TimeoutFailure &&
+    failure.cause.timeoutType === 'SCHEDULE_TO_START'
+  );
 }
 
 /** Each pause is twice the last. */
@@ -44,9 +77,13 @@ function pauseBefore(asked: number, { firstMs, longestMs }: PayoutWorkflowInput[
   return Math.min(longestMs, firstMs * 2 ** Math.min(asked, 20));
 }
 
-function waitsFor(status: string, asked: number, nextAt: number): string | null {
-  if (status === 'approved') return 'It is approved, and about to be handed to its rail; it can still be canceled.';
+function waitsFor({ status, isHeld }: ApprovalState, asked: number, nextAt: number): string | null {
+  if (status === 'approved')
+    return isHeld === true
+      ? 'Its rail gives no answers: it is handed over when the rail does; until then it can be canceled.'
+      : 'It is approved, and about to be handed to its rail; it can still be canceled.';
   if (status !== 'in_progress') return null;
+  if (isHeld === true) return 'Its rail gives no answers: it is asked what became of it when it does.';
   const next = nextAt === 0 ? 'soon' : `at ${clockTime(new Date(nextAt))}`;
   return `Waiting for the rail to say what became of it; asked ${asked} time(s), next ${next}.`;
 }

@@ -6,11 +6,11 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
+  patched,
   proxyActivities,
   setHandler,
   sleep,
   upsertSearchAttributes,
-  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.js';
@@ -25,10 +25,10 @@ import {
 import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /**
- * A drain beats every second; one that is silent for 5 s is lost, and another one takes over what it had not recorded. One that is
- * canceled is waited for: what it has on its way is recorded before anybody else sends.
+ * A look that sends beats every second; one that is silent for 5 s is lost, and somebody else takes over what it had not recorded. One
+ * that is canceled is waited for: what it has on its way is recorded before anybody else sends.
  */
-const { drainEndpoint } = proxyActivities<WebhookActivities>({
+const { attendEndpoint, drainEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '5 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -36,15 +36,18 @@ const { drainEndpoint } = proxyActivities<WebhookActivities>({
 });
 const { actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
 
-/** Another drain holds the endpoint: it looks again when that one has ended or was lost. */
+/** Of runs of before: another drain holds the endpoint. */
 const TAKEN_OVER_PAUSE = '10 seconds';
-/** Should nobody have told it that its endpoint was deleted meanwhile. */
 const PAUSED_LOOK = '1 day';
 
+/** Since when events are sent without it, and since when a run of before goes on as one of today. */
+const SENT_FROM_THE_LOG = 'sent-from-the-log';
+const GONE_OVER = 'gone-over';
+
 /**
- * The deliveries of one endpoint, for as long as it has something to do. Its id: `webhook/{endpointId}`. It sends what is due,
- * waits for the next retry or a wake-up, and ends when it is idle; the next due delivery begins it again. One that is paused
- * stays, so that it can be resumed here.
+ * How a webhook endpoint stands, from its registration to its deletion. Its id: `webhook/{endpointId}`. Events are sent by the senders of
+ * the workers; here backoff waits, and people see, pause and resume. It is told only what changes that, so one whose endpoint is well
+ * sleeps.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<DrainState> {
   const { endpointId } = input;
@@ -53,7 +56,7 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
   const notice = new Notice(input);
   const view = new View(notice);
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isWoken = true), {
-    description: 'Something became due.',
+    description: 'It stands otherwise than before.',
   });
   setHandler(defineQuery<DrainState | null>(QUERIES.state), () => view.state, { description: 'What it waits for.' });
   const mail = new StaffMail();
@@ -61,7 +64,7 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: EndpointAct = { endpointId, action, ...mail.read(action, given), actId: uuid4() };
+        const act: EndpointAct = { endpointId, action, ...mail.read(action, given) };
         const refused = await actOnEndpoint(act);
         view.acted(act, refused);
         if (refused !== null) return;
@@ -73,23 +76,33 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Drai
 
   const whole = CancellationScope.current();
   const wasWoken = (): boolean => inbox.isWoken;
+  const isOfToday = patched(SENT_FROM_THE_LOG);
   for (;;) {
     inbox.isWoken = false;
     const scope = new CancellationScope();
     draining = scope;
     const state = await scope
-      .run(() => drainEndpoint(endpointId))
+      .run(() => (isOfToday ? attendEndpoint(endpointId) : drainEndpoint(endpointId)))
       .catch((failure: unknown) => {
-        // A drain that a pause has ended says nothing. Who cancels the whole workflow ends it; what is due begins it again.
+        // A look that a pause has ended says nothing. Who cancels the whole workflow ends it; what it is told next begins it again.
         if (whole.consideredCancelled || !scope.consideredCancelled) throw failure;
         return null;
       });
     draining = null;
     if (state === null) continue;
     view.found(state);
-    if (workflowInfo().continueAsNewSuggested) {
+    // A run of before goes on as one of today as soon as it has looked.
+    if (workflowInfo().continueAsNewSuggested || (!isOfToday && patched(GONE_OVER))) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof webhookEndpoint>(notice.handOn(input));
+    }
+    if (isOfToday) {
+      await condition(() => wasWoken() || allHandlersFinished());
+      if (wasWoken()) continue;
+      if (state.isOver === true) return state;
+      if (state.nextDueAt === null) await condition(wasWoken);
+      else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
+      continue;
     }
     if (wasWoken() || state.ended === 'time' || state.ended === 'stopped') continue;
     if (state.ended === 'taken_over') {

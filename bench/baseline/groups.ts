@@ -72,7 +72,7 @@ async function recordGroup(database: RecordingDatabase, guard: ClockGuard, ticke
   const named = await nameAccounts(database.reader, tickets);
   const open = tickets.filter((one) => !known.has(one));
   if (open.length === 0) return;
-  const { answers } = await postGroup(
+  const answers = await postGroup(
     { database, clock: systemClock, guard, failpoints: new Failpoints(null), onFault: fail, onAccountAhead: fail },
     open,
     named,
@@ -106,6 +106,7 @@ function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>
     kind: createTransfer,
     command,
     deadline: Deadline.afterMs(RECORDING_MS),
+    part: null,
     answer: () => undefined,
   };
 }

@@ -79,6 +79,7 @@ export function* counterRows(history: History, transfers: number): Generator<Eve
   yield {
     tenantId: history.id('tenant', 0),
     lastSequence: BigInt(transfers),
+    restores: 0,
     lastAt: history.at(history.length - 1),
   };
 }

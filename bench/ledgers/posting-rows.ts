@@ -154,7 +154,7 @@ export function* eventRows(history: History): Generator<EventRow> {
       sequence: Number(sequence),
       data: { object: presentTransfer(shown) },
     });
-    yield { tenantId, sequence, id, type, resourceId, body, createdAt };
+    yield { tenantId, sequence, id, type, resourceId, body, createdAt, traceparent: null };
   }
 }
 

@@ -11,7 +11,7 @@ type OnAnswer = (answer: Answer) => void;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_AT = 'HTTP/1.1 '.length;
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
-const SHOWN_LETTERS = 1_000;
+const SHOWN_LETTERS = 4_000;
 
 /**
  * One kept HTTP/1.1 connection, one request at a time, that looks at nothing but the status and the length. A general

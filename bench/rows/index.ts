@@ -4,6 +4,8 @@ import { batchRows } from './batch.js';
 import { bytesRow } from './bytes.js';
 import { expiriesRow } from './expiries.js';
 import { growthRow } from './growth.js';
+import { listsRow } from './lists.js';
+import { idleRow } from './idle.js';
 import { movementsRow } from './movements.js';
 import { readRows } from './reads.js';
 import { replaysRow } from './replays.js';
@@ -18,11 +20,13 @@ export const ROWS: readonly Row[] = [
   replaysRow,
   ...readRows,
   movementsRow,
+  listsRow,
   approvalsRow,
   expiriesRow,
   ...webhookRows,
   ...batchRows,
   growthRow,
+  idleRow,
   startRow,
 ];
 

@@ -1,6 +1,8 @@
 import type { Asset } from '../../src/core/amount.js';
 import { toRfc3339 } from '../../src/core/instant.js';
-import type { MovementFilter } from '../../src/accounts/movements.js';
+import { assertAccountAllowed } from '../../src/accounts/access.js';
+import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
+import type { Reader } from '../../src/db/database.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';
 import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
@@ -12,14 +14,15 @@ import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import type { ApiProcess } from '../service/api-process.js';
 import { CURSOR_KEY } from '../service/settings.js';
 import { readHistory, type HistoryFacts } from './movement-history.js';
-import { withPageTimes } from './movement-times.js';
+import { withPageTimes } from './page-times.js';
+import { callerOf } from './reads.js';
 
 const ENTRIES = 1_500_000;
 const QUICK_ENTRIES = 200_000;
 const PER_SECOND = 200;
 const KEPT_SHARE = 0.98;
 const CONNECTIONS = 32;
-export const PAGE = 100;
+const PAGE = 100;
 
 /** How far down its list a page begins, as a share of the list. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
@@ -28,7 +31,7 @@ const PAGES_OF_A_DEPTH = 20;
 const SPREAD_SHARE = 0.02;
 
 /** A page of the busy account's movements: which list, and from where on. */
-export interface Page {
+interface Page {
   readonly filter: MovementFilter;
   /** The position of the page before; null: from the newest. */
   readonly before: bigint | null;
@@ -54,7 +57,7 @@ async function measure(bench: Bench): Promise<Measured> {
       expectedStatus: 200,
       requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
     });
-    return withPageTimes(ledger, pages, load);
+    return withPageTimes(ledger, { pages, read: (reader, page) => readPage(reader, ledger, page) }, load);
   });
   const { latency, byLabel } = run.load;
   const depths = DEPTHS.map((depth) => byLabel[depthLabel(depth)]).filter((one) => one !== undefined);
@@ -75,6 +78,13 @@ async function measure(bench: Bench): Promise<Measured> {
     ],
     details: { ...run.details, databaseTimes: times, spread },
   };
+}
+
+/** What the service does for the page, its check of the caller's role included. */
+async function readPage(reader: Reader, ledger: Ledger, { filter, before }: Page): Promise<void> {
+  const [accountId = ledger.memberId] = ledger.accountIds;
+  await assertAccountAllowed(reader, 'readAccount', callerOf(ledger), accountId);
+  await readMovements(reader, accountId, filter, before, PAGE);
 }
 
 /** By how much the slowest depth is slower than the fastest, in the middle. */

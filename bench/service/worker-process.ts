@@ -12,7 +12,12 @@ export async function startWorker(
     name: 'worker',
     file: 'worker.js',
     nodeOptions: ['--max-old-space-size=256'],
-    settings: { ...sharedSettings(grounds), SDK_METRICS_PORT: '0', MALLOC_ARENA_MAX: '2' },
+    settings: {
+      ...sharedSettings(grounds),
+      SDK_METRICS_PORT: '0',
+      MALLOC_ARENA_MAX: '2',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+    },
     adminPort: await freePort(),
     readyPage: isTemporalThere ? '/readyz' : '/livez',
     profileFolder,

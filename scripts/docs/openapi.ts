@@ -35,11 +35,11 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
   const core = buildCore(config, logger);
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const parts = buildWebhookParts(config, core, sending, () => undefined);
+  const parts = buildWebhookParts(config, core, sending, bridge);
   const webhooks = new Webhooks(parts, () => undefined);
   const api = buildApi(config, core, bridge, webhooks);
   // What they keep would keep the process.
-  await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close()]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };

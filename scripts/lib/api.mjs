@@ -42,14 +42,20 @@ export function serviceEnv(settings) {
 }
 
 /** The part that works for the workflows and sweeps up. */
-export function workerPart({ env, adminPort, sdkMetricsPort, log }) {
+export function workerPart({ name, env, adminPort, sdkMetricsPort, log }) {
   return {
-    name: 'worker',
+    name,
     command: process.execPath,
     // Without a limit garbage is left until hundreds of megabytes have gathered.
     args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/worker.js')],
     // As compose has it: memory that its many threads free is shared.
-    env: { ...env, MALLOC_ARENA_MAX: '2', ADMIN_PORT: `${adminPort}`, SDK_METRICS_PORT: `${sdkMetricsPort}` },
+    env: {
+      ...env,
+      MALLOC_ARENA_MAX: '2',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+      ADMIN_PORT: `${adminPort}`,
+      SDK_METRICS_PORT: `${sdkMetricsPort}`,
+    },
     log,
     isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),
     readyMs: 60_000,
@@ -80,15 +86,15 @@ export function supportPart({ env, port, adminPort, addresses, log }) {
 }
 
 /** The part that serves the API. */
-export function apiPart({ env, port, adminPort, addresses, log }) {
+export function apiPart({ name, env, port, adminPort, log }) {
   return {
-    name: 'api',
+    name,
     command: process.execPath,
     // Requests live shortly: with more room for the young, a third less CPU time goes into collecting them.
     args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist/src/server.js')],
     env: { ...env, HOST: '127.0.0.1', PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     log,
-    isReady: () => answersOk(`${addresses.admin}/readyz`),
+    isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),
     readyMs: 60_000,
     stopMs: 40_000,
   };

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { mysqlUrl } from './database.mjs';
 import { readJson, writePrivateJson } from './files.mjs';
+import { makeFolder, isInMemory, memoryFolder } from './memory.mjs';
 import { ADMIN_USER, mysqlPart } from './mysql.mjs';
 import { spawnPart, untilReady } from './part.mjs';
 import { shortHash } from './paths.mjs';
@@ -17,6 +18,7 @@ const MAX_SLOTS = 8;
 /**
  * Private servers for one run of tests or benchmarks. They live in a numbered folder under `folder`: runs at the same time
  * have one each, and a later run starts on the data folder of an earlier one, or uses its servers where they were kept.
+ * Data that is kept in memory is removed at the end.
  */
 export class BorrowedServers {
   #slot;
@@ -33,7 +35,7 @@ export class BorrowedServers {
   }
 
   /** Starts what does not run yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's address. */
-  async open({ findMysql, bufferPool, withTemporal, keep }) {
+  async open({ findMysql, bufferPool, withTemporal, keep, dataIn = 'disk' }) {
     const runtimeFile = join(this.#slot, 'runtime.json');
     const earlier = readJson(runtimeFile);
     const alive = this.#book.parts;
@@ -47,13 +49,18 @@ export class BorrowedServers {
     const ports = { ...earlier?.ports, ...chosen };
     writePrivateJson(runtimeFile, { ports, keep: this.#keep });
     const { mysql_admin_password: password } = loadSecrets(this.#slot);
+    const memory = memoryFolder(this.#slot);
+    if (!alive.mysql) rmSync(memory, { recursive: true, force: true });
+    const data = !alive.mysql && isInMemory(dataIn) ? makeFolder(memory) : this.#slot;
     await Promise.all([
-      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, port: ports.mysql, password }),
+      alive.mysql ?? this.#startMysql({ findMysql, bufferPool, port: ports.mysql, password, data }),
       withTemporal && (alive.temporal ?? this.#startTemporal(ports)),
     ]);
     return {
       mysqlAdminUrl: mysqlUrl({ user: ADMIN_USER, password, host: '127.0.0.1', port: ports.mysql }),
       temporalAddress: withTemporal ? `127.0.0.1:${ports.temporal}` : undefined,
+      // Servers that tests start by themselves keep their data there.
+      ...(existsSync(memory) && { temporaryFolder: join(memory, 'tmp') }),
     };
   }
 
@@ -67,11 +74,12 @@ export class BorrowedServers {
     const parts = Object.entries(this.#book.parts);
     await Promise.all(parts.map(([, described]) => endProcess(described, 30_000)));
     for (const [name] of parts) this.#book.remove(name);
+    rmSync(memoryFolder(this.#slot), { recursive: true, force: true });
   }
 
-  async #startMysql({ findMysql, bufferPool, port, password }) {
+  async #startMysql({ findMysql, bufferPool, port, password, data }) {
     const server = await findMysql();
-    const folder = server.root ? join(server.root, 'srv', shortHash(this.#slot)) : join(this.#slot, 'mysql');
+    const folder = server.root ? join(server.root, 'srv', shortHash(this.#slot)) : join(data, 'mysql');
     const log = join(this.#slot, 'mysql.log');
     await this.#start(await mysqlPart(server, { folder, port, log, bufferPool, adminPassword: password }));
   }
@@ -100,6 +108,7 @@ export async function endKeptServers(folder) {
     if (!book) busy += 1;
     else await Promise.all(Object.values(book.parts).map((part) => endProcess(part, 30_000)));
     for (const part of Object.keys(book?.parts ?? {})) book.remove(part);
+    if (book) rmSync(memoryFolder(join(folder, name)), { recursive: true, force: true });
     book?.release();
   }
   return busy;

@@ -9,7 +9,7 @@ import { transpile } from './transpile.mjs';
 
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.sources');
-const BUNDLE = join(DIST, 'workflow-bundle.cjs');
+const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name) => join(DIST, name));
 const BUNDLE_STAMP = join(DIST, '.workflows');
 
 /** Makes dist/ what the sources say, with the packages that they need; `checked`: and what their types allow. */
@@ -40,13 +40,13 @@ async function compile() {
   await run(process.execPath, args, { cwd: ROOT, failure: 'The sources do not compile' });
 }
 
-/** The workflows as one file, anew when they, or the few modules that they may reach, have changed. */
+/** The workflows as one file, for workers that trace and for others, anew when they, or the few modules that they may reach, have changed. */
 async function ensureBundle() {
   const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/bundle-workflows|src\/.+\/rules)/;
   const modules = filesUnder(DIST, '.js').filter((file) => reachable.test(relative(DIST, file)));
   const contents = [...modules, join(ROOT, 'package-lock.json')].map((file) => readFileSync(file, 'utf8'));
   const state = shortHash(contents.join('\n'));
-  if (existsSync(BUNDLE) && isStamped(BUNDLE_STAMP, state)) return;
+  if (BUNDLES.every((file) => existsSync(file)) && isStamped(BUNDLE_STAMP, state)) return;
   await step('Bundling the workflows', () =>
     run(process.execPath, [join(DIST, 'src/bundle-workflows.js')], {
       cwd: ROOT,

@@ -10,8 +10,8 @@ export function staffFile() {
   return { DEMO_STAFF_FILE: join(RUN, 'demo-staff.json') };
 }
 
-/** Writes .run/demo.json: where everything is, what runs as which process, and the demo world. */
-export function writeDemoFile({ addresses, urls, isPrivate, world, pid }) {
+/** Writes .run/demo.json: where everything is, what runs as which process (`more`: beside the usual ones), and the demo world. */
+export function writeDemoFile({ addresses, urls, isPrivate, world, more, pid }) {
   const app = new URL(urls.url);
   const admin = new URL(urls.adminUrl);
   writePrivateJson(FILE, {
@@ -26,6 +26,7 @@ export function writeDemoFile({ addresses, urls, isPrivate, world, pid }) {
       support: pid('support'),
       mysql: pid('mysql'),
       temporal: pid('temporal'),
+      ...Object.fromEntries(more.map((name) => [name, pid(name)])),
     },
     mysql: {
       host: app.hostname,

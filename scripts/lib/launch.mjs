@@ -28,14 +28,18 @@ export async function launch({ name, entry, variable, temporalVariable }) {
   try {
     const withTemporal = temporalVariable !== undefined;
     const options = { findMysql: findOrInstallMysql, bufferPool: '2G', withTemporal };
-    const [{ mysqlAdminUrl, temporalAddress }] = await Promise.all([servers.open(options), prepareCode()]);
+    const [{ mysqlAdminUrl, temporalAddress, temporaryFolder }] = await Promise.all([
+      servers.open(options),
+      prepareCode(),
+    ]);
     if (!interrupted) {
+      const temporary = temporaryFolder ? { TMPDIR: temporaryFolder } : {};
       const temporal = withTemporal ? { [temporalVariable]: temporalAddress } : {};
       const args = ['--enable-source-maps', join(ROOT, entry), ...process.argv.slice(2)];
       child = spawn(process.execPath, args, {
         cwd: ROOT,
         stdio: 'inherit',
-        env: { ...process.env, [variable]: mysqlAdminUrl, ...temporal },
+        env: { ...process.env, ...temporary, [variable]: mysqlAdminUrl, ...temporal },
       });
       exitCode = await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
     }

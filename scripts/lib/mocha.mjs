@@ -14,6 +14,8 @@ const SOURCE = '.test.ts';
 const UNIT = '.unit.test.ts';
 /** And one of this name a browser beside them. */
 const BROWSER = 'browser.test.ts';
+/** And one of this name a Redis. */
+const REDIS = 'redis.test.ts';
 
 /**
  * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
@@ -29,6 +31,7 @@ export function selectTests(args, { onlyUnit }) {
     files: selected,
     needServers: selected.some((file) => !file.endsWith(UNIT)),
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
+    needRedis: selected.some((file) => file.endsWith(REDIS)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
 }

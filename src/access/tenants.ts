@@ -39,7 +39,7 @@ export async function addTenant(database: Database, clock: Clock, wanted: NewTen
       const opened = SYSTEM_ROLES.map((role) => systemAccount(tenant, role, createdAt));
       await openLedgerAccounts(transaction, opened);
       await transaction.execute(
-        insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt }]),
+        insertSql(eventCounters, [{ tenantId: tenant.id, lastSequence: 0n, lastAt: createdAt, restores: 0 }]),
       );
       const { id: tenantId, network, timeZone } = tenant;
       const details = { network, time_zone: timeZone };

@@ -1,10 +1,10 @@
-import { type Asset, ASSETS } from '../core/amount.js';
+import type { Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import { asset as assetColumn, bigint, integer, string, time, uuid } from '../db/columns.js';
+import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
@@ -15,9 +15,6 @@ import { readVisible } from '../db/visible-list.js';
 import { resourceOfRequest } from '../requests/reading.js';
 import { readReach } from './reachable.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
-
-/** A newer process may know an asset that this one does not; a rejected batch has none. */
-const KNOWN_ASSET = `(l.asset IS NULL OR l.asset IN (${ASSETS.map(assetColumn.literal).join(',')}))`;
 
 /** What of an operation that leaves an account decides who sees it and which lists it is in. */
 interface Operation extends TimePosition {
@@ -102,12 +99,7 @@ export async function listOperations<Row extends Operation>(
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
   const rows = operationRows(list, filter, tenantId);
-  const shown = [
-    visibleSql(list, caller, 'l'),
-    `l.tenant_id=${uuid.literal(tenantId)}`,
-    KNOWN_ASSET,
-    ...furtherSql(list, filter),
-  ];
+  const shown = [visibleSql(list, caller, 'l'), `l.tenant_id=${uuid.literal(tenantId)}`, ...furtherSql(list, filter)];
   if (rows.index === 'source' && status !== undefined) shown.push(`l.status=${string.literal(status)}`);
   return readVisible(reader, { ...rows, shown }, before, limit);
 }

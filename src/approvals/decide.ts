@@ -2,7 +2,7 @@ import { type Act, type Actor, auditRow } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import { type Instant, instant } from '../core/instant.js';
 import { type Approval, approvals } from '../db/entities/approvals.js';
 import { staff } from '../db/entities/staff.js';
 import { auditLog } from '../db/entities/identity.js';
@@ -63,6 +63,8 @@ export interface Ending<Row> {
 export interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
+  /** True of those that cannot be ended (`endRefusal`); left out: there are none. */
+  readonly lasting?: string;
 }
 
 /** All in which features differ. */
@@ -72,6 +74,10 @@ export interface ApprovalFeature<Row extends Approvable> {
   /** Where those that wait are found by when their time is over, without going through the others. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
+  /**
+   * Why it cannot be ended, nor refused at its last approval: its money may have left. No time ends it either. Null, mostly: it can.
+   */
+  readonly endRefusal: (row: Row) => Refusal | null;
   /** Every account that an end may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
   /** The last approval is there: `approved` counts it already. */
@@ -99,6 +105,9 @@ export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
   readonly approvalId: Uuid;
 }
 
+/** What an approval comes to that finds the resource not fit any more. */
+const REJECTED = 'rejected';
+
 /** Approve, reject, cancel. */
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
@@ -111,6 +120,7 @@ export function decideAct<Row extends Approvable>(
   const malformed = malformedRefusal(acting, reason);
   if (malformed !== null) return refusedAct(feature, command, row, malformed, {}, view);
   const verdict = verdictOn(feature, command, row, view);
+  const lasting = feature.endRefusal(row);
   switch (verdict.comes) {
     case 'to_nothing':
       return refusedAct(feature, command, row, verdict.refusal, {}, view);
@@ -122,11 +132,14 @@ export function decideAct<Row extends Approvable>(
     case 'to_the_same':
       return done(row, {});
     case 'to_an_end':
+      if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, view);
       // An approval never comes to an end of this kind.
       return decided(feature, command, feature.ended(row, action === 'cancel' ? action : 'reject', reason, view), view);
     case 'to_an_approval': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
       const ending = verdict.isLast ? feature.granted(approved, view) : { settled: approved, writes: {} };
+      if (lasting !== null && ending.settled.status === REJECTED)
+        return refusedAct(feature, command, row, lasting, {}, view);
       return decided(feature, command, ending, view);
     }
   }
@@ -141,7 +154,8 @@ export function decideExpiry<Row extends Approvable>(
   const row = rowOf(feature, command, view);
   if (row === undefined) return refuse(NOT_FOUND, false);
   const waiting = waitingOf(row);
-  if (waiting?.status !== PENDING_APPROVAL || !isExpired(waiting, view.at))
+  const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, view.at);
+  if (!isDue || feature.endRefusal(row) !== null)
     return { outcome: { done: true, resource: row }, writes: {}, bindsKey: false };
   const { settled, writes } = written(feature, command, feature.expired(row, view), view);
   return done(settled, writes);
@@ -157,8 +171,10 @@ function rowOf<Row extends Approvable>(
   return row?.tenantId === tenantId ? row : undefined;
 }
 
+const NEVER = instant(Number.MAX_SAFE_INTEGER);
+
 function verdictOn<Row extends Approvable>(
-  { resourceType, operations }: ApprovalFeature<Row>,
+  { resourceType, operations, endRefusal }: ApprovalFeature<Row>,
   { action, acting }: ActOnWaiting<Row>,
   row: Row,
   view: View,
@@ -170,13 +186,14 @@ function verdictOn<Row extends Approvable>(
     staff: isMember ? undefined : view.row(staff, { id: acting.staff.id }),
   };
   // One that needed none is as good as settled; who may not act on it is told that first.
-  const waiting = waitingOf(row) ?? {
+  const known = waitingOf(row) ?? {
     status,
     createdBy: row.createdBy,
     required: 0,
     received: 0,
     expiresAt: row.createdAt,
   };
+  const waiting = endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
   const given = view.rows(approvals, { resourceId: id });
   return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: view.at });
 }

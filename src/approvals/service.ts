@@ -2,7 +2,7 @@ import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
-import { type Clock, toRfc3339 } from '../core/instant.js';
+import { type Clock, instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -17,6 +17,8 @@ import type { Nudge } from '../temporal/nudge.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
 import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
+
+const LASTING_LOOK_MS = 3_600_000;
 
 /** Who acts on what, and under which key a repetition is known. */
 interface WantedAct {
@@ -112,11 +114,14 @@ export class Approvals<Row extends Approvable> {
   /** The same of a row that was read. */
   stateOf(row: Row): ApprovalState {
     const waiting = waitingOf(row);
+    const expiresAt = waiting?.expiresAt ?? row.createdAt;
+    // What no time ends is looked at again later, not at once and for ever.
+    const soonest = this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
     return {
       status: row.status,
       required: waiting?.required ?? 0,
       received: waiting?.received ?? 0,
-      expiresAt: toRfc3339(waiting?.expiresAt ?? row.createdAt),
+      expiresAt: toRfc3339(maxInstant(expiresAt, soonest)),
     };
   }
 
@@ -133,8 +138,9 @@ export class Approvals<Row extends Approvable> {
    */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
+    const ending = expiring.lasting === undefined ? '' : ` AND NOT (${expiring.lasting})`;
     const due = await this.reader.query(
-      `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}
+      `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}
        AND ${expiring.expiresAt}<=${time.literal(this.clock())} ORDER BY ${expiring.expiresAt} LIMIT ${Math.trunc(limit)}`,
     );
     const outcomes = await Promise.all(due.map((row) => this.submitExpiry(parseRow(table, row), newId())));

@@ -7,7 +7,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from '../accounts/access.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { MakingSuperseded } from './files/stored-pieces.js';
+import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 import { keepFiles } from './made-files.js';
 import type { FileMaker } from './making.js';
 import { presentBatch } from './presenter.js';

@@ -12,7 +12,7 @@ import type { PostingDesk } from '../ledger/desk/desk.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
 import { endExecution, type EndingParts } from './ending.js';
-import { MakingSuperseded } from './files/stored-pieces.js';
+import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 

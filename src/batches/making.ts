@@ -1,22 +1,18 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Failpoints } from '../core/failpoints.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Database } from '../db/database.js';
 import type { BonusBatch } from '../db/entities/bonuses.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
-import { writeApart } from './files/apart/table-writing.js';
-import { Turns } from './files/turns.js';
-import { ERROR_COLUMNS, RESULT_COLUMNS } from './files/writing/reports.js';
-import { TableFiles, type TablePaths } from './files/writing/table.js';
-import { MakingSuperseded, PIECE_BYTES } from './files/stored-pieces.js';
-import { FileStoring, type MadeFiles } from './made-files.js';
+import { transact } from '../db/transact.js';
+import { MakingSuperseded, storeInPieces } from '../spreadsheets/stored-pieces.js';
+import { withTableFiles } from '../spreadsheets/writing/made-table.js';
+import type { TablePaths } from '../spreadsheets/writing/table.js';
+import { type MadeFiles, storePieces } from './made-files.js';
+import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
 import { errorPieces, resultPieces } from './reports.js';
 import type { BatchFile } from './rules.js';
 
-/** A smaller batch is written where it stands: a thread and its packages take half a second. */
+/** A batch of so many is a short one. */
 const SHORT_ROWS = 1_000;
 /** A hundred thousand rows take a tenth of it; then the batch ends without, and the sweeper tries again. */
 const MAX_WRITING_MS = 120_000;
@@ -40,14 +36,19 @@ export class FileMaker {
    * DatabaseUnavailable, MakingSuperseded, the signal's reason, and what the file system says.
    */
   async make(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles> {
-    const folder = await mkdtemp(join(tmpdir(), 'batch-'));
-    try {
-      const paths = { csv: join(folder, 'csv'), xlsx: join(folder, 'xlsx') };
-      await this.write(kind, batch, paths, signal);
-      return await this.store(batch, paths, signal);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { reader } = this.parts.database;
+    const isLong = batch.rowCount > SHORT_ROWS;
+    const table = {
+      columns: kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS,
+      sheetName: 'Result',
+      pieces: kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch),
+      isLong,
+    };
+    const store = (paths: TablePaths): Promise<MadeFiles> => this.store(batch, paths, signal);
+    if (!isLong) return withTableFiles(table, signal, store);
+    const leave = await this.large.enter(batch.tenantId, signal);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(MAX_WRITING_MS)]);
+    return withTableFiles(table, until, store).finally(leave);
   }
 
   /** The same, or null where it is no fault of MySQL: the batch ends without its files, and the sweeper makes them. */
@@ -61,34 +62,13 @@ export class FileMaker {
     }
   }
 
-  private async write(kind: BatchFile, batch: BonusBatch, paths: TablePaths, signal: AbortSignal): Promise<void> {
-    const { reader } = this.parts.database;
-    const columns = kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS;
-    const pieces = kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch);
-    if (batch.rowCount > SHORT_ROWS) {
-      const leave = await this.large.enter(batch.tenantId, signal);
-      const until = AbortSignal.any([signal, AbortSignal.timeout(MAX_WRITING_MS)]);
-      return writeApart({ columns, paths }, pieces, until).finally(leave);
-    }
-    const files = new TableFiles(columns, paths);
-    const turns = new Turns();
-    try {
-      for await (const rows of pieces) {
-        signal.throwIfAborted();
-        await files.add(rows);
-        await turns.pause();
-      }
-      await files.end();
-    } finally {
-      files.destroy();
-    }
-  }
-
-  private async store({ id }: BonusBatch, paths: TablePaths, signal: AbortSignal): Promise<MadeFiles> {
+  private async store({ id: batchId }: BonusBatch, paths: TablePaths, signal: AbortSignal): Promise<MadeFiles> {
     const { database, failpoints } = this.parts;
-    const storing = new FileStoring(database, id, () => failpoints.pass('after_file_stored'));
-    for (const format of ['csv', 'xlsx'] as const)
-      await storing.add(format, createReadStream(paths[format], { highWaterMark: PIECE_BYTES, signal }));
-    return storing.made;
+    let run: number | null = null;
+    const last = await storeInPieces(paths, signal, async (rest) => {
+      run = await transact(database, (transaction) => storePieces(transaction, { batchId, run, rest }));
+      failpoints.pass('after_file_stored');
+    });
+    return { batchId, run, ...last };
   }
 }

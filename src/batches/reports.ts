@@ -9,8 +9,8 @@ import {
 } from '../db/entities/bonuses.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import type { TableRow } from './files/writing/columns.js';
-import { errorCells, resultCells } from './files/writing/reports.js';
+import type { TableRow } from '../spreadsheets/writing/columns.js';
+import { errorCells, resultCells } from './report-rows.js';
 import { readBatchRows } from './reading.js';
 
 /** What the errors file and the result file are written from: row after row, a page in memory. */

@@ -17,10 +17,10 @@ import {
 } from '../http/route.js';
 import { CONTENT_TYPES, FILE_TYPES, FileQuery } from '../http/table-files.js';
 import type { UploadedFile } from '../http/upload.js';
-import { bytesOf } from './files/byte-source.js';
-import { recogniseFile } from './files/open-sheet.js';
-import { SheetProblem } from './files/sheet.js';
-import { templateCsv, templateXlsx } from './files/writing/template.js';
+import { bytesOf } from '../spreadsheets/byte-source.js';
+import { recogniseFile } from '../spreadsheets/open-sheet.js';
+import { SheetProblem } from '../spreadsheets/sheet.js';
+import { templateCsv, templateXlsx } from './template.js';
 import { presentBatchNow } from './presenter.js';
 import type { BatchFile } from './rules.js';
 import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, UploadForm } from './schemas.js';

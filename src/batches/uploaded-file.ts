@@ -1,6 +1,6 @@
 import type { Reader } from '../db/database.js';
 import { type BonusBatch, uploadChunks } from '../db/entities/bonuses.js';
-import type { ByteSource } from './files/byte-source.js';
+import type { ByteSource } from '../spreadsheets/byte-source.js';
 
 /** 1 MiB: a statement that holds one as text stays far below any server's max_allowed_packet. */
 export const CHUNK_BYTES = 1024 * 1024;

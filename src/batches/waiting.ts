@@ -2,7 +2,7 @@ import { time, uuid } from '../db/columns.js';
 import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { literals } from '../db/statements.js';
 import { batchWorkflowId, type BatchWorkflowInput } from '../temporal/contracts.js';
-import type { WaitingSource, WantedWorkflow } from '../temporal/waiting.js';
+import { inStates, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
 /** A `ready` one waits for whoever executes it. */
@@ -15,7 +15,7 @@ export const batchWaiting: WaitingSource = {
   taskQueue: 'batches',
   workflowIdOf: batchWorkflowId,
   async waiting(reader, ids) {
-    const rows = await reader.select(bonusBatches, { id: ids, status: UNFINISHED });
+    const rows = await inStates(reader, bonusBatches, ids, UNFINISHED);
     return new Map(rows.map((row) => [row.id, wanted(row)]));
   },
   async longWaiting(reader, madeBefore, after, limit) {

@@ -13,8 +13,9 @@ import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
 import { makeMissing } from './ending.js';
 import { BatchExecution } from './execution.js';
-import type { SheetReaders } from './files/apart/sheet-readers.js';
+import type { SheetReaders } from '../spreadsheets/apart/sheet-readers.js';
 import { FileMaker } from './making.js';
+import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
@@ -30,6 +31,8 @@ export interface BatchServiceParts {
   readonly failpoints: Failpoints;
   /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
+  /** Hears of rows that were done since it last did. */
+  readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
 /** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
@@ -51,15 +54,26 @@ export class BatchService {
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
     const { sheets, shares } = this.parts;
     const parts = { ...this.parts, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
-    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, watch)));
+    const counted = this.counted('validated', watch);
+    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, counted)));
   }
 
   /** Pays until then, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
   pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.parts.shares.paying, batchId, async () => {
-      const end = await this.execution.pay(batchId, watch, until);
+      const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
       return { end, state: await this.state(batchId) };
     });
+  }
+
+  private counted(step: RowStep, watch: Watch): Watch {
+    let counted = 0;
+    const heartbeat = (rows: number): void => {
+      if (rows > counted) this.parts.onRows?.(step, rows - counted);
+      counted = rows;
+      watch.heartbeat(rows);
+    };
+    return { ...watch, heartbeat };
   }
 
   /** Makes the files of batches that ended without. Throws when all were tried and some failed. */

@@ -30,7 +30,9 @@ const AT_WORK = [
 ].join('|');
 
 /** Unassigned pictographs are the emoji of a Unicode newer than this process. */
-const FORMAT_CLASS = '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}]';
+const FORMAT_CLASS =
+  // A braille pattern without a dot and a null notehead are symbols by their class, and as empty.
+  '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}]';
 const FORMAT = new RegExp(`(?!${AT_WORK})${FORMAT_CLASS}`, 'u');
 const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
 /** Most texts: nothing in them needs a closer look. */

@@ -13,6 +13,9 @@ export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 /** What the first line of a chain follows, where no line is older than the chains. */
 export const GENESIS = Buffer.alloc(32);
 
+/** The act that follows numbers which a restore has left out of its chain: somebody may have kept them of what was lost. */
+export const RESTORE_GAP = 'restore.gap';
+
 export interface HashedAct {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;

@@ -4,8 +4,9 @@ import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
+export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
 /** `current` is `lookups` where there is no group. */
-export type PoolName = 'reads' | 'lookups' | 'current' | 'transactions';
+export type PoolName = (typeof POOL_NAMES)[number];
 
 export interface PoolMode {
   readonly limit: number;
@@ -13,6 +14,13 @@ export interface PoolMode {
   readonly multipleStatements: boolean;
   /** Said once on each connection. */
   readonly session: readonly string[];
+}
+
+/** Of a pool at this moment. */
+export interface PoolUse {
+  readonly used: number;
+  readonly waiting: number;
+  readonly limit: number;
 }
 
 export interface ConnectionsOptions {
@@ -42,6 +50,8 @@ const SESSION = [
 export class Connections {
   private readonly pools: Readonly<Record<PoolName, Pool>>;
   private readonly oldAt = new Map<PoolConnection, number>();
+  private readonly lentFrom = new Map<PoolConnection, PoolName>();
+  private readonly waiting = new Map<PoolName, number>();
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
@@ -58,11 +68,29 @@ export class Connections {
 
   /** Throws DatabaseUnavailable. What it answers is given back by `release` or `discard`. */
   async acquire(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
-    for (;;) {
-      const connection = await take(this.pools[name], deadline);
-      if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
-      this.discard(connection);
+    this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
+    try {
+      for (;;) {
+        const connection = await take(this.pools[name], deadline);
+        this.lentFrom.set(connection, name);
+        if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
+        this.discard(connection);
+      }
+    } finally {
+      this.waiting.set(name, (this.waiting.get(name) ?? 1) - 1);
     }
+  }
+
+  /** How each pool is used at this moment. */
+  use(): ReadonlyMap<PoolName, PoolUse> {
+    const { modes } = this.options;
+    const used = (name: PoolName): number => [...this.lentFrom.values()].filter((pool) => pool === name).length;
+    return new Map(
+      POOL_NAMES.map((name) => {
+        const { limit } = modes[name] ?? modes.lookups;
+        return [name, { used: used(name), waiting: this.waiting.get(name) ?? 0, limit }];
+      }),
+    );
   }
 
   /** Nothing more is sent on them. */
@@ -71,12 +99,14 @@ export class Connections {
   }
 
   release(connection: PoolConnection): void {
+    this.lentFrom.delete(connection);
     // Else its end waits behind what it ran.
     if (!this.isRetired) connection.release();
   }
 
   discard(connection: PoolConnection): void {
     this.oldAt.delete(connection);
+    this.lentFrom.delete(connection);
     connection.destroy();
   }
 

@@ -1,9 +1,10 @@
 import type { PoolConnection } from 'mysql2';
-import { Connections, type ConnectionsOptions, type PoolName, send } from './connections.js';
+import { Connections, type ConnectionsOptions, type PoolName, type PoolUse, send } from './connections.js';
 import { Deadline } from './deadline.js';
 import {
   CommitUnknown,
   DatabaseUnavailable,
+  errnoOf,
   isDataFault,
   isNoPrimary,
   isRefusedWhole,
@@ -11,37 +12,14 @@ import {
   isUnavailable,
   TransactionRetryable,
 } from './failures.js';
+import { type StatementKind, type StatementObserver, UNTIMED } from './metrics.js';
 import { Primary, type PrimaryObserver } from './primary.js';
 import { NoPrimary } from './primary-search.js';
+import { type Ending, type Reader, readerOver, type Transaction, transactionOver } from './reader.js';
 import { type Group, IDENTITY_SQL, identityOf, READ_CURRENT, takesWrites } from './server-state.js';
 import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
-import { parseRow, type Table } from './table.js';
-import { selectSql, type SelectOptions, type Where } from './statements.js';
 
-export type StoredRow = Readonly<Record<string, unknown>>;
-
-/** Something that answers statements: a pooled connection, or a transaction. */
-export interface Reader {
-  /** The rows of a SELECT. Throws DatabaseUnavailable when MySQL is not there. */
-  query(sql: string): Promise<readonly StoredRow[]>;
-  select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
-  /** The first row, or undefined. */
-  find<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row | undefined>;
-}
-
-export interface Transaction extends Reader {
-  /** A statement that writes. Answers the number of rows it touched. */
-  execute(sql: string): Promise<number>;
-  /**
-   * Several statements in one round trip; for each the rows it answered (none for a write). The server stops at the
-   * first that fails, so nothing runs behind a failure.
-   */
-  all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
-  /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
-  atEnd(last: () => Promise<void>): void;
-  /** Has these sent in one text with COMMIT, which the server does not reach when one of them fails. */
-  withCommit(statements: readonly string[]): void;
-}
+export type { Reader, StoredRow, Transaction } from './reader.js';
 
 export interface DatabaseOptions {
   /** `mysql://user:password@host:port,host:port/database`: every server of the group. */
@@ -49,6 +27,8 @@ export interface DatabaseOptions {
   /** Null or left out: no TLS. */
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
+  /** Hears how long each statement takes. */
+  readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
   /** How long a statement outside a posting may take, connecting included. */
@@ -65,6 +45,7 @@ const UNOBSERVED: PrimaryObserver = { found: () => undefined, lost: () => undefi
 
 /** A connection, and those that it was taken from. */
 interface Lent {
+  readonly pool: PoolName;
   readonly connections: Connections;
   readonly connection: PoolConnection;
 }
@@ -76,9 +57,11 @@ interface Lent {
  */
 export class Database {
   private readonly primary: Primary;
+  private readonly watching: StatementObserver;
 
   constructor(private readonly options: DatabaseOptions) {
-    const { url, tls, observer = UNOBSERVED } = options;
+    const { url, tls, observer = UNOBSERVED, watching = UNTIMED } = options;
+    this.watching = watching;
     const address = mysqlAddress(url);
     const ssl = tls === undefined || tls === null ? null : new MysqlTls(tls);
     this.primary = new Primary({
@@ -126,6 +109,11 @@ export class Database {
     return this.primary.connections !== null;
   }
 
+  /** How the pools to the primary are used; nothing while there is none. */
+  poolUse(): ReadonlyMap<PoolName, PoolUse> {
+    return this.primary.connections?.use() ?? new Map();
+  }
+
   private async read(pool: PoolName, sql: string): Promise<unknown> {
     const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
     try {
@@ -140,7 +128,7 @@ export class Database {
   private async readOnce(pool: PoolName, sql: string, deadline: Deadline): Promise<unknown> {
     const lent = await this.lend(pool, deadline);
     try {
-      const answer = await send(lent.connection, sql, deadline);
+      const answer = await this.send(lent, 'read', sql, deadline);
       lent.connections.release(lent.connection);
       return answer;
     } catch (error) {
@@ -150,15 +138,37 @@ export class Database {
 
   /** Throws DatabaseUnavailable. */
   private async lend(pool: PoolName, deadline: Deadline): Promise<Lent> {
+    const beganAt = performance.now();
     for (;;) {
       const connections = this.primary.connections ?? (await this.primary.found(deadline));
       try {
-        return { connections, connection: await connections.acquire(pool, deadline) };
+        const connection = await connections.acquire(pool, deadline);
+        this.watching.lent(pool, (performance.now() - beganAt) / 1_000);
+        return { pool, connections, connection };
       } catch (error) {
+        this.watching.notLent(pool);
         this.primary.ask();
         // While it waited for a connection the server was left, so that there may be another.
         if (!connections.isLeft || deadline.passed()) throw error;
       }
+    }
+  }
+
+  private async send(
+    { pool, connection }: Lent,
+    kind: StatementKind,
+    sql: string,
+    deadline: Deadline,
+  ): Promise<unknown> {
+    const beganAt = performance.now();
+    try {
+      const answer = await send(connection, sql, deadline);
+      const isLock = kind === 'read' && sql.endsWith('FOR UPDATE');
+      this.watching.answered(pool, isLock ? 'lock' : kind, (performance.now() - beganAt) / 1_000);
+      return answer;
+    } catch (error) {
+      this.watching.failed(pool, errnoOf(error));
+      throw error;
     }
   }
 
@@ -178,7 +188,7 @@ export class Database {
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      result = await work(transactionOver((sql) => send(connection, sql, deadline), ending));
+      result = await work(transactionOver((sql, kind) => this.send(lent, kind, sql, deadline), ending));
       for (const last of ending.lasts) await last();
       beforeCommit();
       // Then COMMIT is not sent, which is known; else it would be unknown.
@@ -187,7 +197,7 @@ export class Database {
       return this.rollBack(lent, error);
     }
     try {
-      await send(connection, [...ending.statements, 'COMMIT'].join(';'), deadline);
+      await this.send(lent, 'commit', [...ending.statements, 'COMMIT'].join(';'), deadline);
     } catch (error) {
       // COMMIT itself never fails of what a statement holds. Any other error may be its own.
       const isBeforeIt = ending.statements.length > 0 && isDataFault(error);
@@ -207,7 +217,7 @@ export class Database {
     try {
       await send(connection, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', deadline);
       await send(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT', deadline);
-      const result = await work(readerOver((sql) => send(connection, sql, deadline)));
+      const result = await work(readerOver((sql) => this.send(lent, 'read', sql, deadline)));
       await send(connection, 'ROLLBACK', deadline);
       connections.release(connection);
       return result;
@@ -252,43 +262,4 @@ export class Database {
 /** Ends a SELECT at the server, which goes on with it when only its connection is closed. MariaDB and MySQL name it apart. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
-}
-
-type Send = (sql: string) => Promise<unknown>;
-
-/** What a transaction ends with, in this order. */
-interface Ending {
-  readonly lasts: (() => Promise<void>)[];
-  readonly statements: string[];
-}
-
-function readerOver(sendSql: Send): Reader {
-  const query = async (sql: string): Promise<readonly StoredRow[]> => {
-    const answer = await sendSql(sql);
-    if (!Array.isArray(answer)) throw new TypeError('the statement answered no rows');
-    return answer as readonly StoredRow[];
-  };
-  const select: Reader['select'] = async (table, where, options) =>
-    (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
-  return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
-}
-
-function transactionOver(sendSql: Send, ending: Ending): Transaction {
-  return {
-    ...readerOver(sendSql),
-    execute: async (sql) => {
-      const answer = await sendSql(sql);
-      return typeof answer === 'object' && answer !== null && 'affectedRows' in answer
-        ? Number(answer.affectedRows)
-        : 0;
-    },
-    all: async (statements) => {
-      if (statements.length === 0) return [];
-      const answer = await sendSql(statements.join(';'));
-      const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
-      return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
-    },
-    atEnd: (last) => ending.lasts.push(last),
-    withCommit: (statements) => ending.statements.push(...statements),
-  };
 }

@@ -28,6 +28,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,
   payout_statements: READ_WRITE,
+  rail_breakers: READ_WRITE,
   payout_statement_lines: APPEND_ONLY,
   simulated_rail_payments: READ_WRITE,
   simulated_rail_actions: APPEND_ONLY,
@@ -50,6 +51,10 @@ export const GRANTS: Readonly<Record<string, string>> = {
   audit_log: APPEND_ONLY,
   audit_chains: READ_WRITE,
   audit_anchors: 'SELECT',
+  // Retention removes the oldest that have ended, and the place of what has ended.
+  audit_passes: `${READ_WRITE}, DELETE`,
+  audit_pieces: `${APPEND_ONLY}, DELETE`,
+  audit_findings: READ_WRITE,
   approval_policies: `${READ_WRITE}, DELETE`,
   approvals: APPEND_ONLY,
   staff: READ_WRITE,
@@ -58,6 +63,10 @@ export const GRANTS: Readonly<Record<string, string>> = {
   staff_checks: `${APPEND_ONLY}, DELETE`,
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
+  sweep_leases: READ_WRITE,
+  // Processes that ended long ago are forgotten.
+  sweep_workers: `${READ_WRITE}, DELETE`,
+  sweep_passes: READ_WRITE,
   bonuses: APPEND_ONLY,
   bonus_batches: READ_WRITE,
   // Deleted only with a validation that begins again, or ends in a rejection.
@@ -71,6 +80,9 @@ export const GRANTS: Readonly<Record<string, string>> = {
   statement_files: `${APPEND_ONLY}, DELETE`,
   // Retention removes the oldest; a row is only ever written again as it is.
   requests: `${READ_WRITE}, DELETE`,
+  restores: READ_WRITE,
+  event_gaps: APPEND_ONLY,
+  restore_findings: READ_WRITE,
   schema_migrations: 'SELECT',
 };
 

@@ -2,9 +2,13 @@ import 'reflect-metadata';
 import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
+import { newId } from '../core/ids.js';
+import * as column from './columns.js';
 import { ENTITY_SCHEMAS } from './entity-schemas.js';
+import { errnoOf } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
+import { limitLockWaits, takeTurn } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
@@ -17,17 +21,24 @@ export interface MigrateOptions {
   readonly tls?: TlsMaterial | null;
   /** The number of the last migration that is run; left out: all are. */
   readonly until?: number | undefined;
+  /** How long a statement may wait for a table, in seconds, before others go first; left out: 5. */
+  readonly lockWaitS?: number;
+  /** Hears of each statement that has waited so long and is tried again. */
+  readonly onWait?: (statement: string) => void;
 }
 
 /**
- * Brings the schema up to date, then gives the application's user its rights. Safe to run again and while the service runs.
- * Throws ExcessiveRights where that user may do more than it was given.
+ * Brings the schema up to date, then gives the application's user its rights. Safe to run again, while the service runs, and several
+ * times at once: one process does it, the others wait. Throws ExcessiveRights where that user may do more than it was given, and
+ * MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
   url,
   tls = null,
   until = Infinity,
+  lockWaitS = LOCK_WAIT_S,
+  onWait = () => undefined,
 }: MigrateOptions): Promise<readonly string[]> {
   const { database } = mysqlAddress(url);
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database)) throw new Error('MYSQL_URL must end in /<database>, a plain name');
@@ -45,15 +56,20 @@ export async function migrate({
     migrationsTableName: 'schema_migrations',
     // MySQL commits at every change of the schema by itself.
     migrationsTransactionMode: 'none',
+    // The lock, and how long is waited for a table, are the connection's.
+    extra: { connectionLimit: 1 },
   });
   await source.initialize();
   try {
+    await takeTurn(source, database);
+    await limitLockWaits(source, lockWaitS, onWait);
     const done = await source.runMigrations();
     const app = mysqlAddress(url);
     const asApplication = (name: string): ConnectionOptions => connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
     const isThere = await tablesOf(source, database);
+    if (isThere('restores') && (await isNewcomer(asApplication(database)))) await closeCopy(source);
     for (const [table, rights] of Object.entries(GRANTS).filter(([table]) => isThere(table)))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
     if (await isGroupMember(source)) await source.query(`GRANT ${MEMBERS_RIGHT} ON ${MEMBERS_TABLE} TO ${grantee}`);
@@ -62,6 +78,26 @@ export async function migrate({
   } finally {
     await source.destroy();
   }
+}
+
+/** Whether the application's user may not even see the database: it was never served here. */
+async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
+  try {
+    await onConnection(options, (connection) => connection.query('SELECT 1'));
+    return false;
+  } catch (failure) {
+    if (errnoOf(failure) === NO_ACCESS) return true;
+    throw failure;
+  }
+}
+
+/** A database with tenants that was never served here was restored, or moved: nothing is posted until somebody has said which. */
+async function closeCopy(source: DataSource): Promise<void> {
+  await source.query(
+    `INSERT INTO restores (id, noticed_by, reason, began_at)
+     SELECT ${column.uuid.literal(newId())}, 'migration', 'it has tenants and was never served here', UTC_TIMESTAMP(3) FROM DUAL
+     WHERE EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM restores) r WHERE r.finished_at IS NULL)`,
+  );
 }
 
 /** Whether the server has the plugin that gives it its place in a group. */
@@ -79,8 +115,11 @@ async function tablesOf(source: DataSource, database: string): Promise<(table: s
   return (table) => names.has(table);
 }
 
+/** Access denied to the database. */
+const NO_ACCESS = 1044;
 /** A migration's name ends in its number. */
 const NUMBER_DIGITS = 13;
+const LOCK_WAIT_S = 5;
 /** An election may be under way. */
 const FIND_PRIMARY_MS = 10_000;
 

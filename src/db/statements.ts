@@ -92,3 +92,16 @@ export function behindSql(alias: string, { createdAt, id }: TimePosition): strin
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
 }
+
+/**
+ * True in SQL of the rows of `alias` that this process can read: in every column that holds one of a list of words it is one that the
+ * list here has. A newer process may write others.
+ */
+export function knownWordsSql<Row>(table: Table<Row>, alias: string): string {
+  const conditions = table.columns.flatMap(({ name, column }) => {
+    if (column.words === null) return [];
+    const isKnown = `${alias}.${name} IN (${column.words.map((word) => column.literal(word)).join(',')})`;
+    return [column.isNullable ? `(${alias}.${name} IS NULL OR ${isKnown})` : isKnown];
+  });
+  return ['TRUE', ...conditions].join(' AND ');
+}

@@ -2,7 +2,7 @@ import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
 import { newestSql, type OrderedRows } from './ordered-rows.js';
-import { behindSql, columnList } from './statements.js';
+import { behindSql, columnList, knownWordsSql } from './statements.js';
 import { parseRow } from './table.js';
 
 /** The most rows that one page looks at, whatever it shows. */
@@ -16,7 +16,7 @@ export interface VisibleList<Row> extends OrderedRows<Row> {
 /**
  * A page of a list of which a caller may see a part, newest first. It looks at a bounded number of rows: where few of them
  * are shown a page may have fewer items than asked for, even none, and still go on. So the cost of a request does not
- * depend on how much there is that it may not see.
+ * depend on how much there is that it may not see. What only a newer process can read is left out.
  */
 export async function readVisible<Row extends TimePosition>(
   reader: Reader,
@@ -30,7 +30,7 @@ export async function readVisible<Row extends TimePosition>(
     const found = await reader.query(
       `SELECT ${columnList(table, 'l')} FROM (${newestSql(rows, examined)}) p
        STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON l.id=p.id
-       WHERE ${['TRUE', ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
+       WHERE ${[knownWordsSql(table, 'l'), ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
     );
     return pageOf(
       found.map((row) => parseRow(table, row)),

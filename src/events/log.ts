@@ -3,8 +3,9 @@ import type { Instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
-import { type NumberedRows, numbersWithin } from '../db/numbered.js';
+import type { EventGap } from '../db/entities/restores.js';
 import { literal } from '../db/statements.js';
+import { eventsOf, gapsOf, sequencesWithin } from './places.js';
 
 export interface EventFilter {
   readonly type?: EventType | undefined;
@@ -23,6 +24,8 @@ export interface EventPage {
   readonly hasMore: boolean;
   /** The oldest sequence that the log still has; null while it is empty. */
   readonly firstSequence: bigint | null;
+  /** What restores have left out of the whole log, oldest first. */
+  readonly gaps: readonly EventGap[];
 }
 
 /**
@@ -38,11 +41,10 @@ export async function readEvents(
   limit: number,
 ): Promise<EventPage> {
   const rowsOf = eventsOf(tenantId);
-  const [firstSequence, range] = await Promise.all([
-    readFirst(reader, rowsOf.owner),
-    filter.from === undefined && filter.to === undefined ? null : numbersWithin(reader, rowsOf, filter.from, filter.to),
-  ]);
-  if (firstSequence === null) return { bodies: [], lastShown: null, hasMore: false, firstSequence };
+  const [firstSequence, gaps] = await Promise.all([readFirst(reader, rowsOf.owner), gapsOf(reader, tenantId)]);
+  if (firstSequence === null) return { bodies: [], lastShown: null, hasMore: false, firstSequence, gaps };
+  const isBounded = filter.from !== undefined || filter.to !== undefined;
+  const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, filter.from, filter.to) : null;
   const conditions: string[] = [rowsOf.owner];
   if (range !== null) conditions.push(`sequence>=${range.first} AND sequence<=${range.last}`);
   if (after !== null) conditions.push(order === 'desc' ? `sequence<${after}` : `sequence>${after}`);
@@ -59,12 +61,8 @@ export async function readEvents(
     lastShown: last === undefined ? null : column.bigint.parse(last.sequence),
     hasMore: rows.length > limit,
     firstSequence,
+    gaps,
   };
-}
-
-/** The tenant's log, for bounds in time. */
-export function eventsOf(tenantId: Uuid): NumberedRows {
-  return { table: events.name, owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`, number: 'sequence' };
 }
 
 async function readFirst(reader: Reader, owner: string): Promise<bigint | null> {
@@ -72,7 +70,10 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as it was serialised, or undefined when the tenant has no such one. */
+/** The Event as it was serialised, of a type that this process need not know; or undefined when the tenant has no such one. */
 export async function findEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string | undefined> {
-  return (await reader.find(events, { id, tenantId }))?.body;
+  const [row] = await reader.query(
+    `SELECT body FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,
+  );
+  return row === undefined ? undefined : column.string.parse(row.body);
 }

@@ -1,6 +1,7 @@
 import type { Api } from '../http/api.js';
 import { type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { presentGap } from './presenter.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 import type { EventLog } from './service.js';
 
@@ -14,7 +15,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
     answers({ 200: EventPageSchema }),
     summary(
       'List the events of the tenant',
-      'Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`.',
+      'Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.',
     ),
     async (request) => {
       const binding = cursorBinding(request);
@@ -31,6 +32,7 @@ export function eventRoutes(api: Api, events: EventLog, cursors: Cursors): void 
           items: page.bodies.map((text): unknown => JSON.parse(text)),
           next_cursor: goesOn ? cursors.encode(binding, [position.toString()]) : null,
           first_sequence: page.firstSequence === null ? null : Number(page.firstSequence),
+          gaps: page.gaps.map(presentGap),
         },
       };
     },

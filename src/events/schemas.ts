@@ -18,7 +18,14 @@ function eventSchema<Type extends EventType, Resource extends z.ZodType>(type: T
       type: z.literal(type),
       api_version: z.enum(API_VERSIONS),
       created_at: instantSchema,
-      sequence: z.number().int().openapi({ description: 'Gapless for each tenant, in the order of the commits.' }),
+      sequence: z
+        .number()
+        .int()
+        .openapi({ description: 'Gapless for each tenant but for `gaps` of the list, in the order of the commits.' }),
+      restores: z.number().int().optional().openapi({
+        description:
+          'How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list.',
+      }),
       data: z.object({ object: resource }).openapi({ description: 'The resource at that moment.' }),
     })
     .openapi(`${name}Event`);
@@ -80,8 +87,23 @@ export const DESCRIBED_EVENTS = SCHEMAS.map((schema) => {
 
 export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event');
 
+const EventGapSchema = exampledAs(
+  z
+    .object({
+      after: z.number().int().openapi({ description: 'The last event before the gap; 0: there is none.' }),
+      before: z.number().int().openapi({ description: 'The sequence of the first event behind it.' }),
+      restored_to: instantSchema.openapi({
+        description: 'What happened later, up to `created_at`, is undone: what was told of it holds no more.',
+      }),
+      created_at: instantSchema,
+    })
+    .openapi('EventGap'),
+  { after: 4711, before: 1_004_712, restored_to: EXAMPLE.at, created_at: EXAMPLE.later },
+);
+
 const eventPage = pageSchema('EventPage', EventSchema).extend({
   first_sequence: z.number().int().nullable().openapi({ description: 'The oldest event that the log still has.' }),
+  gaps: z.array(EventGapSchema).openapi({ description: 'What restores of the service have left out, oldest first.' }),
 });
 const AN_EVENT = DESCRIBED_EVENTS[0]?.example;
 
@@ -89,6 +111,7 @@ export const EventPageSchema = exampledAs(eventPage, {
   items: [AN_EVENT],
   next_cursor: EXAMPLE.cursor,
   first_sequence: 1,
+  gaps: [],
 });
 exampledAs(EventSchema, AN_EVENT);
 

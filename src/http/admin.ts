@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
@@ -45,6 +45,12 @@ export interface AdminParts {
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Counter({
+    name: UNREAD,
+    help: 'Metrics that could not be read when they were asked for, and were left out',
+    labelNames: ['metric'],
+    registers: [registry],
+  });
   return registry;
 }
 
@@ -85,12 +91,32 @@ async function reply({ registry, readiness, errors, moreMetrics }: AdminParts, p
   }
 }
 
-/** A measure of another part that fails to read itself must not end the process. */
+const UNREAD = 'metrics_unread_total';
+/** Before Prometheus gives up by itself, which takes 10 s. */
+const SCRAPE_MS = 5_000;
+
+/** A figure that cannot be read is left out, and counted; all others are told. */
 async function metrics(registry: Registry, more: () => Promise<string> = () => Promise.resolve('')): Promise<Reply> {
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  const texts = await Promise.all([
+    ...names.map((name) => readInTime(registry, name, () => registry.getSingleMetricAsString(name))),
+    readInTime(registry, 'other', more),
+  ]);
+  return { status: 200, type: registry.contentType, text: texts.filter((text) => text !== '').join('\n\n') + '\n' };
+}
+
+async function readInTime(registry: Registry, metric: string, read: () => Promise<string>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('not read in time')), SCRAPE_MS);
+  });
   try {
-    const [own, others] = await Promise.all([registry.metrics(), more()]);
-    return { status: 200, type: registry.contentType, text: own + others };
+    return await Promise.race([read(), late]);
   } catch {
-    return { status: 500, type: TEXT, text: 'a metric could not be read\n' };
+    const unread = registry.getSingleMetric(UNREAD);
+    if (unread instanceof Counter) unread.inc({ metric });
+    return '';
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
+import { UnknownWord } from '../db/columns.js';
 import { isUnavailable } from '../db/failures.js';
 
 /** Where the service shows its error codes, under the docs' own address. (docs/contract.md, Error object) */
@@ -22,12 +23,13 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
  * The one place that turns errors into answers. What the database could not answer is `ledger_unavailable` on every
- * endpoint, and so is what was made under a key that this process lacks; a fault of ours says nothing of its inside, and where money may have moved it is answered as unknown.
+ * endpoint, and so is what was made under a key that this process lacks, or
+ * that only a newer process can read; a fault of ours says nothing of its inside, and where money may have moved it is answered as unknown.
  */
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   if (thrown instanceof ApiError) return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  // Another process can answer, and so can this one as soon as it has the key.
-  if (isUnavailable(thrown) || thrown instanceof UnknownKey)
+  // Another process can answer, and so can this one as soon as it has the key, or is replaced.
+  if (isUnavailable(thrown) || thrown instanceof UnknownKey || thrown instanceof UnknownWord)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return { refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR, headers: NO_HEADERS, isFault: true };
 }

@@ -18,18 +18,25 @@ export interface Logging {
   close(): Promise<void>;
 }
 
-/** One JSON line for each thing said, gathered and written in the background: a log never holds up a request. */
-export function createLogging(level: string, service: string, destination?: DestinationStream): Logging {
-  const base = { service };
-  const timestamp = pino.stdTimeFunctions.isoTime;
-  if (destination !== undefined)
-    return { logger: pino({ level, base, timestamp }, destination), close: () => Promise.resolve() };
+/**
+ * One JSON line for each thing said, gathered and written in the background: a log never holds up a request. `about` tells of each
+ * line what it is said in the midst of: ids alone.
+ */
+export function createLogging(
+  level: string,
+  service: string,
+  destination?: DestinationStream,
+  about?: () => object,
+): Logging {
+  const mixin = about === undefined ? {} : { mixin: about };
+  const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
+  if (destination !== undefined) return { logger: pino(options, destination), close: () => Promise.resolve() };
   const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, maxLength: MAX_WAITING_BYTES });
   // Whoever read our output is gone: there is nobody to tell, and the service goes on.
   stream.on('error', () => undefined);
   const timer = setInterval(() => stream.flush(), FLUSH_MS);
   timer.unref();
-  return { logger: pino({ level, base, timestamp }, stream), close: () => closeStream(stream, timer) };
+  return { logger: pino(options, stream), close: () => closeStream(stream, timer) };
 }
 
 /** Not flushSync, nor what the stream does by itself at the exit: both try for ever when nobody reads. */

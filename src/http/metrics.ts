@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ErrorCode } from '../core/errors.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -6,6 +7,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export class HttpMetrics {
   private readonly durations: Histogram<'method' | 'route' | 'status'>;
   private readonly faults: Counter;
+  private readonly errors: Counter<'code'>;
   /** The labelled histograms; few, since templates, methods and statuses are. */
   private readonly known = new Map<string, { observe(seconds: number): void }>();
 
@@ -22,6 +24,16 @@ export class HttpMetrics {
       help: 'Requests that failed by a fault of ours',
       registers: [registry],
     });
+    this.errors = new Counter({
+      name: 'http_errors_total',
+      help: 'Errors that were answered, by their code',
+      labelNames: ['code'],
+      registers: [registry],
+    });
+  }
+
+  refused(code: ErrorCode): void {
+    this.errors.inc({ code });
   }
 
   observe(method: string, route: string, status: number, seconds: number): void {

@@ -12,7 +12,7 @@ import { type JsonContent, readJson } from './json-body.js';
 import { LedgerTime } from './ledger-time.js';
 import { check, refuseFor } from './problems.js';
 import { readQuery } from './query.js';
-import type { RateLimiter } from './rate-limit.js';
+import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
 import { assertForm, readUpload, type UploadedFile } from './upload.js';
@@ -21,7 +21,7 @@ import type { UploadPlace, UploadPlaces } from './upload-places.js';
 export interface PipelineParts {
   readonly authenticate: Authenticate;
   readonly addresses: ClientAddresses;
-  readonly rateLimiter: RateLimiter;
+  readonly rateLimiter: RateLimits;
   readonly uploads: UploadPlaces;
   readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
@@ -50,7 +50,8 @@ export async function answerRequest(
   const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);
   const caller = await ledgerTime.spend(authenticated(parts, exchange, repeated));
   // Taken before the scope is looked at: every answer to a valid token tells its rate.
-  exchange.rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
+  const rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
+  exchange.rate = rate instanceof Promise ? await rate : rate;
   assertScope(caller, route.operation);
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);

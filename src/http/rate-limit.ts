@@ -20,6 +20,31 @@ export interface RateState {
 
 export type Rates = Readonly<Record<RateClass, Rate>>;
 
+/** Takes from a token's bucket. Answers at once where nobody has to be asked, so that a request waits for nothing. */
+export interface RateLimits {
+  take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState>;
+}
+
+/** What one request finds in its bucket, in milliseconds. */
+export interface Taken {
+  readonly allowed: boolean;
+  /** Until the bucket is full again. */
+  readonly missingMs: number;
+  /** How much too early it came; of no meaning where it was allowed. */
+  readonly overMs: number;
+}
+
+/** The same as answers tell it, of a bucket of `burst` tokens of which one is refilled every `refillMs`. */
+export function rateState({ allowed, missingMs, overMs }: Taken, burst: number, refillMs: number): RateState {
+  return {
+    allowed,
+    limit: burst,
+    remaining: allowed ? Math.max(0, Math.floor(burst - missingMs / refillMs + 1e-6)) : 0,
+    resetS: Math.ceil(missingMs / 1000),
+    retryAfterS: allowed ? 0 : Math.max(1, Math.ceil(overMs / 1000)),
+  };
+}
+
 /** One token in one class is one entry; an entry whose bucket is full again says nothing and may go. */
 const MAX_BUCKETS = 100_000;
 
@@ -29,7 +54,7 @@ const MAX_BUCKETS = 100_000;
  * Not rate-limiter-flexible: its memory limiter counts in fixed windows (twice the rate passes at a boundary), its burst is a
  * second limiter asked after the first refused, and each key costs a timer and two promises a request.
  */
-export class RateLimiter {
+export class RateLimiter implements RateLimits {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
   /** Rates are those of the whole service; each of `processes` grants its share. `elapsed` is as in TokenBuckets. */
@@ -81,13 +106,7 @@ export class TokenBuckets {
       if (known === undefined && this.fullAtMs.size >= this.most) this.makeRoom(now);
       this.fullAtMs.set(key, after);
     }
-    return {
-      allowed,
-      limit: this.burst,
-      remaining: allowed ? Math.max(0, Math.floor(this.burst - missingMs / this.refillMs + 1e-6)) : 0,
-      resetS: Math.ceil(missingMs / 1000),
-      retryAfterS: allowed ? 0 : Math.max(1, Math.ceil(overMs / 1000)),
-    };
+    return rateState({ allowed, missingMs, overMs }, this.burst, this.refillMs);
   }
 
   private makeRoom(now: number): void {

@@ -7,6 +7,7 @@ import { ClientAddresses } from './address.js';
 import { answeredRequest, type AnsweredRequest } from './answered.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
+import { nextBeat } from './beat.js';
 import { type ErrorWriter, toldError } from './errors.js';
 import { assertWellFormed, dispatcher, refuseUnmatched, type RequestState, type Routing } from './dispatch.js';
 import { Exchange } from './exchange.js';
@@ -15,10 +16,11 @@ import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { answerRequest, type PipelineParts } from './pipeline.js';
-import type { RateLimiter } from './rate-limit.js';
+import type { RateLimits } from './rate-limit.js';
 import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
 import { sendFile } from './send-file.js';
 import { sendJson } from './send.js';
+import { tracedExchange } from './tracing.js';
 import { UploadPlaces } from './upload-places.js';
 
 /** What the API's port is made of. */
@@ -27,7 +29,7 @@ export interface ServiceOptions {
   /** What others than tenants send; none unless said. */
   readonly inbound?: readonly InboundRoute[];
   readonly authenticate: Authenticate;
-  readonly rateLimiter: RateLimiter;
+  readonly rateLimiter: RateLimits;
   readonly fingerprintKeys: Keyring;
   /** What a request may wait for the ledger in all, the token check included. */
   readonly ledgerTimeoutMs: number;
@@ -41,9 +43,11 @@ export interface ServiceOptions {
   readonly registry: Registry;
   /** Hears what became of each request that a valid token has sent to a route. */
   readonly onAnswered?: (answered: AnsweredRequest) => void;
+  /** Whether requests are traced; not unless said. */
+  readonly isTraced?: boolean;
 }
 
-interface ServiceParts extends PipelineParts, Pick<ServiceOptions, 'onAnswered'> {
+interface ServiceParts extends PipelineParts, Pick<ServiceOptions, 'onAnswered' | 'isTraced'> {
   readonly docs: DocsSite;
   readonly errors: ErrorWriter;
   readonly logger: Logger;
@@ -82,12 +86,24 @@ function application(parts: ServiceParts, routings: readonly Routing[]): Koa {
     context.newRouterPath = exchange.path;
     // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange, not 27).
     context.respond = false;
-    finish(parts, exchange, await answer(parts, exchange, context, next));
+    if (parts.isTraced === true) await tracedExchange(exchange, () => answerAndTell(parts, exchange, context, next));
+    else await answerAndTell(parts, exchange, context, next);
   });
   app.use((context, next) => parts.docs.serve(context, next));
   for (const routing of routings) app.use(routing);
   app.use(refuseUnmatched);
   return app;
+}
+
+async function answerAndTell(
+  parts: ServiceParts,
+  exchange: Exchange,
+  page: Koa.Context,
+  next: Koa.Next,
+): Promise<number> {
+  const status = await answer(parts, exchange, page, next);
+  finish(parts, exchange, status);
+  return status;
 }
 
 async function answer(parts: ServiceParts, exchange: Exchange, page: Koa.Context, next: Koa.Next): Promise<number> {
@@ -104,7 +120,10 @@ async function answer(parts: ServiceParts, exchange: Exchange, page: Koa.Context
   }
 }
 
-function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): number {
+/** What may be said after something was looked for: its time would tell whether it is there. (docs/decisions/0043) */
+const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
+
+async function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): Promise<number> {
   if (thrown instanceof RequestAborted) {
     exchange.response.destroy();
     return CLIENT_GONE;
@@ -112,13 +131,15 @@ function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): 
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
   const { refusal, headers, isFault } = toldError(thrown, movesMoney);
   exchange.code = refusal.code;
+  parts.metrics.refused(refusal.code);
   if (isFault) {
     parts.metrics.fault();
     parts.logger.error(
-      { requestId: exchange.requestId, fault: describeFault(thrown) },
+      { requestId: exchange.requestId, tokenId: exchange.caller?.tokenKeyId, fault: describeFault(thrown) },
       'a request failed by our fault',
     );
   } else if (refusal === LEDGER_UNAVAILABLE) exchange.fault = thrown instanceof Error ? thrown.name : null;
+  if (exchange.caller !== null && ON_A_BEAT.includes(refusal.code)) await nextBeat();
   const { status } = ERRORS[refusal.code];
   // Half a file is sent: all that is left to say is that it is not whole.
   if (exchange.response.headersSent) exchange.response.destroy();
@@ -132,9 +153,9 @@ function finish(parts: ServiceParts, exchange: Exchange, status: number): void {
   parts.metrics.observe(method, routeName, status, elapsedMs / 1000);
   const answered = answeredRequest(exchange, status);
   if (answered !== null) parts.onAnswered?.(answered);
-  const tenantId = caller?.tenantId ?? null;
+  const [tenantId, tokenId] = [caller?.tenantId ?? null, caller?.tokenKeyId ?? null];
   parts.logger.info(
-    { requestId, tenantId, method, route: routeName, status, ms: Math.round(elapsedMs * 100) / 100, fault },
+    { requestId, tenantId, tokenId, method, route: routeName, status, ms: Math.round(elapsedMs * 100) / 100, fault },
     'answered',
   );
 }

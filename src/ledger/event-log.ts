@@ -1,6 +1,8 @@
 import { compareText, groupBy } from '../core/collections.js';
+import { ApiError, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import { currentTraceparent, type Traceparent } from '../core/trace.js';
 import { CURRENT_VERSION } from '../core/versions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
@@ -15,31 +17,49 @@ export interface EventDraft {
   readonly resourceId: Uuid;
   /** The resource as GET shows it at this moment. */
   readonly object: Readonly<Record<string, unknown>>;
+  /** The trace that it belongs to; left out: none. */
+  readonly traceparent?: Traceparent | null;
 }
 
-/** Appends the events after these statements, in the same round trip. Nothing but the audit log's chains may be locked after. */
+/** Answers a row while the database was put back to an earlier moment, and nobody has made that good yet. */
+export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
+
+/**
+ * Appends the events after these statements, in the same round trip. Nothing but the audit log's chains may be locked after. Throws
+ * ApiError ledger_unavailable while a restore is open.
+ */
 export async function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],
   now: Instant,
   after: readonly string[] = [],
 ): Promise<void> {
-  await transaction.all([...after, ...eventStatements(drafts, now)]);
+  const closed = drafts.length === 0 ? [] : await transaction.query(OPEN_RESTORE_SQL);
+  if (closed.length > 0) throw new ApiError(LEDGER_UNAVAILABLE);
+  const traceparent = currentTraceparent();
+  await transaction.all([
+    ...after,
+    ...eventStatements(
+      drafts.map((draft) => ({ traceparent, ...draft })),
+      now,
+    ),
+  ]);
 }
 
 /**
  * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow the
  * commits, and insert them. The server itself counts: sent with COMMIT in one text, they hold the locks for no round trip.
- * A tenant without a counter fails by its NULL.
+ * A tenant without a counter fails by its NULL, and so does every one while a restore is open: what is numbered then could be a number
+ * that somebody has seen before. (docs/operations.md, Backup and restore)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
   const tenants = [...groupBy(drafts, ({ tenantId }) => tenantId)].sort(([a], [b]) => compareText(a, b));
   const counters = tenants.map(([tenantId, own], index) => new Counter(tenantId, own, index));
   return [
-    `SET ${counters.map(({ last, at }) => `${last}=NULL,${at}=NULL`).join(',')}`,
+    `SET ${counters.map(({ last, at, restored }) => `${last}=NULL,${at}=NULL,${restored}=NULL`).join(',')}`,
     ...counters.map((counter) => counter.lockSql(now)),
-    `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at) VALUES ${counters
+    `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at,traceparent) VALUES ${counters
       .flatMap((counter) => counter.rows())
       .join(',')}`,
     upsertValuesSql(
@@ -59,6 +79,7 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
 class Counter {
   readonly last: string;
   readonly at: string;
+  readonly restored: string;
   private readonly tenant: string;
 
   constructor(
@@ -68,26 +89,30 @@ class Counter {
   ) {
     this.last = `@last${index}`;
     this.at = `@at${index}`;
+    this.restored = `@restored${index}`;
     this.tenant = column.uuid.literal(tenantId);
   }
 
   lockSql(now: Instant): string {
-    return `SELECT last_sequence, GREATEST(last_at, CAST(${column.time.literal(now)} AS DATETIME(3)))
-      INTO ${this.last}, ${this.at} FROM event_counters WHERE tenant_id=${this.tenant} FOR UPDATE`;
+    return `SELECT last_sequence, GREATEST(last_at, CAST(${column.time.literal(now)} AS DATETIME(3))),
+        IF(restores=0, '', CONCAT(',"restores":', restores))
+      INTO ${this.last}, ${this.at}, ${this.restored} FROM event_counters
+      WHERE tenant_id=${this.tenant} AND NOT EXISTS (SELECT 1 FROM restores WHERE finished_at IS NULL) FOR UPDATE`;
   }
 
   rows(): string[] {
-    return this.drafts.map(({ type, resourceId, object }, index) => {
+    return this.drafts.map(({ type, resourceId, object, traceparent = null }, index) => {
       const id = newId();
       const sequence = `${this.last}+${index + 1}`;
       const named = `${literal(events, 'id', id)},${literal(events, 'type', type)}`;
       const about = `${column.uuid.literal(resourceId)},${this.bodySql(id, type, sequence, object)}`;
-      return `(${this.tenant},${sequence},${named},${about},${this.at})`;
+      return `(${this.tenant},${sequence},${named},${about},${this.at},${literal(events, 'traceparent', traceparent)})`;
     });
   }
 
   values(): string {
-    return `(${this.tenant},${this.last}+${this.drafts.length},${this.at})`;
+    // Its last column is that of a first row, which there is not: it stays as it is.
+    return `(${this.tenant},${this.last}+${this.drafts.length},${this.at},0)`;
   }
 
   /** The last of each type. The counter's lock guards these rows. */
@@ -106,6 +131,7 @@ class Counter {
     const [before, behind] = [`${head},"created_at":"`, `,${data}`].map(column.string.literal);
     // The collation is named, for a variable has one that may not be mixed with that of the text around it.
     const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
-    return `CONCAT(${before},${at},'Z","sequence":',${sequence},${behind})`;
+    const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
+    return `CONCAT(${before},${at},'Z","sequence":',${sequence},${restored},${behind})`;
   }
 }

@@ -54,6 +54,8 @@ interface CommandFace<S extends z.ZodObject> {
   /** With its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
+  /** It is what its group does where no command is named. */
+  readonly isDefault?: true;
   /** Flags as commander reads them (`--tenant <tenant>`), each with its description. */
   readonly options: readonly (readonly [flags: string, description: string])[];
   /** What help says beside the options, where they do not say it all. */
@@ -163,7 +165,10 @@ function define<S extends z.ZodObject>(
   needs: DeclaredNeeds,
   act: (options: GlobalOptions, input: z.infer<S>, command: string) => Promise<void>,
 ): void {
-  const command = parent.command(spec.usage).description(spec.summary).configureHelp({ showGlobalOptions: true });
+  const command = parent
+    .command(spec.usage, { isDefault: spec.isDefault === true })
+    .description(spec.summary)
+    .configureHelp({ showGlobalOptions: true });
   declareNeeds(command, needs);
   const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
   for (const [flags, description] of [...spec.options, ...codes]) command.option(flags, description);

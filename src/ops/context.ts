@@ -2,8 +2,9 @@ import { buildLedger, type Ledger } from '../build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { systemClock } from '../core/instant.js';
+import { UNTIMED } from '../db/metrics.js';
 import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
-import type { DeskObserver } from '../ledger/desk/desk.js';
+import type { DeskObserver } from '../ledger/desk/observer.js';
 
 /** The parts that a command needs: the same ones as the service's, in a process of its own. */
 export type OpsParts = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
@@ -47,12 +48,13 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
         say(
           `account ${accountId} is dated ${aheadMs} ms ahead of the database's clock: nothing is posted to it (accounts reset-clock --help)`,
         ),
-      observer: UNWATCHED,
+      observerOf: () => UNWATCHED,
       primaryObserver: {
         found: () => undefined,
         lost: () => undefined,
         refused: (servers) => say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
       },
+      statementObserver: UNTIMED,
       onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
     },
   );

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
-import { type CellKind, csvLines } from '../batches/files/writing/cells.js';
+import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 

@@ -7,16 +7,16 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
 import type { Adjustment, PayIn, Transfer } from '../db/entities/operations.js';
-import type { OutboxRow } from '../db/entities/outbox.js';
 import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import { webhookWorkflowId } from '../temporal/contracts.js';
 import type { Described } from '../webhooks/operating.js';
 import type { ShownDelivery } from '../webhooks/reading.js';
 import type { Fields } from './output.js';
-import type { OutboxState } from './support/outbox.js';
+import { attemptsOf } from './presenting-bridge.js';
 import type { TransferDetails } from '../support/reading/transfers.js';
 
 /** What operators see of each thing. Never a secret. */
@@ -246,35 +246,6 @@ export function transferDetailFields(details: TransferDetails): Fields {
   };
 }
 
-function attemptsOf({ attempts, dueAt, lastError }: OutboxRow): string {
-  const next = `next attempt from ${toRfc3339(dueAt)} on`;
-  return attempts === 0 ? next : `${next}, refused ${attempts} time(s): ${lastError ?? 'no reason given'}`;
-}
-
-export function outboxFields(entry: OutboxRow): Fields {
-  return {
-    resource_type: entry.resourceType,
-    resource_id: entry.resourceId,
-    tenant_id: entry.tenantId,
-    created_at: timeOf(entry.createdAt),
-    due_at: timeOf(entry.dueAt),
-    attempts: entry.attempts,
-    last_error: entry.lastError,
-  };
-}
-
-export function outboxStateFields(state: OutboxState, now: Instant): Fields {
-  const { entries, oldestAt, byType, refused, lastErrors } = state;
-  return {
-    entries,
-    by_type: byType,
-    oldest_at: timeOf(oldestAt),
-    oldest_age_s: oldestAt === null ? 0 : Math.max(0, Math.round((now - oldestAt) / 1000)),
-    refused,
-    last_errors: lastErrors.map(({ message, entries: of }) => `${of} × ${message}`),
-  };
-}
-
 /** A webhook endpoint in a list. */
 export function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
@@ -300,6 +271,10 @@ export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: D
     next_attempt_at: nextAttemptAt,
     failures_in_row: endpoint.failuresInRow,
     next_probe_at: timeOf(endpoint.probeAt),
+    sent_to_until: timeOf(endpoint.leaseUntil),
+    workflow: webhookWorkflowId(endpoint.id),
+    workflow_waits_until: timeOf(endpoint.waitsUntil),
+    workflow_looked_at: timeOf(endpoint.attendedAt),
     disabled_at: timeOf(endpoint.disabledAt),
     paused_at: timeOf(endpoint.pausedAt),
     cursor: endpoint.cursorSequence.toString(),

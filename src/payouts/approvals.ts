@@ -3,12 +3,25 @@ import type { Clock } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { ApprovalState } from '../temporal/contracts.js';
 import type { Nudge } from '../temporal/nudge.js';
-import { payoutApproval } from './settle.js';
+import { payoutApproval } from './approval-outcomes.js';
 
 /** What may be done with a payout before the rail has it: by members, by the staff, by time. */
 export class PayoutApprovals extends Approvals<Payout> {
-  constructor(desk: PostingDesk, reader: Reader, clock: Clock, nudge: Pick<Nudge, 'tell'>) {
+  /** `rails` are those whose queues are served: the workflow learns of them by the payout's state. */
+  constructor(
+    desk: PostingDesk,
+    reader: Reader,
+    clock: Clock,
+    nudge: Pick<Nudge, 'tell'>,
+    private readonly rails: ReadonlySet<string> = new Set(),
+  ) {
     super(payoutApproval, desk, reader, clock, nudge);
+  }
+
+  override stateOf(payout: Payout): ApprovalState {
+    const state = super.stateOf(payout);
+    return this.rails.has(payout.rail) ? { ...state, rail: payout.rail } : state;
   }
 }

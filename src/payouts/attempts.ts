@@ -8,7 +8,7 @@ import {
 } from '../db/entities/payouts.js';
 import { changeRow, type Decision, insertRow, refuse, type View } from '../ledger/desk/types.js';
 import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
-import { nextInstant } from './rules.js';
+import { calmed, nextInstant } from './rules.js';
 
 /**
  * The fence before a rail: each order that it is given is a numbered attempt, written under the account's lock before the
@@ -20,7 +20,8 @@ export function decideBegin(command: PayoutCommand, view: View): Decision<Payout
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   if (payout.status !== 'approved') return unchanged(payout);
-  const begun: Payout = { ...payout, status: 'in_progress', submittedAt: nextInstant(payout, view.at) };
+  const submittedAt = nextInstant(payout, view.at);
+  const begun: Payout = { ...payout, ...calmed(payout), status: 'in_progress', submittedAt };
   return { ...attempted(command, begun, view), bindsKey: true };
 }
 

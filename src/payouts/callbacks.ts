@@ -30,6 +30,7 @@ export interface CallbackParts {
   readonly keys: ReadonlyMap<string, Keyring>;
   readonly onCallback: (rail: string, effect: CallbackEffect) => void;
   readonly onContradiction: RailObserver['contradicted'];
+  readonly onEnd: RailObserver['ended'];
 }
 
 export interface ReceivedCallback {
@@ -70,7 +71,7 @@ export class RailCallbacks {
 
   /** A genuine report, through whichever door it came. `rowId`: where its own id binds nothing. Throws as `receive`. */
   async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
-    const { database, desk, nudge, onContradiction } = this.parts;
+    const { database, desk, nudge, onContradiction, onEnd } = this.parts;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
       await this.write({ id: rowId, rail, payoutId: null, effect: 'unknown_payout', callbackId });
@@ -95,6 +96,7 @@ export class RailCallbacks {
     if (!outcome.done) return this.refused(outcome.refusal, payout, callbackId, rowId);
     if (replayed) return 'replayed';
     if (outcome.resource.status !== payout.status) nudge.tell({ id: outboxId, resourceType: 'payout', resourceId: id });
+    if (payout.endedAt === null && outcome.resource.endedAt !== null) onEnd(outcome.resource);
     const written = await database.reader.find(payoutRailEvents, { id: eventId });
     if (written?.effect === 'conflict') onContradiction(rail);
     return written?.effect ?? 'noted';

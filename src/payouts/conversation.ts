@@ -3,12 +3,14 @@ import type { Failpoints } from '../core/failpoints.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
+import { traced } from '../core/trace.js';
 import type { Database } from '../db/database.js';
 import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
+import type { RailBreakers } from './breaker/breakers.js';
 import { denyPayout, raisePayout, reportOutcome } from './commands.js';
 import { railEvent } from './outcome.js';
 import { type Rail, type Rails, RailSilent } from './rails/types.js';
@@ -25,6 +27,8 @@ export interface RailObserver {
   silent(rail: string, message: string): void;
   /** The rail said what contradicts what we know of a payout, and that was not settled yet. */
   contradicted(rail: string): void;
+  /** The rail said what ended it. */
+  ended(payout: Payout): void;
 }
 
 export interface ConversationParts {
@@ -34,6 +38,8 @@ export interface ConversationParts {
   readonly rails: Rails;
   readonly failpoints: Failpoints;
   readonly observer: RailObserver;
+  /** Learn of every call whether it had an answer. */
+  readonly breakers: Pick<RailBreakers, 'answered' | 'silent'>;
 }
 
 /** A payout after its rail was asked about it. `silent`: nothing is known; `unknown`: the rail never heard of it. */
@@ -71,20 +77,24 @@ export class RailConversation {
     kind: RailCall,
     ask: (rail: Rail) => Promise<T>,
   ): Promise<T | 'silent'> {
-    const { failpoints, observer } = this.parts;
+    const { failpoints, observer, breakers } = this.parts;
     failpoints.pass('before_rail_call');
+    const rail = this.railOf(payout);
     try {
-      const rail = this.railOf(payout);
       if (rail === undefined) throw new RailSilent(`the rail ${payout.rail} is not configured`);
-      const answer = await ask(rail);
+      const attributes = { 'payout.id': payout.id, 'payout.rail': payout.rail };
+      const answer = await traced({ name: `rail ${kind}`, kind: 'client', attributes }, () => ask(rail));
       failpoints.pass('after_rail_call');
       observer.called(payout.rail, kind, answer?.status ?? 'unknown');
+      await breakers.answered(payout.rail);
       return answer;
     } catch (failure) {
       if (!(failure instanceof RailSilent)) throw failure;
       failpoints.pass('after_rail_call');
       observer.called(payout.rail, kind, 'no_answer');
       observer.silent(payout.rail, failure.message);
+      // What is not configured here was not called.
+      if (rail !== undefined) await breakers.silent(payout.rail, payout.id, failure.message);
       await this.note(payout, { kind, effect: 'no_answer' });
       return 'silent';
     }
@@ -103,9 +113,9 @@ export class RailConversation {
     return this.submitted(payout, (base) => this.parts.desk.submit(reportOutcome, { ...base, ...told }));
   }
 
-  /** Raises what nobody says anything of, where it was submitted before then. Throws as `report`. */
-  raise(payout: Payout, submittedBefore: Instant): Promise<Payout> {
-    return this.submitted(payout, (base) => this.parts.desk.submit(raisePayout, { ...base, submittedBefore }));
+  /** Raises what stands as it does since before then. Throws as `report`. */
+  raise(payout: Payout, standsSince: Instant): Promise<Payout> {
+    return this.submitted(payout, (base) => this.parts.desk.submit(raisePayout, { ...base, standsSince }));
   }
 
   /** Writes down what changes nothing. */
@@ -132,6 +142,7 @@ export class RailConversation {
     const { outcome } = await submit(base);
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const { observer, database } = this.parts;
+    if (facts.endedAt === null && outcome.resource.endedAt !== null) observer.ended(outcome.resource);
     if (outcome.resource.stuckReason === 'contradiction') {
       const written = await database.reader.find(payoutRailEvents, { id: base.eventId });
       if (written?.effect === 'conflict') observer.contradicted(facts.rail);

@@ -1,22 +1,55 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
-import { integer, nullable, time } from '../db/columns.js';
+import { integer, nullable, string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
+import type { Payout } from '../db/entities/payouts.js';
+import { railBreakers } from '../db/entities/rail-breakers.js';
 import type { CallbackEffect } from './callbacks.js';
-import type { RailObserver } from './conversation.js';
+import type { RailCall, RailObserver } from './conversation.js';
 
-/** What operators see of the rails. `onSilent` gets a line for the log. */
-export function railMetrics(registry: Registry, onSilent: RailObserver['silent']): RailObserver {
+const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
+
+/** What operators see of the rails. `onSilent` gets a line for the log; silence is counted from 0 for `rails`. */
+export function railMetrics(
+  registry: Registry,
+  onSilent: RailObserver['silent'],
+  rails: Iterable<string> = [],
+): RailObserver {
   const calls = new Counter({
     name: 'payout_rail_calls_total',
     help: 'Calls of rails, by what they answered; no_answer: what the rail did is not known',
     labelNames: ['rail', 'kind', 'result'] as const,
     registers: [registry],
   });
+  for (const rail of rails) for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
   return {
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
     silent: onSilent,
     contradicted: contradictionMetrics(registry),
+    ended: endMetrics(registry),
+  };
+}
+
+const ENDS = 'payout_end_seconds';
+/** From seconds, over the next working day, to a month. */
+const END_BUCKETS_S = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000];
+
+/** How long payouts take from their creation to the end that their rail says, by whichever way it comes. */
+export function endMetrics(registry: Registry): (payout: Payout) => void {
+  const known = registry.getSingleMetric(ENDS);
+  const ends =
+    known instanceof Histogram
+      ? known
+      : new Histogram({
+          name: ENDS,
+          help: 'Time from the creation of a payout to the end that its rail said, by rail and status',
+          labelNames: ['rail', 'status'] as const,
+          buckets: END_BUCKETS_S,
+          registers: [registry],
+        });
+  return ({ rail, status, createdAt, endedAt }) => {
+    if (endedAt !== null) ends.observe({ rail, status }, Math.max(0, endedAt - createdAt) / 1_000);
   };
 }
 
@@ -68,22 +101,46 @@ export function callbackMetrics(
 
 /** Payouts that operators have to look at, read when they are asked for: an alert belongs on it. */
 export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): void {
-  const age = new Gauge({
-    name: 'payouts_stuck_oldest_seconds',
-    help: 'For how long the oldest of them has been raised; 0 when there is none',
-    registers: [registry],
-  });
-  new Gauge({
-    name: 'payouts_stuck',
-    help: 'Payouts of which nobody knows what became, or of which the rail contradicts itself',
-    registers: [registry],
-    async collect() {
+  readTogether(
+    registry,
+    {
+      payouts_stuck: { help: 'Payouts of which nobody knows what became, or of which the rail contradicts itself' },
+      payouts_stuck_oldest_seconds: { help: 'For how long the oldest of them has been raised; 0 when there is none' },
+    },
+    async () => {
       const [row] = await reader.query(
         'SELECT COUNT(*) AS stuck, MIN(stuck_since) AS oldest FROM payouts WHERE stuck_since IS NOT NULL',
       );
-      this.set(integer.parse(row?.stuck ?? 0));
       const oldest = nullable(time).parse(row?.oldest ?? null);
-      age.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1_000);
+      const age = oldest === null ? 0 : Math.max(0, clock() - oldest) / 1_000;
+      return { payouts_stuck: integer.parse(row?.stuck ?? 0), payouts_stuck_oldest_seconds: age };
     },
-  });
+  );
+}
+
+/** Which rails give answers, and how many payouts wait to be handed over, read when they are asked for. */
+export function breakerMetrics(registry: Registry, reader: Reader): void {
+  const labelNames = ['rail'];
+  readTogether(
+    registry,
+    {
+      payout_rail_open: { help: 'Whether a rail gives no answers, so that its payouts wait: 1, or 0', labelNames },
+      payouts_approved: { help: 'Payouts that are approved and not handed to their rail yet', labelNames },
+    },
+    async () => {
+      const [breakers, waiting] = await Promise.all([
+        reader.select(railBreakers, {}),
+        reader.query(
+          `SELECT rail, COUNT(*) AS waiting FROM payouts FORCE INDEX (expiring) WHERE status='approved' GROUP BY rail`,
+        ),
+      ]);
+      return {
+        payout_rail_open: breakers.map(({ rail, state }) => ({ labels: { rail }, value: state === 'closed' ? 0 : 1 })),
+        payouts_approved: waiting.map((row) => ({
+          labels: { rail: string.parse(row.rail) },
+          value: integer.parse(row.waiting),
+        })),
+      };
+    },
+  );
 }

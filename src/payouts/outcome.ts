@@ -17,6 +17,7 @@ import {
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { payoutEvent } from './decide.js';
 import {
+  calmed,
   type Effect,
   effectOf,
   failureOf,
@@ -26,7 +27,7 @@ import {
   type RailStatement,
   returnPosting,
 } from './rules.js';
-import { released, givenBack } from './settle.js';
+import { released, givenBack } from './approval-outcomes.js';
 
 /**
  * What becomes of a payout from when the rail may have it. Pure. Each is a compare-and-set on the payout's status: it may be
@@ -120,13 +121,6 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, vie
   }
 }
 
-export const CALM = { stuckSince: null, stuckReason: null } as const;
-
-/** An outcome ends the silence. A contradiction stays raised until operators have settled it. */
-function calmed({ stuckReason }: Payout): Partial<Payout> {
-  return stuckReason === 'contradiction' ? {} : CALM;
-}
-
 /** With when it is asked about next, from now on. */
 export function scheduled(payout: Payout, { at }: View): Payout {
   return { ...payout, askAt: nextAsk(payout, at, Number.POSITIVE_INFINITY) };
@@ -162,16 +156,17 @@ export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckRea
 }
 
 export interface RaisePayout extends PayoutCommand {
-  readonly submittedBefore: Instant;
+  /** Raised where it has stood as it does since before then. */
+  readonly standsSince: Instant;
 }
 
-/** Raises a payout that nobody says anything of for too long. */
+/** Raises a payout of which nothing is heard for too long, and one that is not handed to its rail. */
 export function decideRaise(command: RaisePayout, view: View): Decision<Payout> {
   const payout = view.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { status, submittedAt, stuckSince } = payout;
-  const isSilent = status === 'in_progress' && submittedAt !== null && submittedAt < command.submittedBefore;
-  if (!isSilent || stuckSince !== null) return unchanged(payout);
+  const { status, approvedAt, submittedAt, stuckSince } = payout;
+  const since = status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
+  if (since === null || since >= command.standsSince || stuckSince !== null) return unchanged(payout);
   const settled = raised(payout, 'no_outcome', view);
   return {
     outcome: { done: true, resource: settled },

@@ -5,7 +5,8 @@ import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
 import { transact } from '../db/transact.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import type { RailConversation } from './conversation.js';
-import { applyResolution, givesBack, listResolutions, outcomeRefusal, type Release } from './resolutions.js';
+import { givesBack, outcomeRefusal, type Release } from './resolution-rules.js';
+import { applyResolution, listResolutions } from './resolutions.js';
 import type { RailStatement } from './rules.js';
 
 /**

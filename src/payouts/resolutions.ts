@@ -1,8 +1,7 @@
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import {
   type Payout,
@@ -11,7 +10,6 @@ import {
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
-import { fundsRefusal } from '../accounts/rules.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import {
@@ -28,8 +26,16 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/
 import { openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
 import { payoutEvent } from './decide.js';
-import { type Applied, actOn, applied, CALM, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
-import { effectOf, nextInstant, payoutPosting, type RailStatement } from './rules.js';
+import { type Applied, actOn, applied, type PayoutCommand, railEvent, scheduled, told } from './outcome.js';
+import {
+  applyRefusal,
+  NOTHING_OPEN,
+  OPEN_ALREADY,
+  outcomeRefusal,
+  overtakenRefusal,
+  type Release,
+} from './resolution-rules.js';
+import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
 
 /**
  * What became of a payout as operators found it out at the bank: proposed by one person, applied by another. It does to the
@@ -55,11 +61,6 @@ interface Decide extends ResolutionCommand {
   readonly why: string | null;
   readonly outboxId: Uuid;
 }
-
-/** What must be known before money is given back: the rail's word that it never pays, or that it has been quiet for long. */
-export type Release =
-  | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
-  | { readonly by: 'quiet'; readonly quietMs: number };
 
 const proposing: CommandKind<Propose, Payout> = {
   name: 'propose resolution of payout',
@@ -171,83 +172,6 @@ function voidedEvent({ eventId, said }: Extract<Release, { by: 'void' }>, payout
   const word = { kind: 'void', said: said.status, effect: 'applied' } as const;
   return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, view.at, said));
 }
-
-/** True where money comes back to the account though the rail has never named the payment: an order may be on its way. */
-export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
-  return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
-}
-
-/** In which statuses a payout can be resolved so. */
-const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
-  completed: ['in_progress', 'failed'],
-  failed: ['in_progress'],
-  returned: ['in_progress', 'completed'],
-  unchanged: ['completed', 'failed', 'returned', 'canceled', 'rejected'],
-};
-
-export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
-  const allowed = POSSIBLE_IN[outcome];
-  if (!allowed.includes(status))
-    return {
-      code: 'invalid_state',
-      message: `the payout is ${status}: it cannot be resolved as ${outcome}`,
-      details: { current: status, allowed },
-    };
-  if (outcome !== 'unchanged' || stuckSince !== null) return null;
-  return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
-}
-
-/** What was proposed of a payout in one state says nothing of it in the next: the rail spoke meanwhile. */
-function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
-  if (status === payoutStatus) return null;
-  return {
-    code: 'invalid_state',
-    message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
-    details: { current: status, allowed: ['unchanged_since_proposed'] },
-  };
-}
-
-function applyRefusal(
-  payout: Payout,
-  outcome: PayoutResolution['outcome'],
-  release: Release | null,
-  view: View,
-): Refusal | null {
-  const refusal = outcomeRefusal(payout, outcome);
-  if (refusal !== null) return refusal;
-  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, view.at);
-  const source =
-    payout.status === 'failed' && outcome === 'completed' ? view.account(payout.sourceAccountId) : undefined;
-  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
-}
-
-/** A rail that cannot void is trusted to have reported or refused by then whatever was handed to it. */
-function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
-  if (release.by === 'void') return null;
-  const until = instant((attemptedAt ?? submittedAt ?? at) + release.quietMs);
-  if (at >= until) return null;
-  return {
-    code: 'invalid_state',
-    message: `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
-    details: { current: 'in_progress', allowed: ['completed'] },
-  };
-}
-
-const NOT_ASKED: Refusal = {
-  code: 'invalid_state',
-  message: 'the rail has not said that it will never pay this: approve the resolution again',
-  details: { current: 'in_progress', allowed: ['completed'] },
-};
-const OPEN_ALREADY: Refusal = {
-  code: 'invalid_state',
-  message: 'a resolution is proposed already: it is approved or rejected first',
-  details: { current: 'proposed', allowed: ['none_proposed'] },
-};
-const NOTHING_OPEN: Refusal = {
-  code: 'invalid_state',
-  message: 'no resolution is proposed',
-  details: { current: 'none_proposed', allowed: ['proposed'] },
-};
 
 function audited(
   { auditId, by }: ResolutionCommand,

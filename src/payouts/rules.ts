@@ -110,6 +110,14 @@ export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
   return (UNFINISHED as readonly PayoutStatus[]).includes(status);
 }
 
+/** No longer raised to operators. */
+export const CALM = { stuckSince: null, stuckReason: null } as const;
+
+/** What goes on ends the silence. A contradiction stays raised until operators have settled it. */
+export function calmed({ stuckReason }: Pick<Payout, 'stuckReason'>): Partial<Payout> {
+  return stuckReason === 'contradiction' ? {} : CALM;
+}
+
 /** At most the last four of an account number, and never more than half of it: the rest must stay unknown. */
 export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));

@@ -44,8 +44,8 @@ export class Submissions {
     if (!outcome.done) throw new ApiError(outcome.refusal);
     const begun = outcome.resource;
     if (begun.status !== 'in_progress') return begun;
-    // Who finds it begun already does not know whether the rail has it: that is asked first.
-    return replayed ? this.ask(id) : this.give(begun, beganAt);
+    // Who finds it begun already does not know whether the rail has it: that is asked first. A restore begins without an attempt.
+    return replayed || begun.attempts === 0 ? this.ask(id) : this.give(begun, beganAt);
   }
 
   /**
@@ -63,13 +63,28 @@ export class Submissions {
   async raiseSilent(olderMs: number, limit: number): Promise<number> {
     const { conversation } = this.parts;
     const { clock, database } = conversation.parts;
-    const submittedBefore = instant(clock() - olderMs);
+    const before = instant(clock() - olderMs);
     const rows = await database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (submitted)
-       WHERE status=${literal(payouts, 'status', 'in_progress')} AND submitted_at<${time.literal(submittedBefore)}
+       WHERE status=${literal(payouts, 'status', 'in_progress')} AND submitted_at<${time.literal(before)}
          AND stuck_since IS NULL ORDER BY submitted_at LIMIT ${Math.trunc(limit)}`,
     );
-    await Promise.all(rows.map((row) => conversation.raise(parseRow(payouts, row), submittedBefore)));
+    await Promise.all(rows.map((row) => conversation.raise(parseRow(payouts, row), before)));
+    return rows.length;
+  }
+
+  /** The same of what was approved before and is still not handed to its rail. */
+  async raiseUnsubmitted(olderMs: number, limit: number): Promise<number> {
+    const { conversation } = this.parts;
+    const { clock, database } = conversation.parts;
+    const before = instant(clock() - olderMs);
+    // Those that are approved are few, unless their rail does not answer.
+    const rows = await database.reader.query(
+      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
+       WHERE status=${literal(payouts, 'status', 'approved')} AND approved_at<${time.literal(before)}
+         AND stuck_since IS NULL LIMIT ${Math.trunc(limit)}`,
+    );
+    await Promise.all(rows.map((row) => conversation.raise(parseRow(payouts, row), before)));
     return rows.length;
   }
 

@@ -1,6 +1,8 @@
 import { type Clock, instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
+import type { RailBreakers } from './breaker/breakers.js';
+import type { RailRecovery } from './breaker/recovery.js';
 import type { RailCallbacks } from './callbacks.js';
 import type { LateInquiries } from './inquiries.js';
 import { SIMULATED } from './rails/rules.js';
@@ -12,27 +14,52 @@ const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
 const REPORTS_EVERY_MS = 500;
 const INQUIRIES_EVERY_MS = 5_000;
+const RECOVERY_EVERY_MS = 1_000;
 /** As many questions as a rail gets at the same time. */
 const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** Raises to operators what no rail says anything of for too long, whether Temporal is there or not. */
-export function stuckSweep(submissions: Submissions, afterMs: number): Sweep {
+/** After how long a payout that stands still is raised to operators, in milliseconds. */
+export interface StuckAfter {
+  /** Since it was submitted, without a word from its rail. */
+  readonly silentMs: number;
+  /** Since it was approved, without being handed to its rail. */
+  readonly approvedMs: number;
+}
+
+/** Raises to operators what stands still for too long, whether Temporal is there or not. */
+export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: StuckAfter): Sweep {
   return {
     name: 'stuck payouts',
     everyMs: STUCK_EVERY_MS,
-    run: async () => (await submissions.raiseSilent(afterMs, AT_ONCE)) === AT_ONCE,
+    run: async () => {
+      const silent = await submissions.raiseSilent(silentMs, AT_ONCE);
+      const unsubmitted = await submissions.raiseUnsubmitted(approvedMs, AT_ONCE);
+      return silent === AT_ONCE || unsubmitted === AT_ONCE;
+    },
   };
 }
 
-/** Asks about payouts that have ended, each rail by itself: one that gives no answer holds up no other. */
-export function inquirySweeps(inquiries: LateInquiries, rails: Iterable<string>): Sweep[] {
+/** Asks about payouts that have ended, each rail by itself: one that gives no answer holds up no other, and is left alone. */
+export function inquirySweeps(
+  inquiries: LateInquiries,
+  rails: Iterable<string>,
+  breakers: Pick<RailBreakers, 'isClosed'>,
+): Sweep[] {
   return Array.from(rails, (rail) => ({
     name: `inquiries ${rail}`,
     everyMs: INQUIRIES_EVERY_MS,
-    run: async () => (await inquiries.askDue(rail, ASKED_AT_ONCE)) === ASKED_AT_ONCE,
+    run: async () => (await breakers.isClosed(rail)) && (await inquiries.askDue(rail, ASKED_AT_ONCE)) === ASKED_AT_ONCE,
   }));
+}
+
+/** Tries rails that gave no answers, and tells what waited for one that answers again. */
+export function recoverySweeps(recovery: RailRecovery): Sweep[] {
+  return [
+    { name: 'rails tried', everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue() },
+    { name: 'rails that answer again', everyMs: RECOVERY_EVERY_MS, run: (signal) => recovery.wakeDue(signal) },
+  ];
 }
 
 /** What the simulated rail tells by itself, as a gateway would by its callbacks. */

@@ -3,7 +3,7 @@ import { time, uuid } from '../db/columns.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { literals } from '../db/statements.js';
 import { type PayoutWorkflowInput, payoutWorkflowId } from '../temporal/contracts.js';
-import type { WaitingSource, WantedWorkflow } from '../temporal/waiting.js';
+import { inStates, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 import { UNFINISHED } from './rules.js';
 
 /** Soon at first, since most rails answer within seconds; then a question every ten minutes, for as long as it takes. */
@@ -13,10 +13,10 @@ const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 export const payoutWaiting: WaitingSource = {
   resourceType: 'payout',
   workflowType: 'payout',
-  taskQueue: 'approvals',
+  taskQueue: 'payouts',
   workflowIdOf: payoutWorkflowId,
   async waiting(reader, ids) {
-    const rows = await reader.select(payouts, { id: ids, status: UNFINISHED });
+    const rows = await inStates(reader, payouts, ids, UNFINISHED);
     return new Map(rows.map((row) => [row.id, wanted(row)]));
   },
   async longWaiting(reader, madeBefore, after, limit) {

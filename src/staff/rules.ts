@@ -54,6 +54,8 @@ export const STAFF_ACTS = {
   'webhook.recover': { right: 'pause' },
   'staff.reset_propose': { right: 'manage', twoPeople: true },
   'staff.reset_approve': { right: 'manage', twoPeople: true },
+  'restore.begin': { right: 'manage', twoPeople: true },
+  'restore.finish': { right: 'manage', twoPeople: true },
 } as const satisfies Readonly<Record<string, StaffActRule>>;
 export type StaffActName = keyof typeof STAFF_ACTS;
 

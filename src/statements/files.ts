@@ -1,14 +1,13 @@
-import { createReadStream } from 'node:fs';
 import type { Clock } from '../core/instant.js';
 import { instant } from '../core/instant.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Database, Transaction } from '../db/database.js';
-import { type Statement, type StatementFile, statementFiles, statements } from '../db/entities/statements.js';
+import { type Statement, statementFiles, statements } from '../db/entities/statements.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { MakingSuperseded, PIECE_BYTES, PIECES_A_TRANSACTION } from '../batches/files/stored-pieces.js';
-import type { TablePaths } from '../batches/files/writing/table.js';
+import { MakingSuperseded, type Piece, storeInPieces } from '../spreadsheets/stored-pieces.js';
+import type { TablePaths } from '../spreadsheets/writing/table.js';
 
 /** Where the files of statements are kept: in pieces, as those of batches are. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
 
@@ -29,9 +28,14 @@ export async function claimStatement(
     await transaction.execute(updateSql(statements, set, { id }));
     return { ...statement, ...set };
   });
-  // The earlier making is shut out by now.
-  if (claimed !== null) await removePieces(database, id);
-  return claimed;
+  if (claimed === null) return null;
+  // The earlier making is shut out by now; this one may be as well, where the removal outlasts its lease.
+  const isOurs = await removePieces(database, id, (row) => isMadeBy(row, claimed.filesRun));
+  return isOurs ? claimed : null;
+}
+
+function isMadeBy({ status, filesRun }: Statement, run: number): boolean {
+  return status === 'preparing' && filesRun === run;
 }
 
 /** Gives the making back: another process may begin at once. */
@@ -50,42 +54,42 @@ export async function storeFiles(
   movementCount: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let rest: StatementFile[] = [];
-  const bytes = { csv: 0, xlsx: 0 };
-  for (const format of ['csv', 'xlsx'] as const) {
-    let number = 0;
-    const pieces: AsyncIterable<Buffer> = createReadStream(paths[format], { highWaterMark: PIECE_BYTES, signal });
-    for await (const content of pieces) {
-      bytes[format] += content.length;
-      rest.push({ statementId: id, format, number, content });
-      number += 1;
-      if (rest.length < PIECES_A_TRANSACTION) continue;
-      const full = rest;
-      await transact(database, (transaction) => storePieces(transaction, id, filesRun, full));
-      rest = [];
-    }
-  }
+  const { rest, csvBytes, xlsxBytes } = await storeInPieces(paths, signal, (pieces) =>
+    transact(database, (transaction) => storePieces(transaction, id, filesRun, pieces)),
+  );
   await transact(database, async (transaction) => {
     await storePieces(transaction, id, filesRun, rest);
-    const made = { status: 'ready', madeAt: clock(), leaseUntil: null, movementCount } as const;
-    await transaction.execute(updateSql(statements, { ...made, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx }, { id }));
+    const made = { status: 'ready', madeAt: clock(), leaseUntil: null, movementCount, csvBytes, xlsxBytes } as const;
+    await transaction.execute(updateSql(statements, made, { id }));
   });
 }
 
-async function storePieces(
-  transaction: Transaction,
-  id: Uuid,
-  run: number,
-  pieces: readonly StatementFile[],
-): Promise<void> {
+async function storePieces(transaction: Transaction, id: Uuid, run: number, pieces: readonly Piece[]): Promise<void> {
   const statement = await transaction.find(statements, { id }, { forUpdate: true });
-  if (statement?.status !== 'preparing' || statement.filesRun !== run)
+  if (statement === undefined || !isMadeBy(statement, run))
     throw new MakingSuperseded('another process makes these files');
-  if (pieces.length > 0) await transaction.execute(insertSql(statementFiles, pieces));
+  if (pieces.length === 0) return;
+  const rows = pieces.map((piece) => ({ statementId: id, ...piece }));
+  await transaction.execute(insertSql(statementFiles, rows));
 }
 
-/** Once nobody writes or reads them any more. A few at a time: a group of servers takes no transaction of 150 MB. */
-export async function removePieces(database: Database, id: Uuid): Promise<void> {
+/**
+ * A few at a time: a group of servers takes no transaction of 150 MB. Before each few it is looked, under the row's lock, whether they
+ * may still go: whoever stood still meanwhile takes nothing away that another process has made. Answers whether all are gone.
+ */
+export async function removePieces(
+  database: Database,
+  id: Uuid,
+  may: (statement: Statement) => boolean,
+): Promise<boolean> {
   const some = `DELETE FROM statement_files WHERE statement_id=${uuid.literal(id)} ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
-  while ((await transact(database, (transaction) => transaction.execute(some))) === PIECES_A_DELETE);
+  for (let removed = PIECES_A_DELETE; removed === PIECES_A_DELETE;) {
+    const now = await transact(database, async (transaction) => {
+      const statement = await transaction.find(statements, { id }, { forUpdate: true });
+      return statement !== undefined && may(statement) ? transaction.execute(some) : null;
+    });
+    if (now === null) return false;
+    removed = now;
+  }
+  return true;
 }

@@ -5,10 +5,10 @@ import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import { type Statement, statementFiles } from '../db/entities/statements.js';
-import type { FileKind } from '../batches/files/open-sheet.js';
+import type { FileKind } from '../spreadsheets/open-sheet.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { createStatement, type CreatingParts } from './creating.js';
-import { storedPieces } from '../batches/files/stored-pieces.js';
+import { storedPieces } from '../spreadsheets/stored-pieces.js';
 import { listStatements, readStatement } from './reading.js';
 import type { StatementRequest } from './rules.js';
 

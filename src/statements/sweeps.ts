@@ -5,9 +5,9 @@ import type { Database } from '../db/database.js';
 import { statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { Sweep } from '../temporal/sweeper.js';
+import type { SharedSweep, Sweep } from '../temporal/sweeper.js';
 import { removePieces } from './files.js';
-import { type Length, type MakerParts, StatementMaker } from './making.js';
+import { type Length, MAKING_SHARDS, type MakerParts, StatementMaker } from './making.js';
 
 const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;
@@ -15,9 +15,14 @@ const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
 /** The files of statements that wait for them. */
-export function statementsSweep(parts: MakerParts, length: Length): Sweep {
+export function statementsSweep(parts: MakerParts, length: Length): SharedSweep {
   const maker = new StatementMaker(parts, length);
-  return { name: `${length} statements`, everyMs: MAKE_EVERY_MS, run: (signal) => maker.makeNext(signal) };
+  return {
+    name: `${length} statements`,
+    shards: MAKING_SHARDS,
+    everyMs: MAKE_EVERY_MS,
+    run: (signal, shards) => maker.makeNext(signal, shards),
+  };
 }
 
 /** The files of statements that were made so many days ago; what a statement says stays. */
@@ -50,8 +55,10 @@ export async function removeOldFiles(database: Database, before: Instant, limit:
     `FORCE INDEX (leased) WHERE status='expired' AND lease_until IS NOT NULL`,
     limit,
   )) {
-    await removePieces(database, id);
-    await transact(database, (transaction) => transaction.execute(updateSql(statements, { leaseUntil: null }, { id })));
+    if (!(await removePieces(database, id, ({ status }) => status === 'expired'))) continue;
+    await transact(database, (transaction) =>
+      transaction.execute(updateSql(statements, { leaseUntil: null }, { id, status: 'expired' })),
+    );
   }
   return old.length;
 }

@@ -12,8 +12,6 @@ export interface DeskParts extends StaffParts, SteeringParts {
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
   readonly release: ReleaseParts;
-  /** Hears of an endpoint for which something became due. */
-  readonly onDue: (endpointId: Uuid) => void;
 }
 
 export interface DeskSettings {

@@ -1,5 +1,14 @@
-import { Client, Connection, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import {
+  Client,
+  Connection,
+  isGrpcServiceError,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ServiceError,
+  type WorkflowClientInterceptor,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
 import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
@@ -21,6 +30,9 @@ export class TemporalUnavailable extends Error {
 
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
+const ANSWER_DEADLINE_MS = 2_000;
+/** What was missed while the server was away is not made up for: the next start goes on. */
+const CATCH_UP = '1 minute';
 const PAGE = 1_000;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 /** The server's own bound unless it is configured otherwise. */
@@ -40,14 +52,18 @@ export class TemporalClient {
   private client: Client;
   private readonly renewals: Renewals;
 
-  constructor(private readonly options: TemporalOptions) {
+  constructor(
+    private readonly options: TemporalOptions,
+    private readonly interceptors: readonly WorkflowClientInterceptor[] = [],
+  ) {
     this.renewals = new Renewals(options.tls);
     this.connection = Connection.lazy(connectionOptions(options));
     this.client = this.clientOver(this.connection);
   }
 
   private clientOver(connection: Connection): Client {
-    return new Client({ connection, namespace: this.options.namespace });
+    const { namespace } = this.options;
+    return new Client({ connection, namespace, interceptors: { workflow: [...this.interceptors] } });
   }
 
   /** Calls that are under way on the old connection end there. */
@@ -162,6 +178,43 @@ export class TemporalClient {
     return missing;
   }
 
+  /**
+   * Has the workflow started again and again, and never while it runs; 0: not any more. `id` is the schedule's, and begins the
+   * workflows' own.
+   */
+  async keepSchedule(id: string, type: WorkflowType, taskQueue: TaskQueue, everyMs: number): Promise<void> {
+    const { schedule } = this.client;
+    const spec = { intervals: [{ every: everyMs }] };
+    const handle = schedule.getHandle(id);
+    await this.within(LIST_DEADLINE_MS, async () => {
+      try {
+        if (everyMs === 0) await handle.delete();
+        else await handle.update((known) => ({ ...known, spec }));
+      } catch (failure) {
+        if (!(failure instanceof ScheduleNotFoundError)) throw failure;
+        if (everyMs === 0) return;
+        await schedule
+          .create({
+            scheduleId: id,
+            spec,
+            action: { type: 'startWorkflow', workflowType: type, workflowId: id, taskQueue, args: [] },
+            policies: { overlap: 'SKIP', catchupWindow: CATCH_UP },
+          })
+          .catch(unlessThere);
+      }
+    });
+  }
+
+  /** Whether it answers at all, within two seconds. Never throws. */
+  async answers(): Promise<boolean> {
+    try {
+      await this.within(ANSWER_DEADLINE_MS, () => this.connection.workflowService.getSystemInfo({}));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   async close(): Promise<void> {
     await this.connection.close();
   }
@@ -174,6 +227,11 @@ export class TemporalClient {
       throw isPassing(failure) ? new TemporalUnavailable(messageOf(failure), { cause: failure }) : failure;
     }
   }
+}
+
+/** Another process was first. */
+function unlessThere(failure: unknown): void {
+  if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
 }
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's protocol. */
@@ -193,6 +251,16 @@ function searchAttributesOf({ tenantId, resourceId, accountId, status }: WantedW
 function isPassing(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
+}
+
+/** gRPC: NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
+const CODES_OF_EVERY_CALL: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
+
+/** True when any other call would have failed as well: there is no such namespace, or we may not. */
+export function isOfEveryCall(failure: unknown): boolean {
+  const cause = failure instanceof ServiceError ? failure.cause : failure;
+  if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError) return true;
+  return isGrpcServiceError(cause) && CODES_OF_EVERY_CALL.includes(cause.code);
 }
 
 /** One line for logs and operators: Temporal's own words, which hold no payload. */

@@ -5,14 +5,25 @@
  */
 
 /** One queue for each kind of work, so that none starves another. */
-export const TASK_QUEUES = { approvals: 'approvals', batches: 'batches', webhooks: 'webhooks' } as const;
+export const TASK_QUEUES = {
+  approvals: 'approvals',
+  payouts: 'payouts',
+  batches: 'batches',
+  webhooks: 'webhooks',
+} as const;
 export type TaskQueue = keyof typeof TASK_QUEUES;
+
+/** What is asked of one rail waits in a queue of its own: a rail that hangs holds up its own payouts alone. */
+export function railQueue(rail: string): string {
+  return `${TASK_QUEUES.payouts}/${rail}`;
+}
 
 export const WORKFLOW_TYPES = {
   transfer: 'transfer',
   payout: 'payout',
   bonusBatch: 'bonusBatch',
   webhookEndpoint: 'webhookEndpoint',
+  ledgerAudit: 'ledgerAudit',
 } as const;
 export type WorkflowType = keyof typeof WORKFLOW_TYPES;
 
@@ -26,7 +37,7 @@ export function batchWorkflowId(batchId: string): string {
   return `bonus-batch/${batchId}`;
 }
 
-/** One workflow for each webhook endpoint that has something to do. */
+/** One workflow for each webhook endpoint, until it is deleted. */
 export function webhookWorkflowId(endpointId: string): string {
   return `webhook/${endpointId}`;
 }
@@ -35,6 +46,9 @@ export function webhookWorkflowId(endpointId: string): string {
 export function payoutWorkflowId(payoutId: string): string {
   return `payout/${payoutId}`;
 }
+
+/** The schedule that starts a step of the audit, and what the ids of these workflows begin with. */
+export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
 /** By these every workflow is found in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
 export const SEARCH_ATTRIBUTES = {
@@ -64,7 +78,12 @@ export interface HandedOn {
   readonly summary?: string;
   /** The last signal that changed nothing, and why; undefined in a first run. */
   readonly lastRefusal?: string | null;
+  /** It looks again after so long, though nobody has told it anything; undefined where an older process started it. */
+  readonly lookAgainMs?: number;
 }
+
+/** Where nobody said after how long. */
+export const LOOK_AGAIN_MS = 3_600_000;
 
 /** What a workflow that waits for approval is started with. Fixed at its start, whatever the configuration becomes. */
 export interface ApprovalWorkflowInput extends HandedOn {
@@ -111,6 +130,10 @@ export interface ApprovalState {
   readonly received: number;
   /** ISO, UTC. */
   readonly expiresAt: string;
+  /** Of a payout: its rail, where workers serve its queue. Undefined from a worker of before rails had queues. */
+  readonly rail?: string;
+  /** Of a payout: true where its rail gives no answers, so that it was not brought to it. */
+  readonly isHeld?: boolean;
 }
 
 /** What an act came to: where the resource stands after it, and why the act was refused, if it was. */
@@ -139,15 +162,24 @@ export interface EndpointAct extends SignedAct {
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
 
-/** Why a drain ended, and what its endpoint waits for now. */
+/** What a look at an endpoint found: how the sending ended, if there was any, and what it waits for now. */
 export interface DrainState {
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** ISO, UTC; null: nothing is due by itself. */
+  /** ISO, UTC; null: nothing waits for its time. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
   /** In words. */
   readonly waitingFor: string;
+  /** Its workflow has nothing more to show: it is deleted, or well where only others have one. Undefined from a worker of before. */
+  readonly isOver?: boolean;
+}
+
+/** What a step of the audit came to. */
+export interface AuditSummary {
+  readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
+  readonly rows: number;
+  readonly findings: number;
 }
 
 /** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …, "code": …}` as above. */

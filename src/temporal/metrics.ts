@@ -1,7 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
+import type { WaitingType } from '../db/entities/outbox.js';
 import type { Outbox } from './outbox.js';
 import type { RelayObserver } from './relay.js';
+import type { LeaseObserver } from './sweep-leases.js';
 import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
@@ -17,7 +20,13 @@ export function relayMetrics(registry: Registry, onTrouble: (message: string) =>
   });
   const refused = new Counter({
     name: 'outbox_refused_total',
-    help: 'Attempts that Temporal refused; the entry is tried again later',
+    help: 'Attempts that failed of one entry; it is tried again later',
+    labelNames: ['resource_type'] as const,
+    registers,
+  });
+  const died = new Counter({
+    name: 'outbox_dead_letters_total',
+    help: 'Entries that failed too often: they wait for an operator',
     labelNames: ['resource_type'] as const,
     registers,
   });
@@ -30,7 +39,11 @@ export function relayMetrics(registry: Registry, onTrouble: (message: string) =>
     relayed: (resourceType, entries) => relayed.inc({ resource_type: resourceType }, entries),
     refused: (resourceType, message) => {
       refused.inc({ resource_type: resourceType });
-      onTrouble(`Temporal refused a ${resourceType}: ${message}`);
+      onTrouble(`a workflow could not be told of its ${resourceType}: ${message}`);
+    },
+    died: (resourceType, message) => {
+      died.inc({ resource_type: resourceType });
+      onTrouble(`an entry about a ${resourceType} is a dead letter: ${message}`);
     },
     unavailable: (message) => {
       unavailable.inc();
@@ -41,21 +54,38 @@ export function relayMetrics(registry: Registry, onTrouble: (message: string) =>
 
 /** The outbox's depth and the age of its oldest entry, read when they are asked for. */
 export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock): void {
-  const age = new Gauge({
-    name: 'outbox_oldest_seconds',
-    help: 'Age of the oldest outbox entry; 0 when there is none',
-    registers: [registry],
-  });
-  new Gauge({
-    name: 'outbox_entries',
-    help: 'Outbox entries that Temporal has not taken yet',
-    registers: [registry],
-    async collect() {
-      const { entries, oldestAt } = await outbox.depth();
-      this.set(entries);
-      age.set(oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000);
+  readTogether(
+    registry,
+    {
+      outbox_entries: { help: 'Outbox entries that Temporal has not taken yet' },
+      outbox_oldest_seconds: { help: 'Age of the oldest outbox entry; 0 when there is none' },
+      outbox_dead_letters: { help: 'Outbox entries that failed too often, and wait for an operator' },
     },
-  });
+    async () => {
+      const { entries, oldestAt, deadLetters } = await outbox.depth();
+      const age = oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000;
+      return { outbox_entries: entries, outbox_oldest_seconds: age, outbox_dead_letters: deadLetters };
+    },
+  );
+}
+
+/** Whether Temporal answers this process, asked when it is asked for, and whether its workers poll. */
+export function temporalMetrics(
+  registry: Registry,
+  client: { answers(): Promise<boolean> },
+  workers: { readonly isPolling: boolean },
+): void {
+  readTogether(
+    registry,
+    {
+      temporal_up: { help: '1 where Temporal answers this process' },
+      temporal_workers_polling: { help: '1 while every task queue of this process is polled' },
+    },
+    async () => ({
+      temporal_up: (await client.answers()) ? 1 : 0,
+      temporal_workers_polling: workers.isPolling ? 1 : 0,
+    }),
+  );
 }
 
 /** What operators see of the sweeper's loops. `onTrouble` gets what a round failed with. */
@@ -81,4 +111,43 @@ export function sweeperMetrics(registry: Registry, onTrouble: (name: string, fau
       onTrouble(sweep, fault);
     },
   };
+}
+
+/** What operators see of who does which sweep. */
+export function leaseMetrics(registry: Registry, onTrouble: (name: string, fault: unknown) => void): LeaseObserver {
+  const registers = [registry];
+  const held = new Gauge({
+    name: 'sweep_leases_held',
+    help: 'Sweeps, or parts of them, that this process does',
+    registers,
+  });
+  const lost = new Counter({
+    name: 'sweep_leases_lost_total',
+    help: 'Leases of sweeps that ran out while this process had them: it stood still, or MySQL was away',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'sweep_lease_failures_total',
+    help: 'Beats of the leases that failed',
+    registers,
+  });
+  return {
+    holds: (count) => held.set(count),
+    lost: () => lost.inc(),
+    failed: (name, fault) => {
+      failures.inc();
+      onTrouble(name, fault);
+    },
+  };
+}
+
+/** How many resources that still wait are told of again, though nothing changed. */
+export function tellingMetrics(registry: Registry): (resourceType: WaitingType, resources: number) => void {
+  const told = new Counter({
+    name: 'workflows_told_again_total',
+    help: 'Resources that still wait, of which their workflows are told once more',
+    labelNames: ['resource_type'] as const,
+    registers: [registry],
+  });
+  return (resourceType, resources) => told.inc({ resource_type: resourceType }, resources);
 }

@@ -1,8 +1,10 @@
+import { currentTraceparent, untraced } from '../core/trace.js';
 import type { Entry, Relay } from './relay.js';
 
 /** More that wait at once are left for the sweeper: a burst must not fill the process that answers requests. */
 const MAX_WAITING = 500;
-const AT_ONCE = 20;
+/** In one group. */
+const AT_ONCE = 100;
 
 /** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
 export class Nudge {
@@ -18,8 +20,8 @@ export class Nudge {
   /** Never throws and never waits. */
   tell(entry: Entry): void {
     if (this.isStopped || this.waiting.length >= MAX_WAITING) return;
-    this.waiting.push(entry);
-    this.running ??= this.run().finally(() => (this.running = null));
+    this.waiting.push({ traceparent: currentTraceparent(), ...entry });
+    this.running ??= untraced(() => this.run()).finally(() => (this.running = null));
   }
 
   /** What waits is left for the sweeper; resolves when what was begun has ended. */

@@ -6,6 +6,14 @@ import { insertRow, type RowWrite } from '../ledger/desk/types.js';
 /** The process that writes an entry relays it at once; only what it could not is left for the sweeper. */
 const HEAD_START_MS = 2_000;
 
+/** In so many parts sweepers share the outbox. More than there are ever workers is of no use; fewer would leave some without. */
+export const OUTBOX_SHARDS = 8;
+
+/** All that is about one resource is in one part: its last byte is random. */
+function shardOf(resourceId: Uuid): number {
+  return Number.parseInt(resourceId.slice(-2), 16) % OUTBOX_SHARDS;
+}
+
 /** What the outbox entry is about. */
 export interface Changed {
   /** Of the entry: made by whoever gives the command, so that it can be relayed right after the commit. */
@@ -27,10 +35,13 @@ export function outboxEntry(
     tenantId,
     resourceType,
     resourceId,
+    shard: shardOf(resourceId),
     createdAt: at,
     dueAt: instant(at + HEAD_START_MS + delayMs),
     attempts: 0,
     lastError: null,
+    deadAt: null,
+    traceparent: null,
   };
 }
 

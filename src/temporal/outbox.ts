@@ -1,27 +1,57 @@
 import { newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
-import { integer, nullable, time } from '../db/columns.js';
+import { integer, nullable, string, time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
-import { columnList, insertSql, literal, literals } from '../db/statements.js';
+import { outbox, type OutboxRow, WAITING_TYPES, type WaitingType } from '../db/entities/outbox.js';
+import { columnList, insertSql, knownWordsSql, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
-import { outboxEntry } from './outbox-entry.js';
+import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
 
 /** For how long a claimed entry is left alone: longer than relaying it can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
+/** With the pauses between them 20 minutes: what fails of itself for so long fails for ever, until somebody looks. */
+export const MAX_TRIES = 25;
+/** What is no entry's fault counts up to the longest pause and no further: when that is over, the entry has most of its tries left. */
+const PASSING_TRIES = 6;
+/** Of a dead letter: nobody claims it, processes of an earlier release included. */
+const NEVER = instant(Date.UTC(9999, 0, 1));
+const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
+/** What a newer process wrote of a kind that this one does not know waits for a newer one, and keeps nothing else from going on. */
+const KNOWN = knownWordsSql(outbox, 'outbox');
 
 export interface OutboxDepth {
+  /** That wait to be relayed; dead letters are none. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
+  readonly deadLetters: number;
 }
 
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
   readonly resourceId?: Uuid | undefined;
+  /** Dead letters alone. */
+  readonly isDead?: boolean | undefined;
+}
+
+/** An entry as operators see it; its type may be one that only another release knows. */
+export type ListedEntry = Omit<OutboxRow, 'resourceType'> & { readonly resourceType: string };
+
+/** An entry that could not be relayed. */
+export interface FailedEntry {
+  readonly id: Uuid;
+  /** Before this one. */
+  readonly attempts: number;
+  /** A line for operators. */
+  readonly error: string;
+  /**
+   * Whether the entry itself is at fault, so that it is a dead letter in the end; what nothing gets through, and what a newer release can
+   * read, is no entry's fault.
+   */
+  readonly isItsOwn: boolean;
 }
 
 /** The outbox as the relay, the sweeper and operators see it. */
@@ -31,12 +61,16 @@ export class Outbox {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes the entries that are due, oldest first, so that no other sweeper does. Throws DatabaseUnavailable. */
-  async claim(limit: number): Promise<readonly OutboxRow[]> {
+  /**
+   * Takes the entries of these parts that are due, oldest first, so that no other sweeper does. What only a newer release can read is left to
+   * it, and holds up nobody. Throws DatabaseUnavailable.
+   */
+  async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
       const found = await transaction.query(
-        `SELECT ${columnList(outbox)} FROM outbox WHERE due_at<=${time.literal(now)}
+        `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
+         WHERE shard IN (${literals(outbox, 'shard', shards)}) AND due_at<=${time.literal(now)} AND ${KNOWN}
          ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
       const rows = found.map((row) => parseRow(outbox, row));
@@ -54,15 +88,14 @@ export class Outbox {
     await this.write(`DELETE FROM outbox WHERE id IN (${idsOf(rows)})`);
   }
 
-  /** Gives an entry another time, later after each failure. `error` is a line for operators. */
-  async postpone(row: OutboxRow, error: string): Promise<void> {
-    const attempts = row.attempts + 1;
-    const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 10));
-    const dueAt = instant(this.clock() + pauseMs);
-    await this.write(
-      `UPDATE outbox SET attempts=${attempts}, last_error=${literal(outbox, 'lastError', [...error].slice(0, MAX_ERROR).join(''))},
-       due_at=${time.literal(dueAt)} WHERE id=${literal(outbox, 'id', row.id)}`,
-    );
+  /** Gives entries another time, later after each failure; what fails too often of itself is a dead letter from then on. */
+  async fail(failed: readonly FailedEntry[]): Promise<void> {
+    if (failed.length === 0) return;
+    const now = this.clock();
+    await transact(this.database, (transaction) => {
+      transaction.withCommit(failed.map((one) => failureSql(one, now)));
+      return Promise.resolve();
+    });
   }
 
   /** Claimed entries that were not tried: they are due again at once. */
@@ -81,24 +114,43 @@ export class Outbox {
     await this.write(insertSql(outbox, rows));
   }
 
+  /** Of these resources those that have an entry, dead letters included. */
+  async known(resourceIds: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
+    if (resourceIds.length === 0) return new Set();
+    const rows = await this.database.reader.query(
+      `SELECT resource_id FROM outbox WHERE resource_id IN (${literals(outbox, 'resourceId', resourceIds)})`,
+    );
+    return new Set(rows.map((row) => uuid.parse(row.resource_id)));
+  }
+
   async depth(): Promise<OutboxDepth> {
-    const [row] = await this.database.reader.query('SELECT COUNT(*) AS entries, MIN(created_at) AS oldest FROM outbox');
-    return { entries: integer.parse(row?.entries ?? 0), oldestAt: nullable(time).parse(row?.oldest ?? null) };
+    const [row] = await this.database.reader.query(
+      `SELECT COUNT(*)-COUNT(dead_at) AS entries, COUNT(dead_at) AS dead, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest FROM outbox`,
+    );
+    return {
+      entries: integer.parse(row?.entries ?? 0),
+      oldestAt: nullable(time).parse(row?.oldest ?? null),
+      deadLetters: integer.parse(row?.dead ?? 0),
+    };
   }
 
   /** Oldest first. */
-  async list(filter: OutboxFilter, limit: number): Promise<readonly OutboxRow[]> {
+  async list(filter: OutboxFilter, limit: number): Promise<readonly ListedEntry[]> {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(outbox)} FROM outbox WHERE ${conditionsOf(filter)} ORDER BY created_at, id LIMIT ${Math.trunc(limit)}`,
     );
-    return rows.map((row) => parseRow(outbox, row));
+    // What nobody here can read is shown all the same.
+    return rows.map((row) => {
+      const [known] = WAITING_TYPES;
+      return { ...parseRow(outbox, { ...row, resource_type: known }), resourceType: string.parse(row.resource_type) };
+    });
   }
 
-  /** Makes entries due at once, their failures forgotten. Answers how many. */
+  /** Makes entries due at once, their failures forgotten; dead letters too. Answers how many. */
   async release(filter: OutboxFilter): Promise<number> {
     return transact(this.database, (transaction) =>
       transaction.execute(
-        `UPDATE outbox SET due_at=created_at, attempts=0, last_error=NULL WHERE ${conditionsOf(filter)}`,
+        `UPDATE outbox SET due_at=created_at, attempts=0, last_error=NULL, dead_at=NULL WHERE ${conditionsOf(filter)}`,
       ),
     );
   }
@@ -106,6 +158,22 @@ export class Outbox {
   private async write(sql: string): Promise<void> {
     await transact(this.database, (transaction) => transaction.execute(sql));
   }
+}
+
+/** Whether a failure of an entry that failed so often before makes it a dead letter. */
+export function isLast({ attempts, isItsOwn }: Pick<FailedEntry, 'attempts' | 'isItsOwn'>): boolean {
+  return isItsOwn && attempts + 1 >= MAX_TRIES;
+}
+
+function failureSql(failed: FailedEntry, now: Instant): string {
+  const { attempts: before, isItsOwn } = failed;
+  const attempts = isItsOwn ? before + 1 : Math.max(before, Math.min(before + 1, PASSING_TRIES));
+  const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(before, 10));
+  const isDead = isLast(failed);
+  const lastError = literal(outbox, 'lastError', [...failed.error].slice(0, MAX_ERROR).join(''));
+  const dueAt = time.literal(isDead ? NEVER : instant(now + pauseMs));
+  return `UPDATE outbox SET attempts=${attempts}, last_error=${lastError}, due_at=${dueAt}${isDead ? `, dead_at=${time.literal(now)}` : ''}
+    WHERE id=${uuid.literal(failed.id)}`;
 }
 
 function idsOf(rows: readonly Pick<OutboxRow, 'id'>[]): string {
@@ -116,9 +184,10 @@ function idsOf(rows: readonly Pick<OutboxRow, 'id'>[]): string {
   );
 }
 
-function conditionsOf({ tenantId, resourceId }: OutboxFilter): string {
+function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): string {
   const conditions = ['TRUE'];
   if (tenantId !== undefined) conditions.push(`tenant_id=${literal(outbox, 'tenantId', tenantId)}`);
   if (resourceId !== undefined) conditions.push(`resource_id=${literal(outbox, 'resourceId', resourceId)}`);
+  if (isDead) conditions.push('dead_at IS NOT NULL');
   return conditions.join(' AND ');
 }

@@ -1,17 +1,22 @@
 import type { Failpoints } from '../core/failpoints.js';
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
+import { continued } from '../core/trace.js';
+import { UnknownWord } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow, WaitingType } from '../db/entities/outbox.js';
-import { messageOf, type TemporalClient, TemporalUnavailable } from './client.js';
-import type { Outbox } from './outbox.js';
+import { DatabaseUnavailable } from '../db/failures.js';
+import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } from './client.js';
+import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
 /** What the relay tells to whoever watches it. */
 export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
-  /** Temporal refused one entry: it is tried again later. */
+  /** One entry could not be relayed: it is tried again later. */
   refused(resourceType: WaitingType, message: string): void;
+  /** One was tried too often, and is a dead letter. */
+  died(resourceType: WaitingType, message: string): void;
   unavailable(message: string): void;
 }
 
@@ -22,18 +27,31 @@ export interface RelayParts {
   readonly sources: readonly WaitingSource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
+  /** After so long a workflow that nobody told anything looks by itself how its resource stands. */
+  readonly lookAgainMs: number;
 }
 
 /** An entry as its writer knows it. */
-export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'>;
+export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> & Partial<Pick<OutboxRow, 'traceparent'>>;
 
-/** Calls to Temporal at a time. */
-const CONCURRENCY = 8;
+/** Calls to Temporal at a time, of one group of entries. */
+const WIDTH = 24;
+
+/** The entries of one resource: its workflow is told once of all of them. */
+interface Told {
+  readonly source: WaitingSource | undefined;
+  readonly type: WaitingType;
+  readonly resourceId: Uuid;
+  readonly entries: readonly Entry[];
+}
+
+/** What the rows say of resources: the workflow that each ought to have, or why it could not be read. */
+type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
 /**
  * Makes Temporal know what the outbox holds. What an entry means is read from the resource as it is now: one that waits
  * gets its workflow started, or told that it changed; one that is settled needs none. So entries may come twice, late and in
- * any order.
+ * any order. What goes wrong with one entry is that entry's alone.
  */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
@@ -45,14 +63,17 @@ export class Relay {
   /** Relays claimed entries. Those that Temporal refuses get another time; throws TemporalUnavailable where it is away. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.parts;
-    const failed = new Map<Uuid, string>();
-    const left = await this.deliver(rows, (entry, failure) => failed.set(entry.id, messageOf(failure)));
-    for (const row of rows) {
-      const message = failed.get(row.id);
-      if (message === undefined) continue;
-      observer.refused(row.resourceType, message);
-      await outbox.postpone(row, message);
-    }
+    const failures = new Map<Uuid, unknown>();
+    const left = await this.deliver(rows, (entry, failure) => failures.set(entry.id, failure));
+    const failed = rows.flatMap(({ id, attempts, resourceType }) => {
+      if (!failures.has(id)) return [];
+      const failure = failures.get(id);
+      return [{ id, attempts, resourceType, error: messageOf(failure), isItsOwn: isItsOwn(failure) }];
+    });
+    await outbox.fail(failed);
+    for (const one of failed)
+      if (isLast(one)) observer.died(one.resourceType, one.error);
+      else observer.refused(one.resourceType, one.error);
     await outbox.giveBack(rows.filter((row) => left.untried.has(row.id)));
     if (left.cause !== null) throw left.cause;
   }
@@ -68,40 +89,90 @@ export class Relay {
     entries: readonly Entry[],
     onRefused: (entry: Entry, failure: unknown) => void,
   ): Promise<{ untried: ReadonlySet<Uuid>; cause: TemporalUnavailable | null }> {
-    const { outbox, observer, database, failpoints } = this.parts;
+    const { outbox, observer, failpoints } = this.parts;
     let cause: TemporalUnavailable | null = null;
     const untried = new Set<Uuid>();
-    for (const [type, own] of groupBy(entries, (entry) => entry.resourceType)) {
-      const source = this.sources.get(type);
-      if (source === undefined) throw new Error(`nobody knows what waits as ${type}`);
-      const waiting = await source.waiting(database.reader, [...new Set(own.map((entry) => entry.resourceId))]);
-      const done: Entry[] = [];
-      await eachOf(CONCURRENCY, own, async (entry) => {
-        if (cause !== null) return void untried.add(entry.id);
-        try {
-          failpoints.pass('before_outbox_start');
-          await this.tell(source, entry, waiting.get(entry.resourceId));
-          failpoints.pass('after_outbox_start');
-          done.push(entry);
-        } catch (failure) {
-          if (!(failure instanceof TemporalUnavailable)) return onRefused(entry, failure);
-          cause = failure;
-          untried.add(entry.id);
-        }
-      });
-      await outbox.remove(done);
-      if (done.length > 0) observer.relayed(type, done.length);
-    }
+    const done: Entry[] = [];
+    const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
+    const all = this.byResource(entries);
+    const wanted = await this.wantedOf(all);
+    await eachOf(WIDTH, all, async (told) => {
+      if (cause !== null) return leave(told.entries);
+      try {
+        failpoints.pass('before_outbox_start');
+        await this.tellTraced(told, wanted.get(told.resourceId));
+        failpoints.pass('after_outbox_start');
+        done.push(...told.entries);
+      } catch (failure) {
+        if (!(failure instanceof TemporalUnavailable))
+          return told.entries.forEach((entry) => onRefused(entry, failure));
+        cause = failure;
+        leave(told.entries);
+      }
+    });
+    await outbox.remove(done);
+    for (const [type, own] of groupBy(done, ({ resourceType }) => resourceType)) observer.relayed(type, own.length);
     const unavailable = cause as TemporalUnavailable | null;
     if (unavailable !== null) observer.unavailable(unavailable.message);
     return { untried, cause: unavailable };
   }
 
-  private async tell(source: WaitingSource, entry: Entry, waiting: WantedWorkflow | undefined): Promise<void> {
-    const { client } = this.parts;
-    if (waiting === undefined) await client.tell(source.workflowIdOf(entry.resourceId));
-    else await client.startOrTell(source.workflowType, source.taskQueue, waiting);
+  private byResource(entries: readonly Entry[]): Told[] {
+    const groups = groupBy(entries, ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`);
+    return Array.from(groups.values(), (own) => {
+      const [{ resourceType: type, resourceId }] = own as [Entry, ...Entry[]];
+      return { source: this.sources.get(type), type, resourceId, entries: own };
+    });
   }
+
+  /** Throws DatabaseUnavailable. */
+  private async wantedOf(all: readonly Told[]): Promise<Wanted> {
+    const wanted = new Map<Uuid, WantedWorkflow | { readonly unreadable: unknown }>();
+    for (const [source, own] of groupBy(all, (told) => told.source)) {
+      if (source === undefined) continue;
+      const ids = own.map(({ resourceId }) => resourceId);
+      for (const [id, found] of await this.readAll(source, ids)) wanted.set(id, found);
+    }
+    return wanted;
+  }
+
+  /** All at once; where one of them cannot be read, each by itself. */
+  private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
+    const { reader } = this.parts.database;
+    try {
+      return await source.waiting(reader, ids);
+    } catch (failure) {
+      if (failure instanceof DatabaseUnavailable) throw failure;
+      if (ids.length === 1) return new Map(ids.map((id) => [id, { unreadable: failure }]));
+    }
+    const found = new Map<Uuid, WantedWorkflow | { readonly unreadable: unknown }>();
+    for (const id of ids) for (const [own, one] of await this.readAll(source, [id])) found.set(own, one);
+    return found;
+  }
+
+  /** In the trace of what changed it last, where its entries are of several. */
+  private tellTraced(told: Told, wanted: Parameters<Relay['tell']>[1]): Promise<void> {
+    const traces = told.entries.flatMap(({ traceparent }) => (typeof traceparent === 'string' ? [traceparent] : []));
+    const part = { name: `outbox ${told.type}`, attributes: { 'resource.id': told.resourceId } };
+    return continued(part, traces.at(-1), () => this.tell(told, wanted));
+  }
+
+  private async tell(
+    { source, type, resourceId }: Told,
+    wanted: WantedWorkflow | { readonly unreadable: unknown } | undefined,
+  ): Promise<void> {
+    const { client, lookAgainMs } = this.parts;
+    if (source === undefined) throw new Error(`nobody knows what waits as ${type}`);
+    if (wanted === undefined) return client.tell(source.workflowIdOf(resourceId));
+    if ('unreadable' in wanted) throw wanted.unreadable;
+    const input = { ...wanted.input, lookAgainMs };
+    await client.startOrTell(source.workflowType, source.taskQueue, { ...wanted, input });
+  }
+}
+
+/** What a newer release can read waits for it: an entry is at fault neither for that nor for what nothing gets through. */
+function isItsOwn(failure: unknown): boolean {
+  return !(failure instanceof UnknownWord) && !isOfEveryCall(failure);
 }
 
 /** `work` for each, `width` at a time. */

@@ -1,12 +1,25 @@
 import { setMaxListeners } from 'node:events';
+import type { SweepLeases, Turn } from './sweep-leases.js';
 
-/** A thing that the sweeper does again and again. */
+/** A thing that is done again and again, by one worker process at a time unless it says otherwise. */
 export interface Sweep {
   readonly name: string;
   /** From the end of one round to the begin of the next. */
   readonly everyMs: number;
-  /** One round. Answers true when more is left, and the next round begins at once. Stops early when `signal` says so. */
+  /**
+   * One round. Answers true when more is left, and the next round begins at once. Stops early when `signal` says so: the process stops,
+   * or another one has the sweep.
+   */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
+  /** Every process does it for itself, and needs no lease: what it looks for may have taken the leases with it. */
+  readonly inEach?: true;
+}
+
+/** The same where several processes may share the work, each some parts of it. */
+export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
+  /** How many parts there are. */
+  readonly shards: number;
+  readonly run: (signal: AbortSignal, shards: readonly number[]) => Promise<boolean>;
 }
 
 export interface SweeperObserver {
@@ -15,51 +28,77 @@ export interface SweeperObserver {
   swept(name: string, seconds: number): void;
 }
 
-const MAX_PAUSE_MS = 10_000;
+/** What fails again and again is tried so often at least, however rarely it is done otherwise. */
+const MAX_FAILED_PAUSE_MS = 10_000;
+
+/** The leases that a sweep has, by its part; none where every process does it. */
+export function leaseNames(sweep: Sweep | SharedSweep): string[] {
+  if ('shards' in sweep) return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
+  return sweep.inEach === true ? [] : [sweep.name];
+}
 
 /**
  * The worker's loops: each finds in MySQL what was left undone, whatever the reason, and does it. They run whether Temporal
- * is there or not, in any number of worker processes.
+ * is there or not, in any number of worker processes, of which one at a time does each, but for those that each does for itself.
  */
 export class Sweeper {
   private readonly stopping = new AbortController();
   private loops: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly sweeps: readonly Sweep[],
+    private readonly sweeps: readonly (Sweep | SharedSweep)[],
     private readonly observer: SweeperObserver,
+    private readonly leases: SweepLeases,
   ) {
     // Each loop waits with a listener of its own, however many there are: that is no leak.
     setMaxListeners(0, this.stopping.signal);
   }
 
   start(): void {
+    this.leases.start();
     this.loops = Promise.all(this.sweeps.map((sweep) => this.loop(sweep)));
   }
 
-  /** Resolves when every loop has ended its round. */
+  /** Resolves when every loop has ended its round, and others may begin theirs. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.leases.interrupt();
     await this.loops;
+    await this.leases.stop();
   }
 
-  private async loop({ name, everyMs, run }: Sweep): Promise<void> {
-    const { signal } = this.stopping;
+  private async loop(sweep: Sweep | SharedSweep): Promise<void> {
+    const { name, everyMs } = sweep;
+    const parts = leaseNames(sweep);
     let failures = 0;
-    while (!signal.aborted) {
+    for (;;) {
+      const turn = parts.length > 0 ? await this.leases.turn(parts) : this.ownTurn();
+      if (turn === null) return;
       const began = performance.now();
       let isMore = false;
       try {
-        isMore = await run(signal);
+        const shards = turn.names.map((part) => parts.indexOf(part));
+        isMore = 'shards' in sweep ? await sweep.run(turn.signal, shards) : await sweep.run(turn.signal);
         failures = 0;
         this.observer.swept(name, (performance.now() - began) / 1000);
       } catch (fault) {
         failures += 1;
         this.observer.failed(name, fault);
+      } finally {
+        turn.end();
       }
-      if (!isMore) await pause(Math.min(MAX_PAUSE_MS, everyMs * (1 + failures)), signal);
+      if (!isMore) await pause(pauseMs(everyMs, failures), this.stopping.signal);
     }
   }
+
+  private ownTurn(): Turn | null {
+    const { signal } = this.stopping;
+    return signal.aborted ? null : { names: [], signal, end: () => undefined };
+  }
+}
+
+function pauseMs(everyMs: number, failures: number): number {
+  return failures === 0 ? everyMs : Math.min(MAX_FAILED_PAUSE_MS, everyMs * (1 + failures));
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

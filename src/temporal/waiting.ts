@@ -1,7 +1,10 @@
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WaitingType } from '../db/entities/outbox.js';
+import { columnList, literals } from '../db/statements.js';
+import { parseRow, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
 /** The workflow that a resource which still waits ought to have. */
@@ -25,7 +28,7 @@ export interface WaitingSource {
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Of these resources those that still wait, by id; what is settled is left out. */
+  /** Of these resources those that still wait, by id; what is settled is left out. Throws UnknownWord (only a newer release can tell). */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
   /** Resources that still wait and were made before, in the order of their ids, after `after`, at most `limit`. */
   longWaiting(
@@ -34,4 +37,23 @@ export interface WaitingSource {
     after: Uuid | null,
     limit: number,
   ): Promise<readonly { readonly id: Uuid; readonly tenantId: Uuid }[]>;
+}
+
+/**
+ * Of these resources those in one of these states. One in a state that is unknown here is not taken for settled: it may well wait, in the
+ * eyes of the release that brought it there. Throws UnknownWord.
+ */
+export async function inStates<Row extends { readonly status: string }>(
+  reader: Reader,
+  table: Table<Row>,
+  ids: readonly Uuid[],
+  states: readonly Row['status'][],
+): Promise<readonly Row[]> {
+  if (ids.length === 0) return [];
+  const known = table.column('status').column.words ?? [];
+  const rows = await reader.query(
+    `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
+     AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${literals(table, 'status', known)}))`,
+  );
+  return rows.map((row) => parseRow(table, row));
 }

@@ -1,21 +1,29 @@
-import type { LogMetadata } from '@temporalio/common';
-import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { LogMetadata, WorkerDeploymentVersion } from '@temporalio/common';
+import { type LogLevel, NativeConnection, Runtime, Worker, type WorkerDeploymentOptions } from '@temporalio/worker';
 import { safeFailures } from './activity-failures.js';
-import { BUNDLE_FILE } from './bundle-file.js';
+import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './bundle-file.js';
 import { messageOf, type TemporalClient } from './client.js';
 import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
-import { TASK_QUEUES, type TaskQueue } from './contracts.js';
+import { AUDIT_SCHEDULE_ID } from './contracts.js';
+import type { TemporalTracing } from './tracing.js';
 
 /** What one task queue is served with. */
 export interface ServedQueue {
-  readonly queue: TaskQueue;
+  /** As Temporal knows it. */
+  readonly queue: string;
   readonly activities: object;
   /** Activities at a time. */
   readonly maxActivities: number;
+  /** False where only activities wait in it. */
+  readonly hasWorkflows: boolean;
 }
 
 export interface WorkersOptions {
   readonly temporal: TemporalOptions;
+  /** Which release this is, for Temporal's worker versioning; null: none. */
+  readonly version: WorkerDeploymentVersion | null;
+  /** False: workflows go on as the previous release knows them. */
+  readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
   /** Workflow tasks at a time, for each queue. */
   readonly maxWorkflowTasks: number;
@@ -23,6 +31,10 @@ export interface WorkersOptions {
   readonly cachedWorkflows: number;
   /** What running activities have to end when the process stops. */
   readonly shutdownGraceMs: number;
+  /** How often the audit goes on, in milliseconds; 0: it does not. */
+  readonly auditEveryMs: number;
+  /** Null: nothing is traced. */
+  readonly tracing: TemporalTracing | null;
 }
 
 /** Where the workers' own lines go. */
@@ -34,6 +46,11 @@ export interface WorkersLog {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 const RENEWALS_MS = 1_000;
+/** A poll is open all the time, and there may be many queues of activities alone. */
+const POLLS_FOR_ACTIVITIES = 2;
+const SDK_METRICS_MS = 2_000;
+/** What the SDK warns of where a queue has activities alone, as those of rails are meant to. */
+const ACTIVITIES_ALONE = 'No workflows registered';
 
 /**
  * The SDK's own settings, once for each process: it leaves signals to us, writes into our log, and serves its metrics on a
@@ -41,7 +58,8 @@ const RENEWALS_MS = 1_000;
  */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
-    if (level === 'ERROR' || level === 'WARN') log.warn({ sdk: true, ...named(about) }, message);
+    if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
+      log.warn({ sdk: true, ...named(about) }, message);
   };
   Runtime.install({
     shutdownSignals: [],
@@ -62,17 +80,29 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
 
 /** What the SDK's line is about, and the failure's name: its message may quote what is nobody's business. */
 function named(about: LogMetadata = {}): object {
-  const { activityType, workflowId, attempt, error } = about;
-  return { activityType, workflowId, attempt, failure: error instanceof Error ? error.name : undefined };
+  const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
+  return { activity, workflow, workflowId, attempt, failure: error instanceof Error ? error.name : undefined };
 }
 
 /** The SDK's metrics, as its loopback port gives them; nothing where it has none, or does not answer. */
 export function sdkMetrics(port: number): () => Promise<string> {
   return async () => {
     if (port === 0) return '';
-    const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => null);
+    const signal = AbortSignal.timeout(SDK_METRICS_MS);
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).catch(() => null);
     return answer?.ok === true ? answer.text() : '';
   };
+}
+
+/**
+ * What becomes of running workflows when another version becomes current (docs/operations.md, Worker versions): all go on with it. None is
+ * pinned to the version that began it, since all of them wait: a transfer for people, 30 days at most; a payout for its rail, for as long
+ * as nobody knows; a batch until somebody executes it; an endpoint for years. A version would have to be kept running for as long, with its
+ * faults. So every change keeps the old way behind `patched()`, and histories are replayed. It is said here and not with each workflow,
+ * because a server refuses it of a worker that has no version.
+ */
+function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
 /** The Temporal workers of this process: one for each queue that it serves, begun again for as long as it runs. */
@@ -128,6 +158,7 @@ export class TemporalWorkers {
     }, RENEWALS_MS);
     try {
       await this.registerSearchAttributes();
+      await this.keepAudit();
       const runs: Promise<void>[] = [];
       try {
         for (const queue of this.options.queues) {
@@ -177,23 +208,40 @@ export class TemporalWorkers {
     }
   }
 
+  /** A worker that may not make it works all the same: somebody else has made it, or nobody audits, which is told. */
+  private async keepAudit(): Promise<void> {
+    try {
+      await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);
+    } catch (failure) {
+      this.log.warn({ reason: messageOf(failure) }, 'the schedule of the audit could not be made');
+    }
+  }
+
   private createWorker(
     connection: NativeConnection,
-    { queue, activities, maxActivities }: ServedQueue,
+    { queue, activities, maxActivities, hasWorkflows }: ServedQueue,
   ): Promise<Worker> {
-    const { temporal, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs } = this.options;
+    const { temporal, version, patches, maxWorkflowTasks, cachedWorkflows, shutdownGraceMs, tracing } = this.options;
+    const workflows = {
+      workflowBundle: { codePath: tracing === null ? BUNDLE_FILE : TRACED_BUNDLE_FILE },
+      maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
+      maxCachedWorkflows: cachedWorkflows,
+    };
     return Worker.create({
       connection,
       namespace: temporal.namespace,
-      taskQueue: TASK_QUEUES[queue],
-      workflowBundle: { codePath: BUNDLE_FILE },
+      taskQueue: queue,
+      ...(hasWorkflows ? workflows : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
       activities,
-      interceptors: { activity: [safeFailures] },
+      // What a trace hears of a failure is what the history does.
+      interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },
+      ...(tracing === null ? {} : { sinks: tracing.sinks }),
       maxConcurrentActivityTaskExecutions: maxActivities,
-      maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
-      maxCachedWorkflows: cachedWorkflows,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
+      // Asked once for each run and patch, and only where nothing of it is in the history yet.
+      patchActivationCallback: () => patches,
+      ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
     });
   }
 

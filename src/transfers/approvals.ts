@@ -4,7 +4,7 @@ import type { Reader } from '../db/database.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Nudge } from '../temporal/nudge.js';
-import { transferApproval } from './settle.js';
+import { transferApproval } from './approval-outcomes.js';
 
 /** What may be done with a transfer that waits for approval: by members, by the staff, by time. */
 export class TransferApprovals extends Approvals<Transfer> {

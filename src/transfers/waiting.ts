@@ -3,7 +3,7 @@ import { uuid } from '../db/columns.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { time } from '../db/columns.js';
 import { type ApprovalWorkflowInput, transferWorkflowId } from '../temporal/contracts.js';
-import type { WaitingSource, WantedWorkflow } from '../temporal/waiting.js';
+import { inStates, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 
 /** By their holds, of which there are few: the table itself may hold many millions. */
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
@@ -16,7 +16,7 @@ export const transferWaiting: WaitingSource = {
   taskQueue: 'approvals',
   workflowIdOf: transferWorkflowId,
   async waiting(reader, ids) {
-    const rows = await reader.select(transfers, { id: ids, status: 'pending_approval' });
+    const rows = await inStates(reader, transfers, ids, ['pending_approval']);
     return new Map(rows.map((row) => [row.id, wanted(row)]));
   },
   async longWaiting(reader, madeBefore, after, limit) {

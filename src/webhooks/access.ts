@@ -36,6 +36,13 @@ export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<Webhoo
   return lock(transaction, { id });
 }
 
+/** The same, a deleted one too. */
+export async function lockEndpointRow(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
+  const locked = await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
+  if (locked === undefined) throw notFound();
+  return locked;
+}
+
 async function lock(transaction: Transaction, where: Where<WebhookEndpoint>): Promise<WebhookEndpoint> {
   const locked = await transaction.find(webhookEndpoints, where, { forUpdate: true });
   if (locked === undefined || locked.status === 'deleted') throw notFound();

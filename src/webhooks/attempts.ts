@@ -1,6 +1,7 @@
 import type { Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import { continued, type Traceparent, traceHeaders } from '../core/trace.js';
 import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js';
 import { openSecrets } from './secrets.js';
 import type { AttemptResult } from './attempt/result.js';
@@ -17,6 +18,8 @@ export interface Message {
   readonly id: Uuid;
   /** The same bytes at every attempt. */
   readonly body: Buffer;
+  /** The trace that it goes on with; left out: none. */
+  readonly traceparent?: Traceparent | null;
 }
 
 /** Signs with the secrets that are in force now, and sends. */
@@ -24,13 +27,19 @@ export function sendMessage(
   { sender, signing }: Sending,
   keys: Keyring,
   endpoint: WebhookEndpoint,
-  { id, body }: Message,
+  { id, body, traceparent }: Message,
   now: Instant,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const timestampS = Math.floor(now / 1000);
   const headers = signing.signatureHeaders({ id, body, ...openSecrets(keys, endpoint, now), timestampS });
-  return sender.send({ url: endpoint.url, body, headers }, signal);
+  const attributes = { 'event.id': id, 'webhook.endpoint.id': endpoint.id, 'tenant.id': endpoint.tenantId };
+  return continued({ name: 'webhook attempt', kind: 'client', attributes }, traceparent, async (span) => {
+    const result = await sender.send({ url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } }, signal);
+    if (result.outcome === 'answered') span?.setAttribute('http.response.status_code', result.status);
+    else span?.setAttribute('error.type', result.reason);
+    return result;
+  });
 }
 
 /** `at`: when it began. */

@@ -4,6 +4,7 @@ import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
+import { outbox } from '../db/entities/outbox.js';
 import {
   type DisabledReason,
   type SubscribableType,
@@ -21,6 +22,7 @@ import { beginRecovery } from './recovering.js';
 import { assertUrl, subscriptionsOf } from './registering.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
+import { noticeOf } from './telling.js';
 
 /** What a PATCH may say. */
 export interface EndpointChange {
@@ -40,9 +42,11 @@ export async function change(
   wanted: EndpointChange,
 ): Promise<ShownEndpoint> {
   const url = wanted.url === undefined ? undefined : await checkedUrl(parts, caller, id, wanted.url);
-  const changed = await transact(parts.database, async (transaction) => {
+  const { changed, notice } = await transact(parts.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = parts.clock();
+    const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
+    const told = isOther ? noticeOf(endpoint, now) : null;
     const changes: string[] = [];
     if (url !== undefined && url !== endpoint.url) {
       await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
@@ -53,10 +57,11 @@ export async function change(
     if (wanted.status === 'enabled' && (await enable(transaction, endpoint, now))) changes.push('enabled');
     if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
       changes.push('disabled');
+    if (told !== null) await transaction.execute(insertSql(outbox, [told]));
     if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
-    return shown(transaction, caller, id);
+    return { changed: await shown(transaction, caller, id), notice: told };
   });
-  if (wanted.status === 'enabled') parts.onDue(id);
+  if (notice !== null) parts.nudge.tell(notice);
   return changed;
 }
 
@@ -161,15 +166,15 @@ export async function rotateSecret(
 }
 
 /**
- * Nothing more is sent to it. Repeating it is no error: its answer may have been lost. The row stays as what its key made.
- * Throws not_found, authority_insufficient.
+ * Nothing more is sent to it, and its workflow ends. Repeating it is no error: its answer may have been lost. The row stays as what its
+ * key made. Throws not_found, authority_insufficient.
  */
 export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Promise<void> {
-  const wasPaused = await transact(parts.database, async (transaction) => {
+  const notice = await transact(parts.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
     if (own?.status === 'deleted') {
       await assertManager(transaction, caller);
-      return false;
+      return null;
     }
     const endpoint = await lockManaged(transaction, caller, id);
     const set: Partial<WebhookEndpoint> = {
@@ -182,9 +187,11 @@ export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Pro
     await transaction.execute(
       `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId: id })}`,
     );
-    await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], parts.clock());
-    return endpoint.pausedAt !== null;
+    const now = parts.clock();
+    const told = noticeOf(endpoint, now);
+    await transaction.execute(insertSql(outbox, [told]));
+    await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], now);
+    return told;
   });
-  // The workflow of a paused endpoint waits to be resumed: now it ends.
-  if (wasPaused) parts.onDue(id);
+  if (notice !== null) parts.nudge.tell(notice);
 }

@@ -2,8 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { eventCounters } from '../db/entities/events.js';
-import { numbersWithin } from '../db/numbered.js';
-import { eventsOf } from '../events/log.js';
+import { gapsOf, sequencesWithin } from '../events/places.js';
 
 /** Places in a tenant's log. */
 
@@ -14,6 +13,6 @@ export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
 
 /** The sequence of the first event at or after that time, or null. */
 export async function firstSince(reader: Reader, tenantId: Uuid, since: Instant): Promise<bigint | null> {
-  const { first, last } = await numbersWithin(reader, eventsOf(tenantId), since, undefined);
+  const { first, last } = await sequencesWithin(reader, tenantId, await gapsOf(reader, tenantId), since, undefined);
   return first > last ? null : first;
 }

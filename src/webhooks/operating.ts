@@ -5,9 +5,10 @@ import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
+import { outbox } from '../db/entities/outbox.js';
 import { staff } from '../db/entities/staff.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { updateSql } from '../db/statements.js';
+import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActName, type StaffIdentity } from '../staff/rules.js';
 import { lockEndpoint } from './access.js';
@@ -15,18 +16,19 @@ import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
 import { earliestDue } from './drain/open-deliveries.js';
 import { parseState, stateSql } from './drain/lease.js';
+import { noticeOf } from './telling.js';
 import { describeEndpoint, MAX_COUNTED } from './words.js';
 
 /**
  * What the staff do with an endpoint: by the command line, by signals, at the support desk. Each is recorded with who it was and
- * answers whether anything changed; all throw not_found, authority_insufficient. Whoever calls wakes the endpoint's drain after.
+ * answers whether anything changed; all throw not_found, authority_insufficient. The endpoint's workflow is told by the sweeper.
  */
 export interface OperatingParts {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** Nothing is sent from now on: a drain that runs begins no new send. What waits keeps its place. */
+/** Nothing is sent from now on: a run that is at it begins no new send. What waits keeps its place. */
 export function pause(
   parts: OperatingParts,
   endpointId: Uuid,
@@ -83,6 +85,9 @@ export async function retryNow(
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
+  // Whoever looked meanwhile may have left it for later.
+  const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
+  await transact(database, (transaction) => transaction.execute(due));
   return true;
 }
 
@@ -143,8 +148,10 @@ function act(
     const isChanged = await work(transaction, endpoint, now);
     const { tenantId } = endpoint;
     const done = { tenantId, action, subjectType: 'webhook_endpoint', subjectId: endpointId, details };
-    if (isChanged) await recordAct(transaction, by, now, done);
-    return isChanged;
+    if (!isChanged) return false;
+    await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
+    await recordAct(transaction, by, now, done);
+    return true;
   });
 }
 

@@ -1,8 +1,9 @@
 import type { Failpoints } from '../core/failpoints.js';
 import type { Keyring } from '../core/fingerprint.js';
-import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
+import type { Nudge } from '../temporal/nudge.js';
+import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
 /** What the webhooks stand on. */
@@ -13,6 +14,7 @@ export interface WebhookParts {
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
   readonly failpoints: Failpoints;
-  /** Hears after the commit of every endpoint for which something became due. It may be lost: the sweeper finds it too. */
-  readonly onDue: (endpointId: Uuid) => void;
+  /** Hears of what an endpoint's workflow has to learn. */
+  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly observer: WebhookObserver;
 }

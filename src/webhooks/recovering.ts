@@ -13,7 +13,7 @@ import type { WebhookParts } from './parts.js';
 import { RECOVER_MS } from './rules.js';
 
 /**
- * What an endpoint missed is sent again by its drain, which goes through that part of the log a step at a time: however much it is,
+ * What an endpoint missed is sent again by a run of its own, which goes through that part of the log a step at a time: however much it is,
  * asking for it costs one row.
  */
 
@@ -35,7 +35,7 @@ export async function recover(
   since: Instant,
 ): Promise<Recovery> {
   assertRecoverable(since, parts.clock());
-  const recovery = await transact(parts.database, async (transaction) => {
+  return transact(parts.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
     assertEnabled(endpoint);
     const now = parts.clock();
@@ -49,8 +49,6 @@ export async function recover(
     });
     return { since, range };
   });
-  parts.onDue(endpointId);
-  return recovery;
 }
 
 /** Throws invalid_field. */

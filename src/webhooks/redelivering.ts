@@ -29,30 +29,26 @@ export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uu
   const event = await reader.find(events, { id: eventId, tenantId: caller.tenantId });
   if (event === undefined) throw notFound();
   await assertManager(reader, caller);
-  const told = await transact(parts.database, (transaction) => queue(transaction, event, parts.clock()));
-  for (const endpointId of told) parts.onDue(endpointId);
+  await transact(parts.database, (transaction) => queue(transaction, event, parts.clock()));
   return event.body;
 }
 
-async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<readonly Uuid[]> {
+async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
   const { tenantId, type } = event;
   const subscribed: readonly WebhookSubscription[] = (
     await transaction.select(webhookSubscriptions, { tenantId, type: SUBSCRIBABLE_TYPES })
   ).filter((subscription) => subscription.type === type);
-  if (subscribed.length === 0) return [];
+  if (subscribed.length === 0) return;
   const endpoints = await transaction.select(
     webhookEndpoints,
     { id: subscribed.map(({ endpointId }) => endpointId), status: 'enabled' },
     { orderBy: ['id'], forUpdate: true },
   );
-  const told: Uuid[] = [];
   for (const endpoint of endpoints) {
     const from = subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
     if (event.sequence > endpoint.cursorSequence && event.sequence >= from) continue;
     await queueFor(transaction, endpoint, event, now);
-    told.push(endpoint.id);
   }
-  return told;
 }
 
 /** Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. */

@@ -9,6 +9,7 @@ import { integer } from '../db/columns.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
 import { idempotencyKeys } from '../db/entities/ledger.js';
+import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import {
   type SubscribableType,
@@ -27,6 +28,7 @@ import { headOf } from './log-positions.js';
 import type { WebhookParts } from './parts.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
+import { noticeOf } from './telling.js';
 
 export interface WantedEndpoint {
   readonly url: string;
@@ -80,11 +82,13 @@ export async function register(
   const secret = sending.signing.newSecret();
   const draft = draftEndpoint(parts, caller, { ...wanted, url: checked.url }, secret);
   try {
-    return await transact(database, async (transaction) => {
+    const registered = await transact(database, async (transaction) => {
       // The tenant's row is the lock of how many endpoints it has; whoever comes later with this key finds it bound.
       await transaction.find(tenants, { id: caller.tenantId }, { forUpdate: true });
       return (await bound(transaction)) ?? (await decide(transaction, caller, draft, { key, fingerprint }));
     });
+    if (registered.outcome.done && !registered.replayed) parts.nudge.tell(draft.notice);
+    return registered;
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY) return (await bound(database.lookup)) ?? unknownResult();
     if (!(failure instanceof CommitUnknown)) throw failure;
@@ -100,6 +104,8 @@ export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: 
 
 interface Draft extends RegisteredEndpoint {
   readonly secret: string;
+  /** By which its workflow begins. */
+  readonly notice: OutboxRow;
 }
 
 function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
@@ -127,12 +133,14 @@ function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoi
     fence: 0n,
     leaseUntil: null,
     nextDueAt: null,
+    waitsUntil: null,
+    attendedAt: null,
     ...HEALTHY,
     lastSuccessAt: null,
     createdBy: caller.memberId,
     createdAt: parts.clock(),
   };
-  return { endpoint, types: wanted.types, secret };
+  return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }
 
 /** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, which starts at the log's head. */
@@ -158,6 +166,7 @@ async function decide(
   await transaction.all([
     insertSql(webhookEndpoints, [endpoint]),
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, draft.types, head + 1n)),
+    insertSql(outbox, [draft.notice]),
   ]);
   await recordAct(transaction, memberActor(caller), createdAt, {
     tenantId: caller.tenantId,
@@ -166,7 +175,7 @@ async function decide(
     subjectId: endpoint.id,
     details: { events: draft.types.join(',') },
   });
-  return { outcome: { done: true, resource: { ...draft, endpoint } }, replayed: false };
+  return { outcome: { done: true, resource: { endpoint, types: draft.types, secret: draft.secret } }, replayed: false };
 }
 
 export function subscriptionsOf(

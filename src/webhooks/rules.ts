@@ -163,3 +163,33 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
   if (earliest === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
+
+/** What its workflow waits for is left to it so long: then a sender does it, whatever has become of Temporal. */
+export const WORKFLOW_HEAD_START_MS = 2_000;
+
+/** How an endpoint is left by whoever has sent to it. */
+export interface LeftBehind {
+  /** When a sender looks at it again; null: when it has news. */
+  readonly nextDueAt: Instant | null;
+  /** Until when its workflow has to wait; null: it has nothing to wait for. */
+  readonly waitsUntil: Instant | null;
+  /** Whether its workflow waits for something else, and has to learn of it. */
+  readonly isNews: boolean;
+}
+
+/**
+ * What is due at once is the senders', what is due later is its workflow's. That learns only of what begins to wait, of what comes
+ * sooner than it knows, and of the end of all waiting; one that ought to have looked by now is told again. `due`: when something is
+ * to be sent.
+ */
+export function leaveBehind(
+  { pausedAt, waitsUntil: known }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },
+  due: Instant | null,
+  now: Instant,
+): LeftBehind {
+  if (due === null || due <= now || pausedAt !== null)
+    return { nextDueAt: due, waitsUntil: null, isNews: known !== null };
+  const isNews = known === null || known <= now || due < known;
+  const nextDueAt = instant(due + WORKFLOW_HEAD_START_MS);
+  return { nextDueAt, waitsUntil: isNews ? due : known, isNews };
+}

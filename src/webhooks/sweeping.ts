@@ -1,82 +1,105 @@
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, StoredRow, Transaction } from '../db/database.js';
+import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, literals } from '../db/statements.js';
+import { columnList, insertSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
+import type { WorkflowsKept } from './attending.js';
+import { isFree, isHeld } from './drain/lease.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
+import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
+import { noticeOf } from './telling.js';
 
-/** What the sweeper does for webhooks: finds what nobody was woken for, and tidies up. Every call is one bounded piece of work. */
+/** What the sweeper does for webhooks: goes over all endpoints now and then, and tidies up. Every call is one bounded piece of work. */
 
-/** An enabled endpoint (`e`) that nobody drains now. */
-const free = (now: Instant): string =>
-  `e.status='enabled' AND e.paused_at IS NULL AND (e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
-
-/** Something of a subscribed type lies ahead of the cursor of `e`. */
-const WANTED_AHEAD = `EXISTS (SELECT 1 FROM webhook_subscriptions s
-  JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
-  WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
+/** Endpoints of one call. */
+const SLICE = 200;
+/** What is younger has a notice of its own. */
+const YOUNG_MS = 60_000;
+/** A paused endpoint, which nobody sends to, is told so often that its workflow may be lost no longer. */
+const TOLD_AGAIN_MS = 3_600_000;
 
 /**
- * The endpoints that have something to do and nobody who does it: enabled, not paused, without a live drain, and a delivery is due or
- * the head of a subscribed type is past the cursor. At most `limit` of each kind; with `tenantIds` only theirs.
+ * Looks over the endpoints behind `after`, in the order of their ids: moves cursors over what nobody wants, so that a log which goes on
+ * without them never looks like a loss to retention; makes due what the senders should have found; and has workflows begun that are
+ * not there. Answers the last endpoint, or null where there is none.
  */
-export async function dueEndpoints(
+export async function lookOver(
   database: Database,
   now: Instant,
-  limit: number,
-  tenantIds?: readonly Uuid[],
-): Promise<readonly Uuid[]> {
-  const at = column.time.literal(now);
-  const among =
-    tenantIds === undefined ? '' : ` AND e.tenant_id IN (${literals(webhookEndpoints, 'tenantId', tenantIds)})`;
-  const [waiting, behind] = await Promise.all([
-    database.reader.query(
-      `SELECT e.id FROM webhook_endpoints e FORCE INDEX (due)
-       WHERE ${free(now)} AND e.next_due_at<=${at}${among} ORDER BY e.next_due_at LIMIT ${limit}`,
-    ),
-    database.reader.query(
-      `SELECT e.id FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
-       WHERE ${free(now)} AND c.last_sequence>e.cursor_sequence AND (e.probe_at IS NULL OR e.probe_at<=${at})
-       AND ${WANTED_AHEAD}${among} LIMIT ${limit}`,
-    ),
-  ]);
-  return [...new Set([...waiting, ...behind].map((row) => column.uuid.parse(row.id)))];
+  after: Uuid | null,
+  kept: WorkflowsKept,
+): Promise<Uuid | null> {
+  const behind = after === null ? '' : ` AND e.id>${column.uuid.literal(after)}`;
+  // One statement sees heads and counters of one moment, so nothing that is wanted lies up to that counter.
+  const rows = await database.reader.query(
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
+       ${inTimeSql(now)} AS is_in_time
+     FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
+     WHERE e.status<>'deleted'${behind} ORDER BY e.id LIMIT ${SLICE}`,
+  );
+  const seen = rows.map(parseSeen);
+  const open = seen.filter(({ endpoint, head }) => {
+    const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
+    return isOpen && head > endpoint.cursorSequence;
+  });
+  const idle = open.filter(({ isBehind }) => !isBehind);
+  const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
+  const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now, kept));
+  if (idle.length > 0) await transact(database, (transaction) => moveCursors(transaction, idle, now));
+  const missedIds = missed.map(({ endpoint }) => endpoint.id);
+  if (missed.length > 0) await transact(database, (transaction) => makeDue(transaction, missedIds, now));
+  if (alone.length > 0) await transact(database, (transaction) => tellAbout(transaction, alone, now));
+  return seen.at(-1)?.endpoint.id ?? null;
 }
 
-/** Rows of one statement. */
-const CHUNK = 900;
+interface Seen {
+  readonly endpoint: WebhookEndpoint;
+  /** The last event of its tenant's log. */
+  readonly head: bigint;
+  /** Something that it wants lies ahead of its cursor. */
+  readonly isBehind: boolean;
+  /** Somebody looks at it as soon as something may be sent. */
+  readonly isInTime: boolean;
+}
 
-/**
- * Moves the cursors over events that their endpoints do not want: so that a log which goes on without them never looks like work, and
- * retention like a loss. Answers how many it moved; CHUNK means that there may be more.
- */
-export async function advanceIdleCursors(database: Database, now: Instant): Promise<number> {
-  // One statement sees heads and counters of one moment, so nothing that is wanted lies up to that counter.
-  const idle = await database.reader.query(
-    `SELECT e.id, c.last_sequence FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE ${free(now)} AND c.last_sequence>e.cursor_sequence AND NOT ${WANTED_AHEAD} ORDER BY e.id LIMIT ${CHUNK}`,
-  );
-  if (idle.length === 0) return 0;
-  const rows = idle.map((row) => ({
-    id: column.uuid.parse(row.id),
-    head: column.bigint.parse(row.last_sequence),
-  }));
-  const heads = rows.map(({ id, head }) => `WHEN ${column.uuid.literal(id)} THEN ${head}`).join(' ');
-  const ids = literals(
+function parseSeen(row: StoredRow): Seen {
+  const isBehind = column.integer.parse(row.is_behind) === 1;
+  const isInTime = column.integer.parse(row.is_in_time) === 1;
+  return { endpoint: parseRow(webhookEndpoints, row), head: column.bigint.parse(row.head), isBehind, isInTime };
+}
+
+function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant, kept: WorkflowsKept): boolean {
+  if (attendedAt === null) return createdAt < now - YOUNG_MS && (kept === 'all' || pausedAt !== null);
+  return pausedAt !== null && attendedAt < now - TOLD_AGAIN_MS;
+}
+
+function idsOf(some: readonly Seen[]): string {
+  return literals(
     webhookEndpoints,
     'id',
-    rows.map(({ id }) => id),
+    some.map(({ endpoint }) => endpoint.id),
   );
-  // A cursor never goes back; a type that was added since starts behind that counter.
-  return transact(database, (transaction) =>
-    transaction.execute(
-      `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
-       WHERE id IN (${ids}) AND ${free(now)}`,
-    ),
+}
+
+/** A cursor never goes back; a type that was added since starts behind that head. */
+async function moveCursors(transaction: Transaction, idle: readonly Seen[], now: Instant): Promise<void> {
+  const heads = idle.map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`).join(' ');
+  await transaction.execute(
+    `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
+     WHERE id IN (${idsOf(idle)}) AND ${freeSql(now)}`,
   );
+}
+
+/** Unless a notice of them waits already. */
+async function tellAbout(transaction: Transaction, alone: readonly Seen[], now: Instant): Promise<void> {
+  const waiting = await transaction.query(`SELECT resource_id FROM outbox WHERE resource_id IN (${idsOf(alone)})`);
+  const told = new Set(waiting.map((row) => column.uuid.parse(row.resource_id)));
+  const notices = alone.filter(({ endpoint }) => !told.has(endpoint.id)).map(({ endpoint }) => noticeOf(endpoint, now));
+  if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
 }
 
 /** More than the clocks of two processes are ever apart: the event's time is of one, its delivery's of the other. */
@@ -85,23 +108,24 @@ const CLOCKS_APART_MS = 60_000;
 /** What one call of `removeOldAttempts` deletes of each kind at most. */
 const MAX_REMOVED = 1_000;
 
+/** Endpoints of one look for something old. */
+const LOOKED_AT = 1_000;
+
 /**
- * Removes attempts of more than 30 days ago, and deliveries that were over by then: of one endpoint, the one behind `after`.
- * Answers that endpoint, or null behind the last one; `removed` equal to the most that a call removes means that it has more.
+ * Removes attempts of more than 30 days ago, and deliveries that were over by then: of one endpoint, the first behind `after` that has any
+ * so old, as far as one look goes. Answers that endpoint, or the last that was looked at; null behind the last one. `isDone` is
+ * false where it has more.
  */
 export async function removeOldAttempts(
   database: Database,
   now: Instant,
   after: Uuid | null,
 ): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
-  const behind = after === null ? '' : ` WHERE id>${column.uuid.literal(after)}`;
-  const [row] = await database.reader.query(
-    `SELECT ${columnList(webhookEndpoints)} FROM webhook_endpoints FORCE INDEX (PRIMARY)${behind} ORDER BY id LIMIT 1`,
-  );
-  if (row === undefined) return null;
-  const endpoint = parseRow(webhookEndpoints, row);
-  const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const before = instant(now - ATTEMPTS_KEPT_MS);
+  const looked = await lookForOld(database, before, after);
+  if (looked.old === null) return looked.last === null ? null : { endpointId: looked.last, isDone: true };
+  const endpoint = looked.old;
+  const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
     `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
   const neededSince = deliveriesNeededSince(endpoint);
@@ -117,6 +141,26 @@ export async function removeOldAttempts(
     ),
   ]);
   return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
+}
+
+/** The first of the next endpoints that has something old, and the last of them. Each is two looks at the begin of its rows. */
+async function lookForOld(
+  { reader }: Database,
+  before: Instant,
+  after: Uuid | null,
+): Promise<{ readonly old: WebhookEndpoint | null; readonly last: Uuid | null }> {
+  const behind = after === null ? '' : ` WHERE id>${column.uuid.literal(after)}`;
+  const first = column.uuid.literal(firstIdAt(before));
+  const rows = await reader.query(
+    `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
+        OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
+     FROM (SELECT id FROM webhook_endpoints FORCE INDEX (PRIMARY)${behind} ORDER BY id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+  );
+  const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
+  const last = rows.at(-1);
+  const id = found === undefined ? null : column.uuid.parse(found.id);
+  const old = id === null ? null : ((await reader.find(webhookEndpoints, { id })) ?? null);
+  return { old, last: last === undefined ? null : column.uuid.parse(last.id) };
 }
 
 /**

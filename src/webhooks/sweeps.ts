@@ -2,10 +2,9 @@ import type { Clock } from '../core/instant.js';
 import type { Uuid } from '../core/ids.js';
 import type { Database } from '../db/database.js';
 import { removeOldEvents } from '../events/retention.js';
-import { TemporalUnavailable } from '../temporal/client.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { advanceIdleCursors, dueEndpoints, removeOldAttempts } from './sweeping.js';
-import type { Waker } from './waking.js';
+import type { WorkflowsKept } from './attending.js';
+import { lookOver, removeOldAttempts } from './sweeping.js';
 
 /** What the worker's sweeper does for webhooks and the event log. */
 
@@ -14,29 +13,16 @@ interface Parts {
   readonly clock: Clock;
 }
 
-const DUE_EVERY_MS = 1_000;
-const DUE_AT_ONCE = 200;
-
-/** Endpoints that have something to do and nobody who does it are woken; idle ones are kept at the head of the log. */
-export function webhookSweep({ database, clock }: Parts, waker: Pick<Waker, 'wake'>): Sweep {
-  return {
-    name: 'webhooks',
-    everyMs: DUE_EVERY_MS,
-    run: async () => {
-      const due = await dueEndpoints(database, clock(), DUE_AT_ONCE);
-      try {
-        await waker.wake(due);
-      } catch (failure) {
-        if (!(failure instanceof TemporalUnavailable)) throw failure;
-      }
-      await advanceIdleCursors(database, clock());
-      return false;
-    },
-  };
-}
-
 const TIDY_EVERY_MS = 600_000;
 const TIDY_PAUSE_MS = 50;
+
+/** All endpoints, a slice at a time: what senders and notices have missed, and the cursors of those that nothing concerns. */
+export function endpointsSweep({ database, clock }: Parts, kept: WorkflowsKept): Sweep {
+  return tidying('webhooks', async (after) => {
+    const at = await lookOver(database, clock(), after, kept);
+    return at === null ? null : { at, isDone: true };
+  });
+}
 
 /** Attempts of more than 30 days ago. */
 export function attemptsSweep({ database, clock }: Parts): Sweep {

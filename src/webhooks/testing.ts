@@ -2,6 +2,7 @@ import { ApiError } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import { currentTraceparent } from '../core/trace.js';
 import {
   webhookAttempts,
   type WebhookDelivery,
@@ -73,7 +74,7 @@ export class TestDeliveries {
   private async deliver(endpoint: WebhookEndpoint, test: SentTest): Promise<void> {
     const { sending, encryptionKeys, clock } = this.parts;
     const body = Buffer.from(JSON.stringify(presentTest(test)), 'utf8');
-    const message = { id: test.id, body };
+    const message = { id: test.id, body, traceparent: currentTraceparent() };
     const result = await sendMessage(sending, encryptionKeys, endpoint, message, clock(), this.stopping.signal);
     if (!this.stopping.signal.aborted) await this.record(endpoint, test, result);
   }

@@ -109,8 +109,7 @@ const DAMAGES: readonly Damage[] = [
   },
 ];
 
-describe('the chains of the audit log', function () {
-  this.timeout(90_000);
+describe('the chains of the audit log', () => {
   let db: TestDatabase;
 
   before(async () => {

@@ -22,8 +22,7 @@ import { addStaff } from '../support/staff.js';
 /** Shown by most programs as "Ana PM" though it is not. */
 const TURNED = 'Ana \u202eMP';
 
-describe('a text that hides or turns what is read', function () {
-  this.timeout(60_000);
+describe('a text that hides or turns what is read', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

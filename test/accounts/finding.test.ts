@@ -12,8 +12,7 @@ import { payoutBody } from '../payouts/support.js';
 const START = Date.parse('2033-05-01T12:00:00.000Z');
 const LISTS = ['transfers', 'bonuses', 'payouts'] as const;
 
-describe('the lists of what moves money', function () {
-  this.timeout(30_000);
+describe('the lists of what moves money', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

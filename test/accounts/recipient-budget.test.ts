@@ -24,8 +24,7 @@ const SIZES = {
   RATE_LIMIT_LOOKUP_BURST: '1000000',
 };
 
-describe('the budget of recipients looked for by alias or phone', function () {
-  this.timeout(60_000);
+describe('the budget of recipients looked for by alias or phone', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

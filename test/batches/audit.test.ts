@@ -86,8 +86,7 @@ const DAMAGES: readonly Damage[] = [
   ],
 ];
 
-describe('the auditor finds, of batches and bonuses,', function () {
-  this.timeout(30_000);
+describe('the auditor finds, of batches and bonuses,', () => {
   let db: TestDatabase;
 
   // A database of its own: what is damaged here stays damaged.

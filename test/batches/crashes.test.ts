@@ -76,7 +76,7 @@ describe('a batch whose payment is interrupted', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
       await database.close();
       await proxy.close();
-    }).timeout(120_000);
+    });
 
   it('by a row that cannot be decided pays all the others, and that row when it can be', async () => {
     const { world, ana, payer } = await open();
@@ -95,5 +95,5 @@ describe('a batch whose payment is interrupted', () => {
   it('by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
     // The short form; `npm run prove -- batch-cuts` pays 20,000 rows.
     await batchCuts({ db, rows: 4_000, every: 5, settled: 300 });
-  }).timeout(120_000);
+  });
 });

@@ -149,7 +149,7 @@ describe('the upload of a batch over HTTP', () => {
     answered(more, 413, 'body_too_large');
     assert(more.headers.get('svc-request-id') !== null);
     answered(await upload(usual(Buffer.alloc(11 * MIB, 'x'))), 413, 'body_too_large');
-  }).timeout(60_000);
+  });
 
   it('answers 415 for JSON and 400 for a form that breaks off', async () => {
     answered(

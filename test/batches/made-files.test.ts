@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { makeMissing } from '../../src/batches/ending.js';
-import { openSheet } from '../../src/batches/files/open-sheet.js';
-import { bytesOf } from '../../src/batches/files/byte-source.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { removeOldRows } from '../../src/batches/retention.js';
 import { pauseBatch, cancelBatch } from '../../src/batches/steering.js';
 import type { Uuid } from '../../src/core/ids.js';
@@ -15,8 +15,7 @@ import { fileMaker, payroll, ServedBatches } from './support.js';
 
 const MIN = LEAST.toString();
 
-describe('the files that a batch gives back', function () {
-  this.timeout(60_000);
+describe('the files that a batch gives back', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

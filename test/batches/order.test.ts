@@ -104,7 +104,7 @@ describe('a batch that may not be covered to its last row', () => {
         );
         const [toAna, toBruno] = [await balanceOf(db.database, ana.id), await balanceOf(db.database, bruno.id)];
         assert.deepEqual([toAna.available, toBruno.available], [BigInt(COVERED - 1) * LEAST, LEAST]);
-      }).timeout(120_000);
+      });
 
   it('that is covered goes on behind a row that is open, since its money is set aside', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
@@ -114,5 +114,5 @@ describe('a batch that may not be covered to its last row', () => {
     while ((await world.pay(batch)) !== 'over') continue;
     assert.equal((await world.batch(batch.id)).status, 'completed');
     assert.equal((await balanceOf(db.database, bruno.id)).available, LEAST);
-  }).timeout(120_000);
+  });
 });

@@ -142,7 +142,7 @@ describe('the upload of a batch', () => {
     const batch = await world.uploaded(source, file);
     assert.equal(batch.fileBytes, file.length);
     assert.equal(await chunks(), 10);
-  }).timeout(60_000);
+  });
 
   it('keeps the hash when the bytes are deleted, after validation and a set time alone', async () => {
     const [old, open] = [await world.ready(source, FILE), await world.uploaded(source, FILE)];

@@ -395,7 +395,7 @@ describe('the validation of a batch', () => {
       `SELECT COUNT(*) AS n, MAX(LENGTH(content)) AS most FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`,
     );
     assert.deepEqual([Number(chunks!.n), Number(chunks!.most)], [Math.ceil(file.length / 1_048_576), 1_048_576]);
-  }).timeout(60_000);
+  });
 
   describe('that is interrupted', () => {
     const rows = Array.from({ length: 3_000 }, () => ['$ana', MIN, 'COPM']);

@@ -100,13 +100,13 @@ async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wante
     batches += 1;
     while (done < kills) {
       await sleep(betweenMs * Math.random());
-      if (await isOver(db, id)) break;
+      if (await isBatchOver(db, id)) break;
       const victim = victims[done % victims.length]!;
       await victim.kill();
       await victim.start();
       done += 1;
     }
-    await until(`batch ${id} ends`, () => isOver(db, id), { limitMs: END_MS });
+    await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
     await untilBatchEnded(stage.temporal, id, END_MS);
     assert.equal(await assertPaidOnce(db, id, rows), rows);
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
@@ -118,13 +118,17 @@ async function killedWhilePaying(stage: Stage, victims: readonly Victim[], wante
 }
 
 /** While MySQL comes back nothing can be read. */
-async function isOver(db: TestDatabase, id: Uuid): Promise<boolean> {
-  const batch = await db.database.reader.find(bonusBatches, { id }).catch(() => undefined);
+export async function isBatchOver({ database }: Pick<TestDatabase, 'database'>, id: Uuid): Promise<boolean> {
+  const batch = await database.reader.find(bonusBatches, { id }).catch(() => undefined);
   return batch?.status === 'completed' || batch?.status === 'partially_failed';
 }
 
 /** Through the API that is to be killed: uploaded, validated, executed. */
-async function executedBatch({ api }: Stage, payroll: PayrollBank, rows: number): Promise<Uuid> {
+export async function executedBatch(
+  { api }: { readonly api: Pick<ApiProcess, 'baseUrl'> },
+  payroll: PayrollBank,
+  rows: number,
+): Promise<Uuid> {
   const { bank, source } = payroll;
   const { token } = bank;
   const form = formOf(payroll.file(rows), { source_account: source.id });
@@ -140,8 +144,8 @@ async function executedBatch({ api }: Stage, payroll: PayrollBank, rows: number)
 }
 
 /** The JSON of the answer to a request that is repeated, with its key, until it is known. */
-async function answeredBy(
-  { baseUrl }: ApiProcess,
+export async function answeredBy(
+  { baseUrl }: Pick<ApiProcess, 'baseUrl'>,
   method: string,
   path: string,
   options: RequestOptions,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BombScale, filled, FULL, MIB, readBomb } from '../batches/files/bomb-reading.js';
-import { MAIN, relsXml, sheetXml, stringsXml, workbookParts, type ZipPart, zipOf } from '../batches/files/workbooks.js';
+import { type BombScale, filled, FULL, MIB, readBomb } from '../spreadsheets/bomb-reading.js';
+import { MAIN, relsXml, sheetXml, stringsXml, workbookParts, type ZipPart, zipOf } from '../spreadsheets/workbooks.js';
 
 /** A file that is larger than it looks, and how reading it ends; null: it is read to its end. */
 export interface Bomb {

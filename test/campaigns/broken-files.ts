@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setQuotas } from '../../src/access/quotas.js';
-import { bytesOf } from '../../src/batches/files/byte-source.js';
-import { recogniseFile } from '../../src/batches/files/open-sheet.js';
-import { SheetProblem } from '../../src/batches/files/sheet.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { recogniseFile } from '../../src/spreadsheets/open-sheet.js';
+import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { systemClock } from '../../src/core/instant.js';
-import { type BrokenFile, brokenFiles } from '../batches/files/broken-files.js';
+import { type BrokenFile, brokenFiles } from '../spreadsheets/broken-files.js';
 import { batchServiceOf, BatchWorld, UNWATCHED } from '../batches/support.js';
 import type { TestDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';

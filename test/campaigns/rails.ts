@@ -62,6 +62,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
     PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
     PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
     PAYOUT_STUCK_AFTER_S: '5',
+    PAYOUT_RAIL_PROBE_S: '1',
   };
   const api = await startTestApi(db, environment);
   gateway.serviceUrl = api.baseUrl;

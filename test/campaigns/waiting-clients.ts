@@ -7,7 +7,7 @@ import { transfers } from '../../src/db/entities/operations.js';
 import { request, startTestApi, type TestAnswer } from '../support/api.js';
 import { LEAST, transferBody } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { type TestTemporal, until, workflowStatus } from '../support/temporal.js';
+import { type TestTemporal, until, workflowOf, workflowStatus } from '../support/temporal.js';
 import {
   assertEnds,
   assertMonths,
@@ -30,7 +30,8 @@ export interface WaitingStage {
 }
 
 const FUNDS = 1_000_000n * LEAST;
-const RESOLVE_MS = 120_000;
+/** An act that dies with its worker is tried again after 15 s, and then a minute later at most, each time. */
+const RESOLVE_MS = 300_000;
 const ASK_AGAIN_MS = 50;
 
 type Way = 'time' | `${'api' | 'signal'} ${MemberAct}`;
@@ -149,7 +150,9 @@ export class WaitingClients {
           return transfer !== undefined && endOf(transfer) === end;
         },
         { limitMs: RESOLVE_MS },
-      );
+      ).catch(async (fault: unknown) => {
+        throw new Error(`${String(fault)}; ${await standingOf(temporal, id)}`);
+      });
     for (const id of this.ends.keys())
       await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
         limitMs: RESOLVE_MS,
@@ -170,6 +173,15 @@ export class WaitingClients {
   }
 }
 
+/** What its workflow is at, for whoever reads why it did not end. */
+async function standingOf(temporal: TestTemporal, id: Uuid): Promise<string> {
+  const { status, raw } = await workflowOf(temporal, id).describe();
+  const pending = (raw.pendingActivities ?? []).map(
+    ({ activityType, attempt, lastFailure }) => `${activityType?.name}, attempt ${attempt}: ${lastFailure?.message}`,
+  );
+  return `its workflow is ${status.name}, with ${pending.length} activities under way: ${pending.join('; ')}`;
+}
+
 function split(way: Exclude<Way, 'time'>): readonly ['api' | 'signal', MemberAct] {
   const [means, action] = way.split(' ') as ['api' | 'signal', MemberAct];
   return [means, action];
@@ -185,7 +197,7 @@ async function again<T>(attempt: () => Promise<T | null>): Promise<T> {
       return null;
     });
     if (result !== null) return result;
-    if (performance.now() > end) throw new Error('not resolved within two minutes', { cause: fault });
+    if (performance.now() > end) throw new Error('not resolved within five minutes', { cause: fault });
     await sleep(ASK_AGAIN_MS);
   }
 }

@@ -8,8 +8,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const EVENTS = 230;
 
-describe('client.followEvents', function () {
-  this.timeout(60_000);
+describe('client.followEvents', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

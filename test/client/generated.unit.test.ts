@@ -8,9 +8,7 @@ import { list, object, text } from '../support/bank.js';
 
 const MEND = 'npm run docs:client writes it anew';
 
-describe('what is made from the OpenAPI document', function () {
-  this.timeout(60_000);
-
+describe('what is made from the OpenAPI document', () => {
   it('is checked in as it would be made now: the types and methods of the client', async () => {
     for (const [name, made] of Object.entries(await clientFiles()))
       assert.ok(readFileSync(`${CLIENT_FOLDER}/${name}`, 'utf8') === made, `${name} is out of date: ${MEND}`);

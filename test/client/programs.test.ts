@@ -21,8 +21,7 @@ interface Ran {
   readonly wrong: string;
 }
 
-describe('the programs around the client', function () {
-  this.timeout(240_000);
+describe('the programs around the client', () => {
   let live: LiveService;
   const running: ChildProcess[] = [];
 

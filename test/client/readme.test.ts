@@ -15,8 +15,7 @@ function program(): string {
   return Array.from(blocks, ([, block = '']) => block).join('\n');
 }
 
-describe(README, function () {
-  this.timeout(180_000);
+describe(README, () => {
   let live: LiveService;
 
   before(async () => {

@@ -73,6 +73,17 @@ describe('the configuration', () => {
     );
   });
 
+  it('takes the address of a Redis for what it is, and never shows its password', () => {
+    assert.equal(readConfig({ ...required(), ...LEAST }).REDIS_URL, undefined);
+    for (const url of ['redis://127.0.0.1:6379', 'rediss://user:s3cret@cache.example/2'])
+      assert.equal(readConfig({ ...required(), ...LEAST, REDIS_URL: url }).REDIS_URL, url);
+    for (const url of ['127.0.0.1:6379', 'http://s3cret@cache.example', 'redis', ' '])
+      assert.throws(
+        () => readConfig({ ...required(), ...LEAST, REDIS_URL: url }),
+        (error: Error) => error.message.includes('REDIS_URL') && !error.message.includes('s3cret'),
+      );
+  });
+
   it('refuses numbers outside their range and what is no whole number', () => {
     for (const [name, value] of [
       ['PORT', '65536'],

@@ -54,6 +54,8 @@ describe('text', () => {
     'a variation selector behind a letter': 'Ana\ufe0f',
     'a tag': 'Ana\u{e0041}',
     'a Hangul filler': 'Ana\u3164',
+    'a braille pattern without a dot': 'Ana\u2800',
+    'a null notehead': 'Ana\u{1d159}',
     'a grapheme joiner': 'An\u034fa',
     'a private use character': 'Ana\ue000',
     'an unassigned character': 'Ana\u0378',

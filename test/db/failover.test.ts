@@ -7,7 +7,6 @@ const PENDING = 'PENDING: needs root and MySQL itself, which `npm run test:mysql
 
 describe(realMysql() === null ? `a group of servers (${PENDING})` : 'a group of servers', () => {
   it('gives its primary from member to member under clients: nothing is lost, nothing stale is read', async function () {
-    this.timeout(180_000);
     if (realMysql() === null) this.skip();
     const lines = await failoverCampaign({ members: 3, clients: 16, switchovers: 2, kills: 0, pauses: 0, cuts: 0 });
     assert.equal(lines.length, 3);

@@ -64,8 +64,7 @@ describe("the application's user", () => {
   });
 });
 
-describe("rights of the application's user beyond the list", function () {
-  this.timeout(60_000);
+describe("rights of the application's user beyond the list", () => {
   let db: TestDatabase;
   let user: string;
 

@@ -3,18 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import type { PrimaryObserver } from '../../src/db/primary.js';
-import {
-  freshDatabase,
-  openDatabase,
-  STATEMENT_TIMEOUT_MS,
-  type TestDatabase,
-  testDatabase,
-} from '../support/database.js';
+import { freshDatabase, openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { Proxy } from '../support/proxy.js';
 
 /** A planned change is seen within this. */
 const SEEN_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 1_000;
 const NAME = 'money_primary';
 
 const serverOf = async (database: Database): Promise<string> =>
@@ -52,7 +47,7 @@ describe('of several servers', () => {
       refused: (several) => told.push(`refused ${several.join(' ')}`),
     };
     await setReadOnly(1);
-    database = openDatabase(url, { observer });
+    database = openDatabase(url, { observer, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   });
 
   afterEach(() => database.close());
@@ -124,7 +119,7 @@ describe('of several servers', () => {
       assert.equal(database.isPrimaryKnown(), false);
       const began = performance.now();
       await assert.rejects(database.lookup.query('SELECT 1'), DatabaseUnavailable);
-      assert(performance.now() - began < STATEMENT_TIMEOUT_MS + 500);
+      assert(performance.now() - began < 5 * STATEMENT_TIMEOUT_MS);
     } finally {
       servers[0]!.thaw();
     }
@@ -134,7 +129,6 @@ describe('of several servers', () => {
 
 describe('an address that leads to another server than before', () => {
   it('is noticed on the connection that opens there, before anything is asked of it', async function () {
-    this.timeout(60_000);
     if (!PrivateMysql.isPossible) this.skip();
     const db = await testDatabase();
     const other = await PrivateMysql.start();

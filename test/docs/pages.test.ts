@@ -44,8 +44,7 @@ const title = 'what the pages of the site show';
 /** As a tenant pastes it, against the service with its worker and the demo world. */
 (MISSING.length === 0 ? describe : describe.skip)(
   MISSING.length === 0 ? title : `${title} (there is no ${MISSING.join(', no ')} on this machine)`,
-  function () {
-    this.timeout(180_000);
+  () => {
     let test: TestDatabase;
     let api: TestApi;
     let worker: WorkerProcess;

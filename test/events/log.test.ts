@@ -111,14 +111,19 @@ describe('GET /v1/events', () => {
 
   it('has 25 on a page at most where no limit is asked for, and says where the log begins', async () => {
     const { json } = answered(await bank.get('/v1/events'), 200);
-    assert.deepEqual(Object.keys(json).sort(), ['first_sequence', 'items', 'next_cursor']);
+    assert.deepEqual(Object.keys(json).sort(), ['first_sequence', 'gaps', 'items', 'next_cursor']);
     assert.deepEqual([list(json.items).length, json.next_cursor, json.first_sequence], [EVENTS, null, 1]);
     for (const limit of ['0', '101', 'x']) answered(await bank.get(`/v1/events?limit=${limit}`), 400, 'invalid_field');
   });
 
   it('of an empty log is an empty page without a first sequence, in either order', async () => {
     const empty = await openBank(api);
-    assert.deepEqual((await empty.get('/v1/events')).json, { items: [], next_cursor: null, first_sequence: null });
+    assert.deepEqual((await empty.get('/v1/events')).json, {
+      items: [],
+      next_cursor: null,
+      first_sequence: null,
+      gaps: [],
+    });
     const { items, next_cursor: cursor } = (await empty.get('/v1/events?order=asc')).json;
     assert.deepEqual([items, typeof cursor], [[], 'string']);
   });

@@ -11,9 +11,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const MANY = 6_000;
 
-describe('a batch that is being paid', function () {
-  this.timeout(180_000);
-
+describe('a batch that is being paid', () => {
   it('is paid to its end, each row once, whenever its worker is killed', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     await batchWorkerKills({ db, temporal }, { rows: 600, kills: 2, betweenMs: 300 });

@@ -5,7 +5,7 @@ import { newNamespace, sharedAddress } from '../support/temporal.js';
 const CLIENTS = 4;
 
 describe('transfers that wait end as was decided', function () {
-  this.timeout(400_000);
+  this.timeout(900_000);
   let db: TestDatabase;
 
   before(async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { UnknownKey, type Keyring } from '../../src/core/fingerprint.js';
 import type { TestAnswer, TestApi } from '../support/api.js';
 import { startTestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, text, transferBody } from '../support/bank.js';
+import { answered, type Bank, idLiteral, LEAST, openBank, text, transferBody } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -167,6 +167,8 @@ describe('while a key is rolled, old and new processes side by side', () => {
     const test = `/v1/webhook_endpoints/${own.id}/test`;
     answered(await behind.request('POST', test, { token: own.bank.token }), 503, 'ledger_unavailable');
 
+    // Nobody else begins while the lease of the one that failed lasts.
+    await db.change(`UPDATE webhook_endpoints SET lease_until=NULL WHERE id=${idLiteral(own.id)}`);
     await drained(partsOf(between, receiver, { encryptionKeys: [OLD, NEW] }), own.id);
     assert.equal(receiver.at(own.url).length, 1);
     assert.deepEqual(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
+import { manyEndpoints } from '../campaigns/many-endpoints.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
 import { startTestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
@@ -10,19 +11,18 @@ import { startTestWorker } from '../support/temporal-worker.js';
 import {
   assertGenuine,
   hookDetails,
-  hookStatus,
   hookWorkflow,
   openHookedBank,
+  readHook,
   transfersAt,
   untilArrived,
-  untilHookEnded,
+  untilDetails,
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { ownDatabase } from '../webhooks/support.js';
 
-describe('webhooks under faults', function () {
-  this.timeout(300_000);
+describe('webhooks under faults', () => {
   let db: TestDatabase;
   let receiver: HttpReceiver;
 
@@ -38,6 +38,12 @@ describe('webhooks under faults', function () {
   it('skip nothing when the worker is killed between a send and its record: it arrives again, with the same bytes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_kills');
     await webhookKills({ db, temporal, events: 400, kills: 2 });
+  });
+
+  it('reach many endpoints while one worker after the other is killed, without a workflow for any of them', async () => {
+    const temporal = await newNamespace(sharedAddress(), 'hook_many');
+    const counts = { endpoints: 48, everyMs: 500, seconds: 6, workers: 2, killEveryMs: 2_500 };
+    await manyEndpoints({ db, temporal, ...counts, isTimed: false });
   });
 
   it('reach other tenants while endpoints hang', async () => {
@@ -59,7 +65,7 @@ describe('webhooks under faults', function () {
       assert(receiver.at(own.path).length < 60, 'it was stopped too late');
       await worker.start();
       await untilArrived(receiver, own.path, transfers);
-      await untilHookEnded(temporal, own.id);
+      await until('all are stored', async () => (await readHook(db, own.id)).leaseUntil === null);
       assert.equal(transfersAt(receiver, own.path).length, 60);
       await assertGenuine(receiver, own);
       await assertLedgerSound(db.database);
@@ -69,7 +75,7 @@ describe('webhooks under faults', function () {
     }
   });
 
-  it('arrive when Temporal is back, and their workflow goes on as new where its history grows', async () => {
+  it('arrive while Temporal is away, retries too; their workflow knows when it is back, and goes on as new where its history grows', async () => {
     const server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 40 });
     const { temporal } = server;
     const worker = await startTestWorker(db, temporal);
@@ -79,13 +85,16 @@ describe('webhooks under faults', function () {
       await untilArrived(receiver, own.path, [await own.send()]);
       await server.kill();
       const transfers = await own.sendMany(10);
-      await server.start();
       await untilArrived(receiver, own.path, transfers);
+      let fails = 1;
+      receiver.reply = () => ((fails -= 1) >= 0 ? 500 : 200);
+      const retried = await own.send();
+      await until('it is retried', () => transfersAt(receiver, own.path).filter((id) => id === retried).length === 2);
       await assertGenuine(receiver, own);
-
       receiver.reply = () => 500;
       await own.send();
-      await until('it waits', async () => (await hookStatus(temporal, own.id)) === 'RUNNING');
+      await server.start();
+      await untilDetails(temporal, own.id, /to retry 1 delivery/);
       const { runId } = await hookWorkflow(temporal, own.id).describe();
       await hookWorkflow(temporal, own.id).signal('pause', { actor: 'Mallory', reason: 'because' });
       await until('it is refused', async () => /Mallory is not active/.test(await hookDetails(temporal, own.id)));

@@ -32,8 +32,7 @@ interface Described {
   readonly operation: Json;
 }
 
-describe('the OpenAPI document of the service', function () {
-  this.timeout(60_000);
+describe('the OpenAPI document of the service', () => {
   let document: Json;
   let operations: readonly Described[];
   let webhooks: Json;

@@ -41,7 +41,7 @@ const approval = (which: string, memberId: string): string =>
    'member:${memberId}', 'api', NOW(3), NULL)`;
 /** Once more the last event about it, as the next of the log. */
 const doubled = ({ tenantId }: Victims, which: string): string =>
-  `INSERT INTO events SELECT e.tenant_id, c.last_sequence+1, ${id(newId())}, e.type, e.resource_id, e.body, c.last_at
+  `INSERT INTO events SELECT e.tenant_id, c.last_sequence+1, ${id(newId())}, e.type, e.resource_id, e.body, c.last_at, NULL
    FROM events e JOIN event_counters c ON c.tenant_id=e.tenant_id
    WHERE e.tenant_id=${id(tenantId)} AND e.resource_id=${id(which)}`;
 

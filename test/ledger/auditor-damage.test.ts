@@ -205,7 +205,7 @@ const DAMAGES: readonly Damage[] = [
   {
     name: 'an event that is there twice',
     sql: ({ tenant }) => [
-      `INSERT INTO events SELECT tenant_id, 3, ${id(newId())}, type, resource_id, body, created_at FROM events
+      `INSERT INTO events SELECT tenant_id, 3, ${id(newId())}, type, resource_id, body, created_at, NULL FROM events
        WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
     ],
     found: ['event_body', 'event_counter', 'operation_event'],

@@ -49,7 +49,7 @@ describe('the auditor', () => {
             parts.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
           ),
         );
-    }).timeout(60_000);
+    });
 
     after(() => assertLedgerSound(db.database));
 

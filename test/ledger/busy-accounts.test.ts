@@ -50,6 +50,24 @@ describe('an account whose row somebody keeps locked', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
+  it('holds up none of those that wait for another account, once that one is free', async () => {
+    const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
+    const submit = (one: Account, other: Account) =>
+      watched.desk.submit(testKind, move({ from: one, to: other, raw: 1n }));
+    await whileLocked(lockedFrom.id, async () => {
+      let waiting: ReturnType<typeof submit>[] = [];
+      await whileLocked(from.id, async () => {
+        waiting = [submit(lockedFrom, lockedTo), submit(from, to)];
+        await new Promise((resolve) => setTimeout(resolve, 2_200));
+      });
+      const freedAt = performance.now();
+      assert((await waiting[1])?.outcome.done);
+      assert(performance.now() - freedAt < 400, 'it waited for the account that is still locked');
+      const answer = await waiting[0];
+      assert(answer?.outcome.done === false && answer.outcome.refusal.code === 'ledger_unavailable');
+    });
+  });
+
   it('is posted to as before when the lock is gone', async () => {
     const [from, to] = await twoAccounts();
     let waiting: ReturnType<typeof watched.desk.submit> | undefined;

@@ -110,7 +110,7 @@ describe('a group of which a statement fails', () => {
         await assertLedgerSound(db.database);
         assert.equal(answered(await approve(), 200).json.status, 'completed');
         await api.stop();
-      }).timeout(20_000);
+      });
 });
 
 type TestRequest = Awaited<ReturnType<typeof startTestApi>>['request'];

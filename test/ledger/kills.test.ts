@@ -13,18 +13,18 @@ describe('no money is made, lost or moved twice', () => {
     db = await testDatabase();
   });
 
-  it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, clients: CLIENTS })).timeout(180_000);
+  it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, clients: CLIENTS }));
 
   it('when the API ends before and after the locks and the COMMIT of a posting', () =>
-    failpointCampaign(db, DESK_FAILPOINTS, { kills: 1, clients: CLIENTS })).timeout(300_000);
+    failpointCampaign(db, DESK_FAILPOINTS, { kills: 1, clients: CLIENTS }));
 
   it('when MySQL is killed under load', async function () {
     if (!PrivateMysql.isPossible) return this.skip();
     await killMysqlCampaign({ kills: 1, clients: CLIENTS });
-  }).timeout(180_000);
+  });
 
   it('when MySQL does not answer for a while', async function () {
     if (!PrivateMysql.isPossible) return this.skip();
     await frozenMysqlCampaign({ awayMs: 1_500, clients: CLIENTS });
-  }).timeout(180_000);
+  });
 });

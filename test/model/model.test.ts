@@ -18,5 +18,5 @@ describe('the service and a reference ledger in memory', () => {
       lanes: 1,
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
-  }).timeout(300_000);
+  });
 });

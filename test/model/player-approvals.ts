@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { setPolicyDelay } from '../../src/approvals/policy-delay.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { transfers } from '../../src/db/entities/operations.js';
-import { approvalsOf } from '../support/guarded.js';
-import { someone, TEST_ACTOR } from '../support/world.js';
-import { ACTORS, type ActorName, type Operation } from './operations.js';
-import { assertSame } from './reads.js';
-import type { Verb } from './reference-approvals.js';
-import type { RefAccount, RefTransfer } from './reference-state.js';
-import type { ModelWorld } from './world.js';
+import { approvalsOfKind } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
+import { someone, TEST_ACTOR } from '../support/world.js';
+import type { ActorName, AssetName, Operation } from './operations.js';
+import { freeze } from './player-operators.js';
+import { assertSame, nthOf } from './reading.js';
+import type { Verb } from './reference-approvals.js';
+import type { RefWaiting } from './reference-state.js';
+import type { ModelWorld } from './world.js';
 
 export type ApprovalOperation = Extract<
   Operation,
@@ -66,6 +65,11 @@ export class ApprovalPlayer {
     assertSame(answer, ledger.approvals.setPolicy(actor, account, asset, { threshold, approvals, expiresInS }));
   }
 
+  /** From this amount on the owner wants so many approvals. */
+  ask(account: number, asset: AssetName, threshold: bigint, approvals = 1, expiresInS = 3_600): Promise<void> {
+    return this.policy({ op: 'policy', account, asset, actor: 'owner', threshold, approvals, expiresInS });
+  }
+
   private async delayPolicies(seconds: number | null): Promise<void> {
     const { ledger, parts } = this.world;
     const tenant = ledger.tenantOf('owner');
@@ -75,86 +79,88 @@ export class ApprovalPlayer {
 
   private async act(operation: Extract<Operation, { op: 'act' }>): Promise<void> {
     const { verb, nth, actor, isAny, isTwice, meanwhile } = operation;
-    const transfer = meanwhile === 'time' ? this.soonest() : this.chosen(nth, isAny);
-    if (transfer === undefined) return;
-    if (meanwhile === 'time') this.untilDue(transfer);
-    if (meanwhile === 'freeze') await this.freeze(transfer.source, true);
-    await this.actOn(transfer, verb, actor);
-    if (isTwice) await this.actOn(transfer, verb, actor);
-    if (meanwhile === 'freeze') await this.freeze(transfer.source, false);
+    const waiting = meanwhile === 'time' ? this.soonest() : this.chosen(nth, isAny);
+    if (waiting === undefined) return;
+    if (meanwhile === 'time') this.untilDue(waiting);
+    if (meanwhile === 'freeze') await freeze(this.world, waiting.source, true);
+    await this.actOn(waiting, verb, actor);
+    if (isTwice) await this.actOn(waiting, verb, actor);
+    if (meanwhile === 'freeze') await freeze(this.world, waiting.source, false);
   }
 
-  private untilDue({ approval }: RefTransfer): void {
+  private untilDue({ approval }: RefWaiting): void {
     const { ledger } = this.world;
     ledger.now = Math.max(ledger.now, approval?.expiresAt ?? 0);
   }
 
-  private async freeze(account: RefAccount, isFrozen: boolean): Promise<void> {
-    const change = isFrozen ? freezeAccount : unfreezeAccount;
-    const decided = { actor: TEST_ACTOR, reason: null };
-    await change(this.world.parts.database, systemClock, asUuid(account.id), decided);
-    account.isFrozen = isFrozen;
+  /** While its source is frozen. */
+  async actFrozen(waiting: RefWaiting, verb: Verb, actor: ActorName): Promise<void> {
+    const { source } = waiting;
+    const wasFrozen = source.isFrozen;
+    await freeze(this.world, source, true);
+    await this.actOn(waiting, verb, actor);
+    await freeze(this.world, source, wasFrozen);
   }
 
-  private async actOn(transfer: RefTransfer, verb: Verb, actor: ActorName): Promise<void> {
-    const id = String(transfer.json.id);
+  async actOn(waiting: RefWaiting, verb: Verb, actor: ActorName): Promise<void> {
+    const id = String(waiting.json.id);
     const key = verb === 'approve' ? randomUUID() : null;
     const body = verb === 'reject' ? { body: { reason: REASON } } : {};
-    const answer = await this.world.ask(actor, 'POST', `/v1/transfers/${id}/${verb}`, { key, ...body });
+    const answer = await this.world.ask(actor, 'POST', `${pathOf(waiting)}/${verb}`, { key, ...body });
     const reason = verb === 'reject' ? REASON : null;
-    assertSame(answer, this.world.ledger.approvals.act(verb, actor, transfer, reason, key));
+    assertSame(answer, this.world.ledger.approvals.act(verb, actor, waiting, reason, key));
     if (key !== null) this.approved.push({ id, key });
   }
 
   /** An earlier approve once more, with its key, by whomever. */
   private async approveAgain(nth: number, actor: ActorName): Promise<void> {
-    const earlier = this.approved[nth % Math.max(1, this.approved.length)];
+    const earlier = nthOf(this.approved, nth);
     if (earlier === undefined) return;
     const { id, key } = earlier;
-    const transfer = this.all().find(({ json }) => json.id === id);
-    assert(transfer !== undefined);
-    const answer = await this.world.ask(actor, 'POST', `/v1/transfers/${id}/approve`, { key });
-    assertSame(answer, this.world.ledger.approvals.act('approve', actor, transfer, null, key));
+    const waiting = this.all().find(({ json }) => json.id === id);
+    assert(waiting !== undefined);
+    const answer = await this.world.ask(actor, 'POST', `${pathOf(waiting)}/approve`, { key });
+    assertSame(answer, this.world.ledger.approvals.act('approve', actor, waiting, null, key));
   }
 
   private async staffAct({ verb, nth, isStaff, isAny }: Extract<Operation, { op: 'staff act' }>): Promise<void> {
-    const transfer = this.chosen(nth, isAny);
-    if (transfer === undefined) return;
+    const waiting = this.chosen(nth, isAny);
+    if (waiting === undefined) return;
     const { api, ledger, staff } = this.world;
-    const row = await api.core.database.reader.find(transfers, { id: asUuid(String(transfer.json.id)) });
-    assert(row !== undefined);
-    const { outcome } = await approvalsOf(api).actByStaff(
-      row,
-      verb,
-      isStaff ? proven(staff) : someone('nobody'),
-      REASON,
-    );
-    const expected = ledger.approvals.actByStaff(verb, isStaff, transfer, REASON);
-    if (outcome.done) assert.equal(outcome.resource.status, transfer.json.status);
+    const who = isStaff ? proven(staff) : someone('nobody');
+    const { outcome } = await approvalsOfKind(api, waiting.kind).actByStaff(waiting.json.id, verb, who, REASON);
+    const expected = ledger.approvals.actByStaff(verb, isStaff, waiting, REASON);
+    if (outcome.done) assert.equal(outcome.resource.status, waiting.json.status);
     assert.equal(outcome.done ? undefined : outcome.refusal.code, expected.code);
   }
 
   private async timer({ nth, isDue }: Extract<Operation, { op: 'timer' }>): Promise<void> {
-    const transfer = isDue ? this.soonest() : this.chosen(nth, false);
-    if (transfer === undefined) return;
-    if (isDue) this.untilDue(transfer);
-    const { status } = await approvalsOf(this.world.api).expire(String(transfer.json.id));
-    assert.equal(status, this.world.ledger.approvals.expire(transfer));
+    const waiting = isDue ? this.soonest() : this.chosen(nth, false);
+    if (waiting === undefined) return;
+    if (isDue) this.untilDue(waiting);
+    const { status } = await approvalsOfKind(this.world.api, waiting.kind).expire(String(waiting.json.id));
+    assert.equal(status, this.world.ledger.approvals.expire(waiting));
   }
 
   /** Of those that wait the one that expires first. */
-  private soonest(): RefTransfer | undefined {
+  private soonest(): RefWaiting | undefined {
     const waiting = this.all().filter(({ json }) => json.status === 'pending_approval');
     return waiting.sort((a, b) => (a.approval?.expiresAt ?? 0) - (b.approval?.expiresAt ?? 0))[0];
   }
 
-  private all(): RefTransfer[] {
-    return [...new Set(ACTORS.map((actor) => this.world.ledger.tenantOf(actor)))].flatMap((tenant) => tenant.transfers);
+  private all(): RefWaiting[] {
+    return this.world.ledger.homes.flatMap(({ transfers: one, payouts: other }) => [...one, ...other]);
   }
 
   /** One that waits, or any that there is. */
-  private chosen(nth: number, isAny: boolean): RefTransfer | undefined {
-    const some = this.all().filter(({ json }) => isAny || json.status === 'pending_approval');
-    return some[nth % Math.max(1, some.length)];
+  private chosen(nth: number, isAny: boolean): RefWaiting | undefined {
+    return nthOf(
+      this.all().filter(({ json }) => isAny || json.status === 'pending_approval'),
+      nth,
+    );
   }
+}
+
+function pathOf({ kind, json }: RefWaiting): string {
+  return `/v1/${kind}s/${String(json.id)}`;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BonusOperation, Operation } from './operations.js';
-import { assertSame } from './reads.js';
+import { assertSame, nthOf } from './reading.js';
 import type { ModelWorld } from './world.js';
 
 /** Near the largest amount that there is. */
@@ -15,7 +15,7 @@ export class BonusPlayer {
   async play(operation: Extract<Operation, { op: 'bonus' | 'bonus again' }>): Promise<void> {
     if (operation.op === 'bonus') return this.pay(operation, randomUUID());
     const { nth, actor, more } = operation;
-    const sent = this.sent[nth % Math.max(1, this.sent.length)];
+    const sent = nthOf(this.sent, nth);
     if (sent === undefined) return;
     const { raw } = sent.wanted;
     // Less where more would be no amount any more.
@@ -38,5 +38,6 @@ export class BonusPlayer {
     const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new bonus');
     assertSame(answer, ledger.bonuses.pay({ ...wanted, by }, key, made));
     this.sent.push({ wanted, key });
+    this.world.keys.push({ what: 'bonuses', key });
   }
 }

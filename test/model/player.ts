@@ -1,35 +1,43 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole, removeRole } from '../../src/access/members.js';
-import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
-import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { ApiError } from '../../src/core/errors.js';
 import { asUuid } from '../../src/core/ids.js';
-import type { Role } from '../../src/core/permissions.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import type { RequestOptions, TestAnswer } from '../support/api.js';
 import { transferBody } from '../support/bank.js';
-import type { ActorName, Operation, TransferOperation } from './operations.js';
-import { assertSame, ModelReads, type Sent } from './reads.js';
+import type { ActorName, AssetName, Operation, TransferOperation } from './operations.js';
+import type { PayoutWay } from './operations-payouts.js';
 import { ApprovalPlayer } from './player-approvals.js';
+import { BatchPlayer } from './player-batches.js';
 import { BonusPlayer } from './player-bonuses.js';
-import { type Expected, fieldDetails, type RefAccount } from './reference-state.js';
+import { codeOf, manage } from './player-operators.js';
+import { PayoutPlayer } from './player-payouts.js';
+import { assertSame, nthOf } from './reading.js';
+import { ModelReads } from './reads.js';
+import { type Expected, fieldDetails, limitsOf } from './reference-state.js';
 import type { ModelWorld } from './world.js';
-import { someone, TEST_ACTOR } from '../support/world.js';
-import { systemClock } from '../../src/core/instant.js';
+import { someone } from '../support/world.js';
 
-/** What has fees, the same for both. */
-const CHARGED = ['transfer', 'bonus'] as const;
+/** A request that was made before. */
+interface Sent {
+  readonly wanted: TransferOperation;
+  readonly key: string;
+}
+
 /** Near the largest amount that there is. */
 const MOST = 2n ** 62n;
+/** Beyond every limit: a policy that asks for nothing. */
+const NEVER = 10n ** 12n;
+const WAITING_WAYS: readonly PayoutWay[] = ['approved', 'refused', 'rejected', 'canceled'];
 
 /** Does what an operation says, to the service and to the reference, and finds every difference between their answers. */
 export class Player {
   private readonly reads: ModelReads;
   private readonly approvals: ApprovalPlayer;
   private readonly bonuses: BonusPlayer;
+  private readonly payouts: PayoutPlayer;
+  private readonly batches: BatchPlayer;
   private readonly sent: Sent[] = [];
   private lastPayIn: Parameters<typeof recordPayIn>[1] | null = null;
   private references = 0;
@@ -38,6 +46,8 @@ export class Player {
     this.reads = new ModelReads(world);
     this.approvals = new ApprovalPlayer(world);
     this.bonuses = new BonusPlayer(world);
+    this.payouts = new PayoutPlayer(world);
+    this.batches = new BatchPlayer(world);
   }
 
   async play(operation: Operation): Promise<void> {
@@ -80,7 +90,7 @@ export class Player {
       case 'fee account':
       case 'fee':
       case 'no fee':
-        return this.manage(operation);
+        return manage(this.world, operation);
       case 'policy':
       case 'policy delay':
       case 'no policy':
@@ -95,8 +105,29 @@ export class Player {
       case 'bonus':
       case 'bonus again':
         return this.bonuses.play(operation);
+      case 'payout':
+      case 'payout again':
+      case 'cancel approved':
+      case 'hand over':
+      case 'callback':
+      case 'callback again':
+        return this.payouts.play(operation);
+      case 'pay out':
+        return this.payOut(operation);
+      case 'upload':
+      case 'upload again':
+      case 'validate':
+      case 'execute':
+      case 'execute again':
+      case 'pay rows':
+      case 'withdraw':
+      case 'steer':
+      case 'lapse':
+        return this.batches.play(operation);
+      case 'batch':
+        return this.batch(operation);
       default:
-        return this.reads.read(operation, this.sent);
+        return this.reads.read(operation);
     }
   }
 
@@ -106,7 +137,7 @@ export class Player {
   }
 
   private async earlier(nth: number, again: (sent: Sent) => Promise<void>): Promise<void> {
-    const sent = this.sent[nth % Math.max(1, this.sent.length)];
+    const sent = nthOf(this.sent, nth);
     if (sent !== undefined) await again(sent);
   }
 
@@ -119,8 +150,9 @@ export class Player {
     const body = transferBody({ from: this.world.idOf(from), to: this.world.idOf(to), raw, asset, description });
     const answer = await this.ask(actor, 'POST', '/v1/transfers', { body, key });
     const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new transfer');
-    assertSame(answer, this.world.ledger.transfer(wanted, key, made));
+    assertSame(answer, this.world.ledger.transfers.create(wanted, key, made));
     this.sent.push({ wanted, key });
+    this.world.keys.push({ what: 'transfers', key });
   }
 
   private async sweep({ from, to, asset, more }: Extract<Operation, { op: 'sweep' }>): Promise<void> {
@@ -138,12 +170,49 @@ export class Player {
   }
 
   private async pend(operation: Extract<Operation, { op: 'pend' }>): Promise<void> {
-    const { from, to, asset, raw, approvals, expiresInS, role } = operation;
-    await this.payIn({ op: 'pay in', account: from, asset, raw: 2n * raw });
-    const policy = { account: from, asset, actor: 'owner', threshold: 0n, approvals, expiresInS } as const;
-    await this.approvals.play({ op: 'policy', ...policy });
-    await this.manage({ op: 'role', account: from, role });
-    await this.transfer({ op: 'transfer', actor: 'owner', from, to, asset, raw, description: null }, randomUUID());
+    const { what, from, to, asset, raw, approvals, expiresInS, role } = operation;
+    await this.fund(from, asset, raw);
+    await this.approvals.ask(from, asset, 0n, approvals, expiresInS);
+    await manage(this.world, { op: 'role', account: from, role });
+    const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
+    if (what === 'payout') return this.payouts.play({ op: 'payout', ...wanted });
+    await this.transfer({ op: 'transfer', ...wanted, to }, randomUUID());
+  }
+
+  private async payOut(operation: Extract<Operation, { op: 'pay out' }>): Promise<void> {
+    const { from, asset, raw, role, way, words } = operation;
+    await this.fund(from, asset, raw);
+    await manage(this.world, { op: 'role', account: from, role });
+    const waits = WAITING_WAYS.includes(way);
+    await this.approvals.ask(from, asset, waits ? 0n : NEVER);
+    await this.payouts.play({ op: 'payout', actor: 'owner', from, asset, raw, description: null });
+    const payout = this.payouts.last;
+    if (payout === undefined) return;
+    if (way === 'refused') await this.approvals.actFrozen(payout, 'approve', 'clerk');
+    else if (way === 'rejected') await this.approvals.actOn(payout, 'reject', 'clerk');
+    else if (way === 'canceled' || way === 'canceled once approved')
+      await this.approvals.actOn(payout, 'cancel', 'owner');
+    else if (way === 'approved') await this.approvals.actOn(payout, 'approve', 'clerk');
+    await this.payouts.goOn(payout, way, words);
+  }
+
+  private async batch(operation: Extract<Operation, { op: 'batch' }>): Promise<void> {
+    const { from, asset, rows, role, last, way } = operation;
+    for (const { raw } of rows) await this.fund(from, asset, raw);
+    await manage(this.world, { op: 'role', account: from, role });
+    if (way === 'by its uploader') await this.approvals.ask(from, asset, 0n);
+    const source = this.world.account(from);
+    const others = last === 'rest' ? rows.reduce((sum, { raw }) => sum + raw, 0n) : 0n;
+    const [left, { maximum }] = [source.balances[asset] - others, limitsOf(source, asset)];
+    const all = last === null ? rows : [...rows, { ...rows[0]!, raw: left < maximum ? left : maximum }];
+    const upload = { actor: 'owner', from, asset, description: null, rows: all, hasAmounts: true } as const;
+    await this.batches.play({ op: 'upload', ...upload });
+    await this.batches.goOn(way);
+  }
+
+  /** With as much again, so that there is enough for a fee. */
+  private fund(account: number, asset: AssetName, raw: bigint): Promise<void> {
+    return this.payIn({ op: 'pay in', account, asset, raw: 2n * raw });
   }
 
   private async malformed(what: Extract<Operation, { op: 'malformed' }>['what']): Promise<void> {
@@ -238,69 +307,5 @@ export class Player {
     const answer = await this.ask(actor, 'PUT', path, { body });
     const own = this.world.ledger.own(actor, known, ['admin', 'owner']);
     assertSame(answer, 'status' in own ? own : this.world.ledger.verify(own, VERIFICATION.document_number.slice(-4)));
-  }
-
-  /** What operators set, by the service's own functions. */
-  private async manage(
-    operation: Extract<Operation, { op: 'freeze' | 'role' | 'fee account' | 'fee' | 'no fee' }>,
-  ): Promise<void> {
-    const { ledger, clerk, parts } = this.world;
-    const tenant = ledger.tenantOf('owner');
-    const tenantId = asUuid(tenant.id);
-    switch (operation.op) {
-      case 'freeze':
-        return this.freeze(this.world.account(operation.account), operation.isFrozen);
-      case 'role': {
-        const account = this.world.account(operation.account);
-        if (operation.role === null)
-          await removeRole(parts.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
-        else
-          await grantRole(parts.database, systemClock, clerk, asUuid(account.id), operation.role as Role, TEST_ACTOR);
-        account.clerkRole = operation.role;
-        return;
-      }
-      case 'fee account':
-        tenant.feeAccount = this.world.account(operation.account);
-        await setFeeAccount(parts.database, systemClock, tenantId, asUuid(tenant.feeAccount.id), TEST_ACTOR);
-        return;
-      case 'fee': {
-        const { asset, flat, basisPoints, cap } = operation;
-        const schedule = { flatRaw: flat, basisPoints, floorRaw: 0n, capRaw: cap };
-        for (const charged of CHARGED) {
-          const wanted = { tenantId, operation: charged, asset, ...schedule };
-          const setting = setFeeSchedule(parts.database, systemClock, wanted, TEST_ACTOR);
-          assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
-        }
-        if (tenant.feeAccount !== null) tenant.fees.set(asset, { flat, basisPoints, cap });
-        return;
-      }
-      case 'no fee': {
-        const { asset } = operation;
-        const wasThere = tenant.fees.delete(asset);
-        for (const charged of CHARGED) {
-          const schedule = { tenantId, operation: charged, asset } as const;
-          assert.equal(await removeFeeSchedule(parts.database, systemClock, schedule, TEST_ACTOR), wasThere);
-        }
-      }
-    }
-  }
-
-  private async freeze(account: RefAccount, isFrozen: boolean): Promise<void> {
-    const change = isFrozen ? freezeAccount : unfreezeAccount;
-    const decided = { actor: TEST_ACTOR, reason: null };
-    const { changed } = await change(this.world.parts.database, systemClock, asUuid(account.id), decided);
-    assert.equal(changed, account.isFrozen !== isFrozen);
-    account.isFrozen = isFrozen;
-  }
-}
-
-/** The error code that an operator's command ends with; null for none. */
-async function codeOf(work: Promise<unknown>): Promise<string | null> {
-  try {
-    await work;
-    return null;
-  } catch (failure) {
-    if (!(failure instanceof ApiError)) throw failure;
-    return failure.refusal.code;
   }
 }

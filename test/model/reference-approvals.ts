@@ -7,7 +7,7 @@ import {
   NOT_FOUND,
   type RefAccount,
   type RefPolicy,
-  type RefTransfer,
+  type RefWaiting,
   time,
 } from './reference-state.js';
 
@@ -21,7 +21,7 @@ const APPROVERS = ['approver', 'admin', 'owner'];
 const MANAGERS = ['admin', 'owner'];
 
 /** What can become of an act, for the count of how often each was played. */
-export const ENDINGS = [
+export const APPROVAL_ENDINGS = [
   'waits for approval',
   'approved, the first of more',
   'approved, the last',
@@ -35,11 +35,16 @@ export const ENDINGS = [
   'settled already',
   'forbidden',
 ] as const;
-export type Ending = (typeof ENDINGS)[number];
+type Ending = (typeof APPROVAL_ENDINGS)[number];
+
+interface Ends {
+  granted(): void;
+  rejected(code: string, reason: string | null): void;
+  canceled(reason: string | null): void;
+  expired(): void;
+}
 
 export class ReferenceApprovals {
-  readonly played = new Map<Ending, number>();
-
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** PUT and DELETE approval policy; null removes it. What is laxer comes after the tenant's delay. */
@@ -81,39 +86,51 @@ export class ReferenceApprovals {
     return policy === undefined ? NOT_FOUND : { status: 200, body: this.policyJson(own, asset) };
   }
 
+  /** What a new one waits for; null where its policy asks for nothing. */
+  wanted(source: RefAccount, asset: AssetName, raw: bigint): RefWaiting['approval'] {
+    const policy = this.policyOf(source, asset);
+    if (policy === undefined || raw < policy.threshold) return null;
+    return { required: policy.approvals, expiresAt: this.ledger.now + policy.expiresInS * 1_000, by: new Set() };
+  }
+
+  shown(approval: RefWaiting['approval']): Json | null {
+    if (approval === null) return null;
+    return { required: approval.required, received: approval.by.size, expires_at: time(approval.expiresAt) };
+  }
+
   /** What a member's act answers; `key` is that of an approve. */
-  act(verb: Verb, actor: ActorName, transfer: RefTransfer, reason: string | null, key: string | null): Expected {
+  act(verb: Verb, actor: ActorName, waiting: RefWaiting, reason: string | null, key: string | null): Expected {
     const tenant = this.ledger.tenantOf(actor);
-    const content = JSON.stringify(['approve', transfer.json.id, actor]);
+    const content = JSON.stringify(['approve', waiting.json.id, actor]);
     const known = key === null ? null : this.ledger.known(tenant, key, content);
     if (known !== null) return known;
-    if (!tenant.transfers.includes(transfer)) return NOT_FOUND;
-    const role = this.ledger.role(actor, transfer.source);
-    const isCreator = actor === transfer.creator;
+    if (waiting.source.tenant !== tenant.id) return NOT_FOUND;
+    const role = this.ledger.role(actor, waiting.source);
+    const isCreator = actor === waiting.creator;
     const may =
       verb === 'cancel'
         ? MANAGERS.includes(role ?? '') || (isCreator && role !== null)
         : APPROVERS.includes(role ?? '') && !isCreator;
     if (!may) return this.count('forbidden', FORBIDDEN);
-    const answer = this.decide(verb, actor, transfer, reason);
-    if (key !== null && answer.status === 200) tenant.keys.set(key, { content, result: transfer });
+    const answer = this.decide(verb, actor, waiting, reason);
+    if (key !== null && answer.status === 200) tenant.keys.set(key, { content, result: waiting });
     return answer;
   }
 
   /** The same by the staff, who all are one approver. `may`: whether they are active staff with the right. */
-  actByStaff(verb: Verb, may: boolean, transfer: RefTransfer, reason: string): Expected {
-    return may ? this.decide(verb, 'support', transfer, reason) : this.count('forbidden', FORBIDDEN);
+  actByStaff(verb: Verb, may: boolean, waiting: RefWaiting, reason: string): Expected {
+    return may ? this.decide(verb, 'support', waiting, reason) : this.count('forbidden', FORBIDDEN);
   }
 
-  /** The timer. Answers the status that the transfer has after it. */
-  expire(transfer: RefTransfer): unknown {
-    if (transfer.json.status !== 'pending_approval') this.count('settled already');
-    else if (!this.isLate(transfer)) this.count('not its time yet');
+  /** The timer. Answers the status after it. */
+  expire(waiting: RefWaiting): unknown {
+    if (waiting.json.status !== 'pending_approval') this.count('settled already');
+    else if (!this.isLate(waiting)) this.count('not its time yet');
     else {
       this.count('expired by the timer');
-      this.end(transfer, 'expired', null);
+      this.endsOf(waiting).expired();
     }
-    return transfer.json.status;
+    return waiting.json.status;
   }
 
   private policyJson(account: RefAccount, asset: AssetName): Json {
@@ -127,69 +144,95 @@ export class ReferenceApprovals {
     return { account_id: account.id, asset, ...settingsJson(policy), pending: next ?? null };
   }
 
-  count<T>(ending: Ending, answer?: T): T {
-    this.played.set(ending, (this.played.get(ending) ?? 0) + 1);
+  private count<T>(ending: Ending, answer?: T): T {
+    this.ledger.count(ending);
     return answer as T;
   }
 
-  private decide(verb: Verb, approver: string, transfer: RefTransfer, reason: string | null): Expected {
-    const { approval, json } = transfer;
-    if (approval === null || json.status !== 'pending_approval')
-      return this.count('settled already', settledAs(json.status));
-    if (this.isLate(transfer)) {
-      this.end(transfer, 'expired', null);
-      return this.count('too late', settledAs('expired'));
+  private decide(verb: Verb, approver: string, waiting: RefWaiting, reason: string | null): Expected {
+    const { approval, json } = waiting;
+    const allowed = allowedFor(verb, waiting);
+    if (!allowed.includes(json.status)) return this.count('settled already', settledAs(json.status, allowed));
+    if (json.status === 'pending_approval' && this.isLate(waiting)) {
+      this.endsOf(waiting).expired();
+      return this.count('too late', settledAs(waiting.json.status, allowed));
     }
-    if (verb !== 'approve') {
-      const code = verb === 'reject' ? 'rejected' : 'canceled';
-      this.end(transfer, 'rejected', { code, reason });
-      this.count(code);
-    } else if (approval.by.has(approver)) {
+    const isKept = isPerhapsPaid(waiting);
+    if (isKept && (verb !== 'approve' || this.isRefusedAtLast(waiting, approver))) return settledAs(json.status, []);
+    if (verb === 'reject') {
+      this.endsOf(waiting).rejected('rejected', reason);
+      this.count('rejected');
+    } else if (verb === 'cancel') {
+      this.endsOf(waiting).canceled(reason);
+      this.count('canceled');
+    } else if (approval?.by.has(approver) === true) {
       this.count('approved a second time');
       if (approver === 'support') return { status: 409, code: 'invalid_state' };
-    } else this.approved(transfer, approval, approver);
-    return { status: 200, body: transfer.json };
+    } else this.approved(waiting, approver);
+    return { status: 200, body: waiting.json };
   }
 
-  private approved(transfer: RefTransfer, approval: NonNullable<RefTransfer['approval']>, approver: string): void {
-    const { source, json, raw, fee } = transfer;
+  private approved(waiting: RefWaiting, approver: string): void {
+    const { source, approval } = waiting;
+    if (approval === null) throw new Error('what needs no approval was approved');
     approval.by.add(approver);
-    const received = approval.by.size;
-    transfer.json = { ...json, approval: { ...(json.approval as Json), received } };
-    if (received < approval.required) return this.count('approved, the first of more');
-    const obstacle = source.isFrozen
-      ? 'it is frozen'
-      : source.verifiedAt === null
-        ? 'it has no declared verification'
-        : null;
+    waiting.json = { ...waiting.json, approval: this.shown(approval) };
+    if (approval.by.size < approval.required) return this.count('approved, the first of more');
+    const obstacle = obstacleOf(source);
     if (obstacle !== null) {
-      const reason = `the account cannot send: ${obstacle}`;
-      this.end(transfer, 'rejected', { code: 'capability_cannot_send', reason });
+      this.endsOf(waiting).rejected('capability_cannot_send', `the account cannot send: ${obstacle}`);
       return this.count('refused at the last approval');
     }
-    transfer.json = { ...transfer.json, status: 'completed' };
-    this.ledger.hold(transfer, -(raw + fee));
-    this.ledger.complete(this.ledger.tenant(source.tenant), transfer);
+    this.endsOf(waiting).granted();
     this.count('approved, the last');
   }
 
-  /** Nothing leaves: what was held and counted is given back, to its own month. */
-  private end(transfer: RefTransfer, status: 'rejected' | 'expired', rejection: Json | null): void {
-    const { source, raw, fee } = transfer;
-    transfer.json = { ...transfer.json, status, rejection };
-    this.ledger.hold(transfer, -(raw + fee));
-    this.ledger.use(transfer, -raw);
-    const { events } = this.ledger.tenant(source.tenant);
-    events.push({ type: `transfer.${status}`, object: transfer.json, at: this.ledger.now });
+  /** What the end does to the money is of its kind. */
+  private endsOf(waiting: RefWaiting): Ends {
+    const { transfers, payouts } = this.ledger;
+    return waiting.kind === 'transfer'
+      ? {
+          granted: () => transfers.granted(waiting),
+          rejected: (code, reason) => transfers.rejected(waiting, code, reason),
+          canceled: (reason) => transfers.canceled(waiting, reason),
+          expired: () => transfers.expired(waiting),
+        }
+      : {
+          granted: () => payouts.granted(waiting),
+          rejected: (code, reason) => payouts.rejected(waiting, code, reason),
+          canceled: () => payouts.canceled(waiting),
+          expired: () => payouts.expired(waiting),
+        };
   }
 
-  private isLate({ approval }: RefTransfer): boolean {
-    return approval !== null && this.ledger.now >= approval.expiresAt;
+  private isLate(waiting: RefWaiting): boolean {
+    const { approval } = waiting;
+    return approval !== null && this.ledger.now >= approval.expiresAt && !isPerhapsPaid(waiting);
+  }
+
+  private isRefusedAtLast({ approval, source }: RefWaiting, approver: string): boolean {
+    if (approval === null || approval.by.has(approver)) return false;
+    return approval.by.size + 1 >= approval.required && obstacleOf(source) !== null;
   }
 }
 
-function settledAs(current: unknown): Expected {
-  return { status: 409, code: 'invalid_state', details: { current, allowed: ['pending_approval'] } };
+/** Its rail speaks of what it was never given: nothing ends it but what the rail says once it was given. */
+function isPerhapsPaid(waiting: RefWaiting): boolean {
+  return waiting.kind === 'payout' && waiting.isContradicted;
+}
+
+function obstacleOf({ isFrozen, verifiedAt }: RefAccount): string | null {
+  if (isFrozen) return 'it is frozen';
+  return verifiedAt === null ? 'it has no declared verification' : null;
+}
+
+/** A payout that is approved can still be canceled, until its rail may have it. */
+function allowedFor(verb: Verb, { kind }: RefWaiting): readonly unknown[] {
+  return verb === 'cancel' && kind === 'payout' ? ['pending_approval', 'approved'] : ['pending_approval'];
+}
+
+function settledAs(current: unknown, allowed: readonly unknown[]): Expected {
+  return { status: 409, code: 'invalid_state', details: { current, allowed } };
 }
 
 function settingsJson({ threshold, approvals, expiresInS }: RefPolicy): Json {

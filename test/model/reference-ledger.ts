@@ -1,9 +1,11 @@
-import type { ActorName, AssetName, TransferOperation } from './operations.js';
-import { ReferenceApprovals } from './reference-approvals.js';
+import type { ActorName, AssetName } from './operations.js';
+import { APPROVAL_ENDINGS, ReferenceApprovals } from './reference-approvals.js';
+import { BATCH_ENDINGS, ReferenceBatches } from './reference-batches.js';
 import { ReferenceBonuses } from './reference-bonuses.js';
+import { PAYOUT_ENDINGS, ReferencePayouts } from './reference-payouts.js';
+import { ReferenceTransfers } from './reference-transfers.js';
 import {
   type Expected,
-  fieldDetails,
   FORBIDDEN,
   type Json,
   limitsOf,
@@ -13,9 +15,10 @@ import {
   partyOf,
   type RefAccount,
   type RefEntry,
+  type RefOperation,
   type RefPayment,
   type RefTenant,
-  type RefTransfer,
+  type RefWaiting,
   time,
 } from './reference-state.js';
 
@@ -27,11 +30,19 @@ import {
 const CREATORS = ['operator', 'admin', 'owner'];
 const SYSTEM = { account_id: null, tenant: null, alias: null, display_name: 'System', type: 'system' };
 
-export const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
+const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
+
+/** What is counted as played, so that a campaign can ask for enough of each. */
+export const ENDINGS = [...APPROVAL_ENDINGS, ...PAYOUT_ENDINGS, ...BATCH_ENDINGS] as const;
+export type Ending = (typeof ENDINGS)[number];
 
 export class ReferenceLedger {
-  readonly approvals: ReferenceApprovals;
-  readonly bonuses: ReferenceBonuses;
+  readonly approvals = new ReferenceApprovals(this);
+  readonly transfers = new ReferenceTransfers(this);
+  readonly bonuses = new ReferenceBonuses(this);
+  readonly payouts = new ReferencePayouts(this);
+  readonly batches = new ReferenceBatches(this);
+  readonly played = new Map<Ending, number>();
   private readonly tenants = new Map<string, RefTenant>();
 
   /** `home` are the ids of the tenants A and B. */
@@ -41,8 +52,6 @@ export class ReferenceLedger {
     private readonly home: { readonly a: string; readonly b: string },
     public now: number,
   ) {
-    this.approvals = new ReferenceApprovals(this);
-    this.bonuses = new ReferenceBonuses(this);
     for (const [id, network] of networks)
       this.tenants.set(id, {
         id,
@@ -51,6 +60,8 @@ export class ReferenceLedger {
         events: [],
         transfers: [],
         bonuses: [],
+        payouts: [],
+        bonus_batches: [],
         feeAccount: null,
         policyDelayS: 0,
         fees: new Map(),
@@ -67,6 +78,11 @@ export class ReferenceLedger {
     return tenant;
   }
 
+  /** The tenants of those who act. */
+  get homes(): readonly RefTenant[] {
+    return [this.tenant(this.home.a), this.tenant(this.home.b)];
+  }
+
   /** The role of who acts in an account; null for none. */
   role(actor: ActorName, account: RefAccount): string | null {
     if (account.tenant !== this.tenantOf(actor).id) return null;
@@ -80,59 +96,8 @@ export class ReferenceLedger {
     return role !== null && (roles === null || roles.includes(role)) ? account : FORBIDDEN;
   }
 
-  // --- writing ---
-
-  /** What POST /v1/transfers answers. `make` is called for the id that the service gave when it says 201. */
-  transfer(wanted: TransferOperation, key: string, madeId: () => string): Expected {
-    const { actor, from, to } = wanted;
-    const tenant = this.tenantOf(actor);
-    const [source, destination] = [this.accounts[from] ?? null, this.accounts[to] ?? null];
-    if (from === to)
-      return { status: 400, code: 'invalid_field', details: fieldDetails('destination.account_id', 'same_as_source') };
-    const { asset, raw, description } = wanted;
-    const content = JSON.stringify([from, to, asset, raw.toString(), description]);
-    const known = this.known(tenant, key, content);
-    if (known !== null) return known;
-    if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
-    if (!this.reaches(tenant, destination)) return NOT_FOUND;
-    if (!this.mayCreate(actor, source)) return FORBIDDEN;
-    const fee = this.feeOf(tenant, source, asset, raw);
-    const refusal = this.refusal(source, asset, raw, fee);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
-    const policy = this.approvals.policyOf(source, asset);
-    const isWaiting = policy !== undefined && raw >= policy.threshold;
-    const approval = isWaiting
-      ? { required: policy.approvals, expiresAt: this.now + policy.expiresInS * 1_000, by: new Set<string>() }
-      : null;
-    const json: Json = {
-      id: madeId(),
-      scope: 'internal',
-      status: isWaiting ? 'pending_approval' : 'completed',
-      source_account: source.id,
-      destination: { type: 'account', account_id: destination.id },
-      amount: { raw: raw.toString(), asset },
-      fee: { raw: fee.toString(), asset },
-      description,
-      created_at: time(this.now),
-      approval:
-        approval === null ? null : { required: approval.required, received: 0, expires_at: time(approval.expiresAt) },
-      rejection: null,
-    };
-    const feeAccount = fee > 0n ? tenant.feeAccount : null;
-    const month = monthName(this.now);
-    const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
-    const transfer: RefTransfer = { json, key, at: this.now, month, approval, ...parties };
-    tenant.transfers.push(transfer);
-    this.use(transfer, raw);
-    if (isWaiting) {
-      this.hold(transfer, raw + fee);
-      this.approvals.count('waits for approval');
-    } else this.complete(tenant, transfer);
-    tenant.keys.set(key, { content, result: transfer });
-    return { status: isWaiting ? 202 : 201, body: json };
+  count(ending: Ending): void {
+    this.played.set(ending, (this.played.get(ending) ?? 0) + 1);
   }
 
   /** What a used key answers: the same refusal, or 200 with the same transfer as it is now. */
@@ -153,7 +118,7 @@ export class ReferenceLedger {
     return tenant.network !== null && this.tenant(destination.tenant).network === tenant.network;
   }
 
-  /** The same for transfers and bonuses: a run sets both at once. */
+  /** The same for whatever costs one: a run sets all at once. */
   feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
     const schedule = tenant.fees.get(asset);
     if (schedule === undefined || tenant.feeAccount === null || tenant.feeAccount === source) return 0n;
@@ -183,7 +148,7 @@ export class ReferenceLedger {
   }
 
   /** Counts it in the month of its creation; less than nothing gives back. */
-  use({ source, asset, month }: RefTransfer, raw: bigint): void {
+  use({ source, asset, month }: RefWaiting, raw: bigint): void {
     this.useMonth(source, asset, raw, month);
   }
 
@@ -193,38 +158,55 @@ export class ReferenceLedger {
   }
 
   /** Sets funds of its source aside; less than nothing gives back. */
-  hold({ source, asset }: RefTransfer, raw: bigint): void {
+  hold({ source, asset }: Pick<RefOperation, 'source' | 'asset'>, raw: bigint): void {
     source.balances[asset] -= raw;
     source.held[asset] += raw;
   }
 
-  /** The money moves now, and the log says so. */
-  complete(tenant: RefTenant, transfer: RefTransfer): void {
-    this.enterAll('transfer', transfer);
-    tenant.events.push({ type: 'transfer.completed', object: transfer.json, at: this.now });
+  /** What was held and counted is free again, in its own month. */
+  giveBack(waiting: RefWaiting): void {
+    this.hold(waiting, -(waiting.raw + waiting.fee));
+    this.use(waiting, -waiting.raw);
+  }
+
+  /** The log says what has become of it, with the resource as it is now. */
+  tell({ source, json }: RefOperation, type: string, ending?: Ending): void {
+    this.tenant(source.tenant).events.push({ type, object: json, at: this.now });
+    if (ending !== undefined) this.count(ending);
   }
 
   /** The movements of what is paid, with those of its fee. */
   enterAll(type: 'transfer' | 'bonus', payment: RefPayment): void {
-    const { source, destination, json, asset, raw, fee, feeAccount } = payment;
+    const { source, destination, raw } = payment;
+    this.leg(type, payment, source, partyOf(destination), `${type}_out`, raw);
+    this.leg(type, payment, destination, partyOf(source), `${type}_in`, raw);
+    this.enterFee(type, payment);
+  }
+
+  /** Nothing where none was charged. */
+  enterFee(type: string, operation: RefOperation): void {
+    const { source, fee, feeAccount } = operation;
+    if (feeAccount === null) return;
+    this.leg(type, operation, source, partyOf(feeAccount), 'fee_out', fee);
+    this.leg(type, operation, feeAccount, partyOf(source), 'adjustment_in', fee);
+  }
+
+  /** The amount of a payout, on its way to somebody who has no account here, or back. */
+  enterOutside(payout: RefOperation, kind: 'payout_out' | 'adjustment_in', party: Json): void {
+    this.leg('payout', payout, payout.source, party, kind, payout.raw);
+  }
+
+  private leg(
+    type: string,
+    { json, asset }: RefOperation,
+    account: RefAccount,
+    counterparty: Json,
+    kind: string,
+    raw: bigint,
+  ): void {
     const related = { type, id: String(json.id) };
     const description = json.description as string | null;
-    const leg = (account: RefAccount, other: RefAccount, kind: string, amount: bigint): void =>
-      this.enter(account, {
-        kind,
-        raw: amount,
-        asset,
-        counterparty: partyOf(other),
-        description,
-        related,
-        at: this.now,
-      });
-    leg(source, destination, `${type}_out`, raw);
-    leg(destination, source, `${type}_in`, raw);
-    if (feeAccount !== null) {
-      leg(source, feeAccount, 'fee_out', fee);
-      leg(feeAccount, source, 'adjustment_in', fee);
-    }
+    this.enter(account, { kind, raw, asset, counterparty, description, related, at: this.now });
   }
 
   private enter(account: RefAccount, entry: RefEntry): void {

@@ -1,4 +1,5 @@
 import type { ActorName, AssetName } from './operations.js';
+import type { RefBatch } from './reference-batch.js';
 
 /** What the reference ledger knows, and what the contract says of it that needs no state. */
 
@@ -57,6 +58,8 @@ export interface RefTenant {
   readonly events: RefEvent[];
   readonly transfers: RefTransfer[];
   readonly bonuses: RefPayment[];
+  readonly payouts: RefPayout[];
+  readonly bonus_batches: RefBatch[];
   feeAccount: RefAccount | null;
   /** How long what lowers a policy waits. */
   policyDelayS: number;
@@ -66,7 +69,7 @@ export interface RefTenant {
 /** What a used key did: the refusal that it answers for ever, or what was made, which is shown as it is now. */
 export interface RefKey {
   readonly content: string;
-  readonly result: Expected | RefPayment;
+  readonly result: Expected | Pick<RefListed, 'json'>;
 }
 
 export interface RefPolicy {
@@ -75,14 +78,20 @@ export interface RefPolicy {
   readonly expiresInS: number;
 }
 
-/** What moves money from one account to another. */
-export interface RefPayment {
+/** What is made under a key, read and listed. */
+export interface RefListed {
   /** As GET shows it now. */
-  json: Json;
+  readonly json: Json;
   readonly key: string;
   readonly at: number;
   readonly source: RefAccount;
-  readonly destination: RefAccount;
+  /** Of the own tenant; null where nobody else sees it. */
+  readonly destination: RefAccount | null;
+}
+
+/** What takes money out of an account. */
+export interface RefOperation extends RefListed {
+  json: Json;
   readonly asset: AssetName;
   readonly raw: bigint;
   readonly fee: bigint;
@@ -90,12 +99,32 @@ export interface RefPayment {
   readonly feeAccount: RefAccount | null;
 }
 
-export interface RefTransfer extends RefPayment {
+/** What moves money from one account to another. */
+export interface RefPayment extends RefOperation {
+  readonly destination: RefAccount;
+}
+
+/** What may wait for approval. */
+interface Approvable extends RefOperation {
   readonly month: string;
   readonly creator: ActorName;
   /** Null where none was needed. */
   readonly approval: { readonly required: number; readonly expiresAt: number; readonly by: Set<string> } | null;
 }
+
+export interface RefTransfer extends Approvable, RefPayment {
+  readonly kind: 'transfer';
+  readonly destination: RefAccount;
+}
+
+export interface RefPayout extends Approvable {
+  readonly kind: 'payout';
+  readonly destination: null;
+  /** Raised to operators, since the rail has contradicted what is known. */
+  isContradicted: boolean;
+}
+
+export type RefWaiting = RefTransfer | RefPayout;
 
 const LIMITS = {
   COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
@@ -133,4 +162,8 @@ export function monthName(at: number): string {
 export function monthEnd(at: number): string {
   const local = new Date(at + BOGOTA_MS);
   return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - BOGOTA_MS);
+}
+
+export function amountJson(raw: bigint, asset: AssetName): Json {
+  return { raw: raw.toString(), asset };
 }

@@ -5,12 +5,19 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import type { Member } from '../../src/db/entities/parties.js';
-import type { FundingParts } from '../../src/funding/reference.js';
+import { BatchExecution } from '../../src/batches/execution.js';
+import type { ValidationParts } from '../../src/batches/validation/run.js';
+import type { SteeringParts } from '../../src/batches/steering.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { fileMaker, validationParts } from '../batches/support.js';
+import { ScriptedRail } from '../payouts/scripted-rail.js';
+import { railsOf } from '../payouts/support.js';
 import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import type { WantedAccount } from '../support/world.js';
-import type { ActorName } from './operations.js';
+import type { ActorName, Keyed } from './operations.js';
+import { BASE_URL } from './reference-batch.js';
 import { ReferenceLedger } from './reference-ledger.js';
 import type { RefAccount } from './reference-state.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -33,7 +40,7 @@ export class ModelApi {
 
   static async start(db: TestDatabase): Promise<ModelApi> {
     const clock = { now: (): number => START };
-    return new ModelApi(await startTestApi(db, {}, { clock: (): Instant => instant(clock.now()) }), clock);
+    return new ModelApi(await startTestApi(db, { BASE_URL }, { clock: (): Instant => instant(clock.now()) }), clock);
   }
 
   /** New tenants with their accounts, in the service and in the reference. */
@@ -88,7 +95,15 @@ export class ModelApi {
 
 /** The service and the reference beside one another. */
 export class ModelWorld {
-  readonly parts: FundingParts;
+  readonly parts: SteeringParts;
+  /** Says to each question what the test wants. */
+  readonly rail = new ScriptedRail();
+  /** What a worker does with payouts and batches, without Temporal. */
+  readonly rails: ReturnType<typeof railsOf>;
+  readonly validation: ValidationParts;
+  readonly execution: BatchExecution;
+  /** Every key that was sent, and for what. */
+  readonly keys: { readonly what: Keyed; readonly key: string }[] = [];
   private readonly missing = randomUUID();
 
   constructor(
@@ -99,7 +114,18 @@ export class ModelWorld {
     /** Who may approve, reject and cancel as support. */
     readonly staff: Staff,
   ) {
-    this.parts = api.core;
+    const { core } = api;
+    const { database, clock } = core;
+    this.parts = core;
+    this.rails = railsOf({ database }, { clock, rail: this.rail });
+    const { recipientBudget } = core;
+    this.validation = {
+      ...validationParts(core),
+      recipientBudget,
+      openSheet: (bytes) => openSheet(bytes),
+      baseUrl: BASE_URL,
+    };
+    this.execution = new BatchExecution({ ...core, baseUrl: BASE_URL, files: fileMaker(database) });
   }
 
   ask(actor: ActorName, method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> {

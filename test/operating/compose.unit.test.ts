@@ -22,6 +22,11 @@ import {
 const list = z.array(z.string()).default([]);
 const service = z.strictObject({
   image: z.string(),
+  logging: z.strictObject({
+    driver: z.literal('json-file'),
+    options: z.strictObject({ 'max-size': z.string(), 'max-file': z.string() }),
+  }),
+  scale: z.number().default(1),
   build: z.string().optional(),
   user: z.string().optional(),
   restart: z.enum(['no', 'unless-stopped']),
@@ -54,7 +59,7 @@ const service = z.strictObject({
 type Service = z.infer<typeof service>;
 const composeFile = z.looseObject({
   services: z.record(z.string(), service),
-  networks: z.record(z.string(), z.object({ internal: z.boolean().default(false) }).nullable()),
+  networks: z.record(z.string(), z.looseObject({ internal: z.boolean().default(false) }).nullable()),
   volumes: z.record(z.string(), z.null()),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
 });
@@ -91,7 +96,7 @@ function serviceOf(name: string): Service {
 }
 
 /** Read by what runs the process, not by the process. */
-const OF_THE_RUNTIME = ['MALLOC_ARENA_MAX'];
+const OF_THE_RUNTIME = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'];
 
 describe('docker-compose.yml', () => {
   let folder: string;
@@ -155,7 +160,8 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'worker']) {
       const seconds = Number(/^(\d+)s$/.exec(serviceOf(name).stop_grace_period ?? '')?.[1]);
       const graceMs = VARIABLES.SHUTDOWN_GRACE_MS.parse(undefined);
-      assert.ok(seconds * 1000 >= 2 * graceMs, `${name} has ${seconds} s`);
+      const delayMs = Number(serviceOf(name).environment.STOP_DELAY_MS ?? 0);
+      assert.ok(seconds * 1000 >= delayMs + 2 * graceMs, `${name} has ${seconds} s`);
     }
   });
 
@@ -193,7 +199,7 @@ describe('docker-compose.yml', () => {
     const tags = new Map<string, Set<string>>();
     for (const [name, { image, build }] of services) {
       if (build !== undefined) continue;
-      const [, repository = '', tag = ''] = /^([a-z/-]+):(\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
+      const [, repository = '', tag = ''] = /^([a-z/-]+):(v?\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
       assert.notEqual(tag, '', `${name}: ${image} is not pinned`);
       tags.set(repository, (tags.get(repository) ?? new Set()).add(tag));
     }
@@ -218,7 +224,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('keeps what must last in a volume, and mounts files of ours to be read alone', () => {
-    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data', 'ops-sessions']);
+    assert.deepEqual(Object.keys(compose.volumes), ['mysql-data', 'ops-sessions', 'prometheus-data', 'grafana-data']);
     // Made for the user of the image, who alone may read what is in it.
     assert.match(read('Dockerfile'), /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/);
     assert.deepEqual(serviceOf('ops').volumes, ['ops-sessions:/app/sessions']);
@@ -235,14 +241,46 @@ describe('docker-compose.yml', () => {
     const open = services.flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
     assert.deepEqual(open, [
       ['temporal-ui', '127.0.0.1:8233:8080'],
-      ['api', '127.0.0.1:8080:8080'],
+      ['proxy', '127.0.0.1:8080:8080'],
       ['support', '127.0.0.1:8070:8070'],
+      ['grafana', '127.0.0.1:3000:3000'],
     ]);
     assert.equal(compose.networks.inside?.internal, true);
-    // The worker delivers webhooks and calls rails; operators ask rails.
-    const calls = ['worker', 'ops'];
-    for (const [name, { networks, ports }] of services)
-      assert.deepEqual(networks, ports.length > 0 || calls.includes(name) ? ['inside', 'edge'] : ['inside'], name);
+    // They deliver webhooks, call rails and sign people in.
+    const calls = ['api', 'worker', 'support', 'ops', 'temporal-ui'];
+    // They are reached, and reach nobody outside; and so nobody outside reaches the API but through the proxy.
+    const fronts = ['proxy', 'grafana'];
+    for (const [name, { networks }] of services) {
+      const more = calls.includes(name) ? ['edge'] : fronts.includes(name) ? ['front'] : [];
+      assert.deepEqual(networks, ['inside', ...more], name);
+    }
+  });
+
+  it('has the proxy ask every process of the API, which believes it and nobody else', () => {
+    const config = read('deploy/haproxy/haproxy.cfg');
+    const { environment } = serviceOf('api');
+    assert.match(
+      config,
+      new RegExp(`server-template api- \\d+ api:${environment.PORT} port ${environment.ADMIN_PORT} `),
+    );
+    const { inside } = z
+      .object({ inside: z.object({ ipam: z.object({ config: z.array(z.object({ subnet: z.string() })) }) }) })
+      .parse(compose.networks);
+    assert.equal(environment.TRUSTED_PROXIES, `\${TRUSTED_PROXIES:-${inside.ipam.config[0]?.subnet}}`);
+    assert.deepEqual(
+      services.filter(([, { scale }]) => scale > 1).map(([name]) => name),
+      ['api', 'worker'],
+    );
+    // What is told to stop is asked for two checks more.
+    const [, everyMs, fall] = /check inter (\d+)ms fall (\d+)/.exec(config) ?? [];
+    assert.ok(Number(environment.STOP_DELAY_MS) >= 2 * Number(everyMs) * Number(fall));
+  });
+
+  it('keeps a bounded length of log of each container', () => {
+    for (const [name, { logging }] of services) {
+      assert.match(logging.options['max-size'], /^\d+m$/, name);
+      assert.match(logging.options['max-file'], /^\d$/, name);
+    }
   });
 
   it('gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { TEMPLATE_COLUMNS } from '../../src/batches/files/writing/template.js';
+import { TEMPLATE_COLUMNS } from '../../src/batches/template.js';
 import { PROBLEM_CODES } from '../../src/batches/problem-codes.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';

@@ -11,8 +11,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const NODE = process.env.TEST_NODE_24;
 
-describe('API and worker on the Node of the image, beside the oldest that is supported', function () {
-  this.timeout(120_000);
+describe('API and worker on the Node of the image, beside the oldest that is supported', () => {
   let db: TestDatabase;
 
   before(async function () {

@@ -14,8 +14,12 @@ import { openGuarded } from '../support/guarded.js';
 import { addStaff, proven, staffPartsOf } from '../support/staff.js';
 import { openDesk } from '../support/world.js';
 
-/** Something for each act of the staff to be done to, and the command that does it. */
-export type ActCommands = Readonly<Record<StaffActName, readonly string[]>>;
+/**
+ * Something for each act of the staff to be done to, and the command that does it. Restores close the database for all others: they are
+ * looked at in test/restores.
+ */
+export type ActName = Exclude<StaffActName, `restore.${string}`>;
+export type ActCommands = Readonly<Record<ActName, readonly string[]>>;
 
 /** `proposer`: who proposed what a second person decides. */
 export async function makeActWorld(test: TestDatabase, api: TestApi, proposer: Staff): Promise<ActCommands> {

@@ -10,8 +10,7 @@ import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-describe('npm run ops', function () {
-  this.timeout(60_000);
+describe('npm run ops', () => {
   let test: TestDatabase;
   let people: SignedInPeople;
   const tenant = `ops ${randomUUID()}`;

@@ -29,8 +29,7 @@ const tenant = z.strictObject({
 const shape = z.strictObject({ tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant }) });
 type World = z.infer<typeof shape>;
 
-describe('the demo world', function () {
-  this.timeout(60_000);
+describe('the demo world', () => {
   let test: TestDatabase;
   let folder: string;
   let tokensFile: string;

@@ -9,8 +9,7 @@ import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-describe('the first who manages the staff', function () {
-  this.timeout(60_000);
+describe('the first who manages the staff', () => {
   let test: TestDatabase;
   let people: SignedInPeople;
   let adminUrl: string;

@@ -22,8 +22,7 @@ const RESULT = z.strictObject({
   dry_run: z.boolean(),
 });
 
-describe('the import of accounts', function () {
-  this.timeout(60_000);
+describe('the import of accounts', () => {
   let test: TestDatabase;
   let world: TestTenant;
   let folder: string;

@@ -15,8 +15,7 @@ import { SignedInPeople } from './signed-in.js';
 
 const MINUTE_MS = 60_000;
 
-describe('the tokens of a member', function () {
-  this.timeout(60_000);
+describe('the tokens of a member', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

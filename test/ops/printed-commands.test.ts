@@ -21,8 +21,7 @@ const SHELL = `npm() {
 }; sleep() { :; };`;
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
-describe('the commands of the pages', function () {
-  this.timeout(120_000);
+describe('the commands of the pages', () => {
   let test: TestDatabase;
   let api: TestApi;
   let folder: string;

@@ -19,16 +19,15 @@ import { type Ran, run, TEST_KEYS } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-/** Looked at beside what they do: test/payouts/ops.test.ts. */
-const ELSEWHERE = /^payouts /;
+/** Looked at beside what they do: test/payouts/ops.test.ts, test/restores, test/funding/fee-refunds.test.ts. */
+const ELSEWHERE = /^(payouts|restore) |^fees refund$/;
 
 function leaves(command: Command, path = ''): [string, Command][] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
   return command.commands.length === 0 ? [[path.trim(), command]] : own;
 }
 
-describe('what operators do', function () {
-  this.timeout(120_000);
+describe('what operators do', () => {
   let test: TestDatabase;
   let folder: string;
   let people: SignedInPeople;
@@ -206,6 +205,11 @@ describe('what operators do', function () {
         await acts(`transfer.${action}`, 'transfers', action, text((await pend()).id), '--reason', 'ticket 3');
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');
+      const finding = randomUUID();
+      await test.sql(
+        `INSERT INTO audit_findings VALUES (${idLiteral(finding)}, 'planted', 'nothing', 'nothing is wrong', NOW(3), NOW(3), NULL, NULL)`,
+      );
+      await acts('finding.acknowledge', 'findings', 'acknowledge', finding, '--reason', 'planted by a test');
       const policy = [guarded.id, '--asset', 'DUSD'];
       await acts('approval_policy.set', 'policies', 'set', ...policy, '--threshold', '1');
       await acts('approval_policy.remove', 'policies', 'remove', ...policy);

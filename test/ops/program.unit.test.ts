@@ -25,10 +25,7 @@ function ended(...args: readonly string[]): { readonly status: number | null; st
   return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env });
 }
 
-describe('the exit code of the operators', function () {
-  // Each is a process of its own.
-  this.timeout(60_000);
-
+describe('the exit code of the operators', () => {
   for (const [failure, code] of [
     [new OpsError('no'), 1],
     [notFound(), 1],
@@ -160,8 +157,7 @@ describe('the completion of a shell', () => {
   });
 });
 
-describe('money-ops as a package', function () {
-  this.timeout(60_000);
+describe('money-ops as a package', () => {
   let folder: string;
 
   before(async () => {

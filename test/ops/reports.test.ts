@@ -13,8 +13,7 @@ import { type Ran, run } from './ops.js';
 
 type Line = Readonly<Record<string, unknown>>;
 
-describe('npm run ops -- reports', function () {
-  this.timeout(60_000);
+describe('npm run ops -- reports', () => {
   let db: TestDatabase;
   let now: Instant;
   let desk: WatchedDesk['desk'];

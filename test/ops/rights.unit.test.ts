@@ -19,6 +19,7 @@ const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   ...all('manage', 'policies', ['set', 'remove']),
   ...all('manage', 'staff', ['add', 'add-service', 'deactivate', 'revoke-session', 'unbind']),
   ...all('manage', 'outbox', ['release', 'rebuild']),
+  'findings acknowledge': ['manage'],
   'batches remove-uploads': ['manage'],
   'events retention set': ['manage'],
   'keys rotate': ['manage'],
@@ -45,6 +46,9 @@ const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   'webhooks disable': ['webhook.disable'],
   'webhooks recover': ['webhook.recover'],
   'staff reset-factor': ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+  'restore begin': ['restore.begin'],
+  'restore finish': ['restore.finish'],
+  'fees refund': ['adjustment.propose', 'adjustment.approve'],
 };
 
 function all(right: 'manage', group: string, names: readonly string[]): Record<string, readonly ['manage']> {

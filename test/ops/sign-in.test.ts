@@ -14,8 +14,7 @@ import { SignedInPeople } from './signed-in.js';
 const OBJECT = z.record(z.string(), z.unknown());
 const HOUR_MS = 3_600_000;
 
-describe('signing in on the command line', function () {
-  this.timeout(60_000);
+describe('signing in on the command line', () => {
   let test: TestDatabase;
   let people: SignedInPeople;
   let maria: Staff;

@@ -7,7 +7,7 @@ import { databaseKey, SessionFile } from '../../src/ops/staff/session-file.js';
 import { openSession } from '../../src/staff/sessions.js';
 import type { TestDatabase } from '../support/database.js';
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
-import { TEST_KEYS } from './ops.js';
+import { type Ran, run, TEST_KEYS } from './ops.js';
 
 /** People who are signed in on the command line, in a file of the test's own: who signed in last acts, unless --as says. */
 export class SignedInPeople {
@@ -43,6 +43,11 @@ export class SignedInPeople {
   async code(person: Pick<Staff, 'id'>): Promise<string> {
     await forgetCodes(this.test.sql);
     return codeOf(person);
+  }
+
+  /** Runs it in a process of its own, with the code of whom it names, and a yes to what it asks. */
+  async ops(...args: readonly string[]): Promise<Ran> {
+    return run('src/ops/main.js', await this.withCode([...args, '--yes']), this.env);
   }
 
   /** What a command's environment is like where they are signed in. */

@@ -14,8 +14,7 @@ import { SignedInPeople } from './signed-in.js';
 const OBJECT = z.record(z.string(), z.unknown());
 const ROWS = z.array(OBJECT);
 
-describe('what operators do for support', function () {
-  this.timeout(120_000);
+describe('what operators do for support', () => {
   let test: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;

@@ -17,8 +17,7 @@ const EVENT = JSON.stringify({
   data: { object: { id: RESOURCE, description: '🦄' } },
 });
 
-describe('npm run ops -- webhooks listen', function () {
-  this.timeout(60_000);
+describe('npm run ops -- webhooks listen', () => {
   const secret = newSecret();
   let child: ChildProcess | undefined;
   let lines: string[];

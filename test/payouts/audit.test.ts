@@ -72,8 +72,7 @@ const DAMAGES: readonly (readonly [name: string, sql: (victims: Victims) => stri
   ],
 ];
 
-describe('the auditor finds, of payouts and what rails said,', function () {
-  this.timeout(30_000);
+describe('the auditor finds, of payouts and what rails said,', () => {
   let db: TestDatabase;
   let api: TestApi;
 

@@ -63,8 +63,7 @@ describe('the conformance check of gateways', () => {
       return run('src/ops/main.js', ['rails', 'check', ...where, '--callback-port', `${callbackPort}`, ...more], KEYS);
     };
 
-    it('the reference gateway, on the command line and without a database', async function () {
-      this.timeout(60_000);
+    it('the reference gateway, on the command line and without a database', async () => {
       const { code, stdout, stderr } = await check('--yes', '--json');
       const results = stdout
         .trim()
@@ -79,15 +78,13 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /All \d+ rules hold/);
     });
 
-    it('nothing unless it is confirmed: a gateway pays what it is given', async function () {
-      this.timeout(30_000);
+    it('nothing unless it is confirmed: a gateway pays what it is given', async () => {
       const { code, stdout, stderr } = await check();
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
     });
 
-    it('a gateway of other parts that keeps every promise', async function () {
-      this.timeout(30_000);
+    it('a gateway of other parts that keeps every promise', async () => {
       assert.deepEqual(await brokenBy(new BankGateway(NAME, TEST_KEYRING)), []);
     });
   });
@@ -194,8 +191,7 @@ describe('the conformance check of gateways', () => {
       ['tells by callback what it does not answer', CallsOtherwise, ['callback']],
       ['answers for another key', AnswersForOthers, ['order']],
     ] as const satisfies readonly (readonly [string, typeof BankGateway, readonly string[]])[])
-      it(what, async function () {
-        this.timeout(60_000);
+      it(what, async () => {
         const broken = await brokenBy(new gateway(NAME, TEST_KEYRING));
         for (const rule of rules) assert(broken.includes(rule), `${rule} held; broken: ${broken.join(', ')}`);
       });

@@ -91,7 +91,60 @@ describe('a rail that contradicts the end that we know', () => {
     const { callbacks } = railsOf(db);
     assert.equal(await callbacks.tell('simulated', callbackOf(id, 'accepted')), 'conflict');
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
-    answered(await own.act('cancel', id, own.bank.token), 200);
+    answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
+  });
+
+  describe('before it was handed over', () => {
+    const expiresNow = (id: Uuid) =>
+      db.change(`UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+    /** One that waits for approval, of which its rail says that it has it. */
+    const pending = async () => {
+      await own.guard();
+      const id = await own.pend();
+      const rails = railsOf(db, { rail: new ScriptedRail(say('completed')) });
+      assert.equal(await rails.callbacks.tell('simulated', callbackOf(id, 'completed')), 'conflict');
+      return { id, rails };
+    };
+    const held = async () => (await balanceOf(db.database, own.source.id)).held;
+
+    it('keeps it from being rejected, canceled and expired: its hold stays', async () => {
+      const { id, rails } = await pending();
+      for (const action of ['reject', 'cancel'] as const) {
+        const { details } = answered(await own.act(action, id), 409, 'invalid_state');
+        assert.deepEqual(details, { current: 'pending_approval', allowed: [] });
+      }
+      await expiresNow(id);
+      const looksAgain = Date.parse((await rails.approvals.expire(id)).expiresAt);
+      assert(looksAgain > Date.now() + 1_800_000, 'its workflow would look again at once, and for ever');
+      assert.equal(await rails.approvals.expireDue(100), 0);
+      answered(await own.act('cancel', id), 409, 'invalid_state');
+      assert.equal((await rowOf(db, id)).status, 'pending_approval');
+      assert.equal(await held(), LEAST);
+    });
+
+    it('lets it be approved, after its time too, and ended when two people have settled it', async () => {
+      const { id, rails } = await pending();
+      await expiresNow(id);
+      answered(await own.act('approve', id), 200);
+      answered(await own.act('cancel', id), 409, 'invalid_state');
+      assert.equal((await rails.submissions.submit(id)).status, 'completed');
+      assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_999n * LEAST, held: 0n });
+
+      const other = await pending();
+      await resolve(other.rails, db, other.id, 'unchanged');
+      answered(await own.act('reject', other.id), 200);
+      assert.equal(await held(), 0n);
+    });
+
+    it('keeps its last approval from rejecting it, where its account may not send any more', async () => {
+      const { id } = await pending();
+      const source = `WHERE id=X'${own.source.id.replaceAll('-', '')}'`;
+      await db.change(`UPDATE accounts SET status='frozen' ${source}`);
+      answered(await own.act('approve', id), 409, 'invalid_state');
+      assert.deepEqual([(await rowOf(db, id)).status, await held()], ['pending_approval', LEAST]);
+      await db.change(`UPDATE accounts SET status='active' ${source}`);
+      answered(await own.act('approve', id), 200);
+    });
   });
 
   it('is raised: asked about what it paid, it never heard of it', async () => {

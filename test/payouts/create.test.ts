@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { asUuid, newId } from '../../src/core/ids.js';
+import { asUuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { actsOn, hire } from '../support/temporal-world.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
   accountNumber,
@@ -18,12 +17,10 @@ import {
   openPayoutBank,
   payoutBody,
   type PayoutBank,
-  railsOf,
   rowOf,
   statusesOf,
   TEST_KEYRING,
 } from './support.js';
-import { codeOf, proven, signalsOf } from '../support/staff.js';
 
 describe('POST /v1/payouts', () => {
   let db: TestDatabase;
@@ -202,58 +199,6 @@ describe('POST /v1/payouts', () => {
       assert.equal(object(again.approval).received, 1);
       const approved = answered(await own.act('approve', id, own.approvers[1]), 200).json;
       assert.deepEqual(statusesOf(approved), ['pending_approval', 'approved']);
-      await assertSameStory(own, id);
-    });
-
-    it('counts support once: a further approval is refused, and recorded with who gave it and how', async () => {
-      const id = await own.pend();
-      const [first, second] = [await hire(db.database), await hire(db.database)];
-      const { approvals } = railsOf(db);
-      const payout = await rowOf(db, id);
-      assert((await approvals.actByStaff(payout, 'approve', proven(first), 'the first')).outcome.done);
-      const { outcome } = await approvals.actByStaff(payout, 'approve', proven(second), 'by command');
-      assert(!outcome.done);
-      const signal = {
-        resourceId: id,
-        action: 'approve',
-        actor: first.name,
-        reason: 'by signal',
-        code: codeOf(first),
-        number: 1,
-        actId: newId(),
-      } as const;
-      const { refused, state } = await approvals.actBySignal(signal, signalsOf(db.database));
-      assert.deepEqual([refused, state.received], [outcome.refusal.message, 1]);
-      assert.equal(refused, 'support has approved it already, and counts once');
-      assert.deepEqual(
-        (await actsOn(db, id)).map(({ action, actorClaimed, channel }) => [action, actorClaimed, channel]),
-        [
-          ['payout.approve', first.name, 'ops'],
-          ['payout.approve_refused', second.name, 'ops'],
-          ['payout.approve_refused', first.name, 'temporal'],
-        ],
-      );
-      answered(await own.act('approve', id), 200);
-      assert.equal((await own.get(id)).status, 'approved');
-      await assertSameStory(own, id);
-    });
-
-    it('is rejected with the reason, and its money is free again', async () => {
-      const id = await own.pend();
-      const rejected = answered(await own.act('reject', id), 200).json;
-      assert.deepEqual(rejected.rejection, { code: 'rejected', reason: 'not agreed' });
-      assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
-      const { details } = answered(await own.act('approve', id), 409, 'invalid_state');
-      assert.deepEqual(details, { current: 'rejected', allowed: ['pending_approval'] });
-      await assertSameStory(own, id);
-    });
-
-    it('is rejected with the rule that its last approval meets', async () => {
-      await own.guard(1);
-      const id = await own.pend();
-      await setStatus(db, own.source, 'frozen');
-      const rejected = answered(await own.act('approve', id), 200).json;
-      assert.deepEqual([rejected.status, object(rejected.rejection).code], ['rejected', 'capability_cannot_send']);
       await assertSameStory(own, id);
     });
 

@@ -85,8 +85,7 @@ describe('a payout whose money was given back', () => {
     await neverPaid();
   });
 
-  it('is not handed over again by an operator whose retry hung meanwhile', async function () {
-    this.timeout(60_000);
+  it('is not handed over again by an operator whose retry hung meanwhile', async () => {
     await lostOnce();
     const gate = gateway.hold('inquiry');
     const retrying = run('src/ops/main.js', ['payouts', 'retry', id, '--json'], {

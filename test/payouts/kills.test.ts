@@ -25,5 +25,5 @@ describe('a worker that is killed around the call of the rail', () => {
     // Both in one campaign: what was cut off is waited for once.
     const kills = RAIL_FAILPOINTS.length;
     await killedAroundRail({ db, api, temporal, failpoints: RAIL_FAILPOINTS, payouts: 8 * kills, kills });
-  }).timeout(240_000);
+  });
 });

@@ -4,6 +4,7 @@ import { type Clock, type Instant, instant, systemClock } from '../../src/core/i
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { inquirySweeps } from '../../src/payouts/sweeps.js';
 import { Sweeper } from '../../src/temporal/sweeper.js';
+import { leasesOf } from '../support/leases.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -122,10 +123,9 @@ describe('a payout that was completed', () => {
     const [stuck, ...others] = ids;
     await db.change(`UPDATE payouts SET rail='http:hanging', ask_at='2026-01-01' WHERE id=${idLiteral(stuck!)}`);
     await db.change(`UPDATE payouts SET ask_at='2026-01-02' WHERE id IN (${others.map(idLiteral).join(',')})`);
-    const sweeper = new Sweeper(inquirySweeps(rails.inquiries, ['http:hanging', 'simulated']), {
-      failed: () => undefined,
-      swept: () => undefined,
-    });
+    const sweeps = inquirySweeps(rails.inquiries, ['http:hanging', 'simulated'], rails.breakers);
+    const unobserved = { failed: () => undefined, swept: () => undefined };
+    const sweeper = new Sweeper(sweeps, unobserved, leasesOf(db.database, sweeps));
     sweeper.start();
     await until('the others were asked about', () => answering.asked.length === 2);
     assert.deepEqual(answering.asked.toSorted(), others.toSorted());

@@ -69,8 +69,37 @@ describe('the operators of payouts', () => {
     return id;
   };
 
-  it('see what is stuck and why, without a secret', async function () {
-    this.timeout(60_000);
+  it('see whether each rail answers, and what waits for it; rails alone says so as well', async () => {
+    await db.change('DELETE FROM rail_breakers');
+    const { submissions } = railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } });
+    await submissions.submit(await own.pay('03'));
+    await own.pay();
+    const rails = (await json('rails')) as unknown as Json[];
+    assert.deepEqual(await json('rails', 'list'), rails);
+    const rail = rails.find((one) => one.rail === 'simulated')!;
+    assert.deepEqual([rail.state, rail.failures, rail.tried], ['open', 1, 0]);
+    assert.equal(rail.last_failure, 'the rail gave no answer');
+    assert(Number(rail.approved) >= 1 && Number(rail.in_progress) >= 1);
+    assert(Date.parse(String(rail.tried_next_at)) > Date.now());
+    await db.change('DELETE FROM rail_breakers');
+    const { code, stderr } = await ops(['rails', 'no-such-command']);
+    assert.equal(code, 2, stderr);
+  });
+
+  it('close the breaker of a rail that answers what they ask', async () => {
+    await db.change('DELETE FROM rail_breakers');
+    const id = await own.pay('04');
+    await railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } }).submissions.submit(id);
+    await db.change(
+      `UPDATE simulated_rail_payments SET acted_at=acted_at-INTERVAL 10 SECOND WHERE payment_key=${idLiteral(id)}`,
+    );
+    await json('payouts', 'retry', id);
+    assert.equal((await rowOf(db, id)).status, 'completed');
+    const rails = (await json('rails')) as unknown as Json[];
+    assert.equal(rails.find(({ rail }) => rail === 'simulated')?.state, 'closed');
+  });
+
+  it('see what is stuck and why, without a secret', async () => {
     const id = await silent();
     await railsOf(db).submissions.raiseSilent(-1_000, 1_000);
     const stuck = await ops(['payouts', 'stuck', '--json']);
@@ -82,8 +111,7 @@ describe('the operators of payouts', () => {
       assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
   });
 
-  it('resolve with a second person: completed, with everything that the rail would have done', async function () {
-    this.timeout(60_000);
+  it('resolve with a second person: completed, with everything that the rail would have done', async () => {
     const id = await silent();
     await json('payouts', 'resolve', id, '--outcome', 'completed', '--reason', 'on the statement', '--as', 'maria');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -97,8 +125,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('resolve as failed or returned, and take a proposal back', async function () {
-    this.timeout(90_000);
+  it('resolve as failed or returned, and take a proposal back', async () => {
     const [failed, done] = [await silent(), await own.pay()];
     await railsOf(db).submissions.submit(done);
     await json('payouts', 'resolve', failed, '--outcome', 'completed', '--reason', 'a slip', '--as', 'maria');
@@ -112,8 +139,7 @@ describe('the operators of payouts', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 10_000n * LEAST, held: 0n });
   });
 
-  it('see what a rail said against what is known, ask it on, and settle that it was paid after all', async function () {
-    this.timeout(90_000);
+  it('see what a rail said against what is known, ask it on, and settle that it was paid after all', async () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
@@ -130,8 +156,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('are told until when nothing can be given back over a rail that cannot void', async function () {
-    this.timeout(60_000);
+  it('are told until when nothing can be given back over a rail that cannot void', async () => {
     const id = await silent();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
     await json('payouts', 'resolve', id, '--outcome', 'failed', '--reason', 'never arrived', '--as', 'maria');
@@ -147,8 +172,7 @@ describe('the operators of payouts', () => {
     assert.equal((await rowOf(db, id)).status, 'failed');
   });
 
-  it('ask the rail at once, and decide what waits for approval', async function () {
-    this.timeout(90_000);
+  it('ask the rail at once, and decide what waits for approval', async () => {
     const lost = await own.pay('07');
     await railsOf(db).submissions.submit(lost);
     assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
@@ -163,8 +187,7 @@ describe('the operators of payouts', () => {
     await refused(/nobody is not signed in here/, 'payouts', 'cancel', await own.pend(), '--as', 'nobody', ...by);
   });
 
-  it("compare a day with the rail's statement: every difference, and none where they agree", async function () {
-    this.timeout(90_000);
+  it("compare a day with the rail's statement: every difference, and none where they agree", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const [done, failed, open] = [await own.pay(), await own.pay('01'), await silent()];
     for (const id of [done, failed]) await railsOf(db).submissions.submit(id);
@@ -205,8 +228,7 @@ describe('the operators of payouts', () => {
     }
   });
 
-  it('seal account numbers under a new key, and they still open', async function () {
-    this.timeout(60_000);
+  it('seal account numbers under a new key, and they still open', async () => {
     const id = await own.pay();
     const next = `next:${Buffer.alloc(32, 8).toString('base64')}`;
     const { code, stderr } = await ops(['keys', 'rotate', '--json'], { ENCRYPTION_KEYS: `${next},${TEST_KEYS}` });

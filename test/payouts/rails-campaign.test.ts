@@ -2,9 +2,7 @@ import { railsCampaign } from '../campaigns/rails.js';
 import { testDatabase } from '../support/database.js';
 import { testTemporal } from '../support/temporal.js';
 
-describe('a rail that loses, delays, repeats, reorders and contradicts', function () {
-  this.timeout(240_000);
-
+describe('a rail that loses, delays, repeats, reorders and contradicts', () => {
   it('agrees with the ledger but for what is raised, whatever operators decide and however the worker dies', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     await railsCampaign({

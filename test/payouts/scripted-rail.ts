@@ -8,10 +8,16 @@ export class ScriptedRail implements Rail {
   readonly given: RailOrder[] = [];
   readonly asked: string[] = [];
   readonly voided: string[] = [];
-  private readonly answers: Answer[];
+  private answers: Answer[];
 
   constructor(...answers: Answer[]) {
     this.answers = answers;
+  }
+
+  /** From now on this, and what was given and asked before is forgotten. */
+  willSay(...answers: Answer[]): void {
+    this.answers = answers;
+    for (const heard of [this.given, this.asked, this.voided]) heard.length = 0;
   }
 
   submit(order: RailOrder): Promise<RailStatement> {

@@ -15,6 +15,9 @@ import {
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { PayoutApprovals } from '../../src/payouts/approvals.js';
+import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
+import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
+import type { BreakerOptions } from '../../src/payouts/breaker/rules.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
@@ -25,6 +28,8 @@ import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { USUAL_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Submissions } from '../../src/payouts/submission.js';
+import { RailTurns } from '../../src/payouts/turns.js';
+import { Outbox } from '../../src/temporal/outbox.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
 import {
@@ -196,7 +201,7 @@ export function saidOf({ database }: Pick<TestDatabase, 'database'>, payoutId: U
 
 /** The parts of the worker that reach rails, without worker and Temporal. */
 export function railsOf(
-  { database }: TestDatabase,
+  { database }: Pick<TestDatabase, 'database'>,
   given: {
     readonly clock?: Clock;
     readonly monotonic?: () => number;
@@ -204,6 +209,7 @@ export function railsOf(
     readonly rails?: Rails;
     readonly windowMs?: number;
     readonly encryptionKeys?: Keyring;
+    readonly breaker?: BreakerOptions;
   } = {},
 ) {
   const { clock = systemClock } = given;
@@ -212,7 +218,9 @@ export function railsOf(
   const silent: string[] = [];
   const contradicted: string[] = [];
   const onContradiction = (rail: string) => void contradicted.push(rail);
+  const breakers = new RailBreakers(database, clock, given.breaker);
   const conversation = new RailConversation({
+    breakers,
     database,
     desk,
     clock,
@@ -222,6 +230,7 @@ export function railsOf(
       called: () => undefined,
       silent: (_, message) => silent.push(message),
       contradicted: onContradiction,
+      ended: () => undefined,
     },
   });
   const monotonic = given.monotonic ?? (() => performance.now());
@@ -234,8 +243,12 @@ export function railsOf(
   const nudge = { tell: () => undefined };
   const approvals = new PayoutApprovals(desk, database.reader, clock, nudge);
   const onCallback = () => undefined;
-  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), onCallback, onContradiction });
-  const ours = { conversation, submissions, inquiries, approvals, callbacks };
+  const told = { onCallback, onContradiction, onEnd: () => undefined };
+  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), ...told });
+  const outbox = new Outbox(database, clock);
+  const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
+  const turns = new RailTurns(submissions, breakers, database.reader);
+  const ours = { conversation, submissions, inquiries, approvals, callbacks, breakers, recovery, turns };
   return { ...ours, simulated, desk, faults, silent, contradicted };
 }
 

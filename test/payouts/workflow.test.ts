@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
-import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
+import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -57,8 +57,7 @@ describe('the workflow of a payout', () => {
   const untilWaiting = (id: string) =>
     until('it waits', async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval');
 
-  it('brings each ending of the table to its state, paid once at most, and told by its events', async function () {
-    this.timeout(90_000);
+  it('brings each ending of the table to its state, paid once at most, and told by its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     for (const [index, { shown }] of SCENARIOS.entries()) {
       const wanted = shown.split(' → ');
@@ -86,8 +85,26 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('waits for approvals as a transfer does: through the API, and by signals of the staff', async function () {
-    this.timeout(60_000);
+  it('that was begun on the queue of the approvals, by a release of before, goes on and is paid once', async () => {
+    const alone = await startTestApi(db);
+    try {
+      const id = await (await openPayoutBank(alone)).pay();
+      const { tenantId, sourceAccountId: accountId } = await rowOf(db, id);
+      const input = { resourceId: id, tenantId, polling: { firstMs: 1_000, longestMs: 600_000 } };
+      const wanted = { resourceId: id, tenantId, accountId, status: 'approved', summary: 'of before', input };
+      await worker.bridge.client.startOrTell('payout', 'approvals', { ...wanted, workflowId: payoutWorkflowId(id) });
+      await untilEnded(id);
+      const { taskQueue } = await workflowOf(temporal, id).describe();
+      assert.equal(taskQueue, 'approvals');
+      const { status, attempts } = await rowOf(db, id);
+      assert.deepEqual([status, attempts], ['completed', 1]);
+      assert.deepEqual(await paidTimes(db, [id]), [1]);
+    } finally {
+      await alone.stop();
+    }
+  });
+
+  it('waits for approvals as a transfer does: through the API, and by signals of the staff', async () => {
     await own.guard(2);
     const id = await own.pend();
     await untilWaiting(id);
@@ -99,8 +116,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('refuses the staff what is no longer possible, and says so', async function () {
-    this.timeout(60_000);
+  it('refuses the staff what is no longer possible, and says so', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
     await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));
@@ -110,8 +126,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, id).terminate('of a test');
   });
 
-  it('ends with a rejection, and nothing reaches the rail', async function () {
-    this.timeout(60_000);
+  it('ends with a rejection, and nothing reaches the rail', async () => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(id);
@@ -121,8 +136,7 @@ describe('the workflow of a payout', () => {
     assert.deepEqual(await paidTimes(db, [id]), [0]);
   });
 
-  it('ends as canceled when nobody approves in time', async function () {
-    this.timeout(60_000);
+  it('ends as canceled when nobody approves in time', async () => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(id);
@@ -133,8 +147,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('holds no secret and no name: neither its history nor its attributes', async function () {
-    this.timeout(60_000);
+  it('holds no secret and no name: neither its history nor its attributes', async () => {
     const id = await own.pay('06', { description: 'a description of nobody else' });
     await untilStatus(own, id, ['completed']);
     await untilEnded(id);

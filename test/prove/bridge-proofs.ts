@@ -1,6 +1,7 @@
 import { activitiesCampaign } from '../campaigns/approval-activities.js';
 import { racesCampaign } from '../campaigns/approval-races.js';
 import { bridgeFailpoints, bridgeKills, temporalAway } from '../campaigns/bridge.js';
+import { staleTemporalCampaign } from '../campaigns/stale-temporal.js';
 import { wrongCodesCampaign } from '../campaigns/wrong-codes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
@@ -35,6 +36,7 @@ export const BRIDGE_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promis
     }
   },
   'bridge-kills': async () => [await bridgeKills({ kills: 52, clients: CLIENTS })],
+  'stale-temporal': async (db) => [await staleTemporalCampaign({ db, each: 50, lookAgainS: 120 })],
   'temporal-away': async (db) => [await temporalAway({ db, awayMs: TEN_MINUTES_MS, clients: CLIENTS })],
 };
 

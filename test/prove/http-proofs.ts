@@ -10,7 +10,7 @@ import {
 } from '../campaigns/http-storms.js';
 import { CERTAIN, timingCampaign } from '../campaigns/timing.js';
 import { modelCampaign } from '../campaigns/model.js';
-import { startTestApi } from '../support/api.js';
+import { PATIENT, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import type { TestDatabase } from '../support/database.js';
 
@@ -45,6 +45,8 @@ export const HTTP_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<
         baseUrl,
         requests: 20_000,
         errors: CERTAIN,
+        // TIMING_ROUTES='GET /v1/transfers/{id};PUT …' asks these alone, as the summary then says.
+        ...(process.env.TIMING_ROUTES ? { routes: process.env.TIMING_ROUTES.split(';') } : {}),
         onCompared: (line) => process.stdout.write(`  ${line}\n`),
       }),
     ]),
@@ -56,7 +58,7 @@ async function twoProcesses(
   work: (storm: Storm & { readonly others: readonly string[] }) => Promise<string[]>,
 ): Promise<string[]> {
   const api = await startTestApi(db);
-  const other = await ApiProcess.start(db.url);
+  const other = await ApiProcess.start(db.url, PATIENT);
   try {
     return await work({ api, others: [other.baseUrl] });
   } finally {

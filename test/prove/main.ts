@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
 import { failpointCampaign, frozenMysqlCampaign, killApiCampaign, killMysqlCampaign } from '../campaigns/kills.js';
@@ -11,13 +12,17 @@ import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
 import { statementsCampaign } from '../campaigns/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { ALERT_PROOFS } from './alert-proofs.js';
 import { BATCH_PROOFS } from './batch-proofs.js';
 import { BRIDGE_PROOFS } from './bridge-proofs.js';
 import { CLIENT_PROOFS } from './client-proofs.js';
+import { counts } from './counts.js';
+import { FLEET_PROOFS } from './fleet-proofs.js';
 import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
+import { RESTORE_PROOFS } from './restore-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
@@ -45,26 +50,21 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
     failoverCampaign({
       members: 3,
       clients: 64,
-      ...failoverCounts(),
+      ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
       onEvent: (line) => process.stdout.write(`  ${line}\n`),
     }),
   ...HTTP_PROOFS,
+  ...FLEET_PROOFS,
+  ...ALERT_PROOFS,
   ...CLIENT_PROOFS,
   ...BRIDGE_PROOFS,
   ...PAYOUT_PROOFS,
   ...RAIL_PROOFS,
+  ...RESTORE_PROOFS,
   ...BATCH_PROOFS,
   ...WEBHOOK_PROOFS,
   ...HOSTILE_PROOFS,
 };
-
-/** FAILOVER_COUNTS=switchovers,kills,pauses,cuts runs fewer, as the summary then says. */
-function failoverCounts(): Record<'switchovers' | 'kills' | 'pauses' | 'cuts', number> {
-  const [switchovers = 100, kills = 20, pauses = 5, cuts = 5] = (process.env.FAILOVER_COUNTS || '100,20')
-    .split(',')
-    .map((count) => Number.parseInt(count, 10));
-  return { switchovers, kills, pauses, cuts };
-}
 
 /** What a name may ask for beside these: parts of them. */
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
@@ -96,7 +96,7 @@ async function circumstances(db: TestDatabase): Promise<string> {
     new Date().toISOString().slice(0, 16).replace('T', ' '),
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
     `Node ${process.versions.node}`,
-    `database ${String(row?.version)}`,
+    `database ${String(row?.version)}${process.env.DATA_IN === 'memory' ? ' with its data in memory' : ''}`,
     `commit ${commit}${isChanged ? ' with changes' : ''}`,
   ].join(', ');
 }
@@ -141,6 +141,6 @@ process.once('SIGTERM', () => process.exit(143));
 try {
   process.exit(await main(process.argv.slice(2)));
 } catch (failure) {
-  process.stderr.write(`failed: ${failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)}\n`);
+  process.stderr.write(`failed: ${inspect(failure)}\n`);
   process.exit(1);
 }

@@ -1,9 +1,11 @@
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
+import { manyEndpoints } from '../campaigns/many-endpoints.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
 import type { TestDatabase } from '../support/database.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { TestTemporal } from '../support/temporal.js';
 import { ownDatabase } from '../webhooks/support.js';
+import { counts } from './counts.js';
 
 /** The long proofs of webhooks. */
 export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
@@ -12,6 +14,17 @@ export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promi
       const db = await ownDatabase('webhook_kills');
       try {
         return await webhookKills({ db, temporal, events: 100_000, kills: 50 });
+      } finally {
+        await db.remove();
+      }
+    }),
+  'many-endpoints': () =>
+    withTemporal(async (temporal) => {
+      const db = await ownDatabase('many_endpoints');
+      try {
+        const many = counts('MANY_ENDPOINTS', { endpoints: 5_000, seconds: 300 });
+        const pace = { everyMs: 5_000, workers: 2, killEveryMs: 10_000 };
+        return await manyEndpoints({ db, temporal, ...many, ...pace, isTimed: true });
       } finally {
         await db.remove();
       }

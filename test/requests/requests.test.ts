@@ -26,8 +26,7 @@ import { payoutBody } from '../payouts/support.js';
 
 const DAY_MS = 86_400_000;
 
-describe('GET /v1/requests/{request_id}', function () {
-  this.timeout(30_000);
+describe('GET /v1/requests/{request_id}', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

@@ -43,9 +43,11 @@ const NEEDS: Readonly<Record<StaffActName, StaffRight>> = {
   'webhook.recover': 'pause',
   'staff.reset_propose': 'manage',
   'staff.reset_approve': 'manage',
+  'restore.begin': 'manage',
+  'restore.finish': 'manage',
 };
 /** Of two people, so that each gives a code at every door, and no service does it. */
-const OF_TWO = /^(payout\.resolve_|adjustment\.|staff\.reset_)/;
+const OF_TWO = /^(payout\.resolve_|adjustment\.|staff\.reset_|restore\.)/;
 const MOVES_MONEY = ['transfer.approve', 'payout.approve', 'payin.record'];
 
 /** An approval by support is a person's. */

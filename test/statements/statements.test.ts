@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import { addMember } from '../../src/access/members.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { StatementMaker } from '../../src/statements/making.js';
 import { removeOldFiles } from '../../src/statements/sweeps.js';
@@ -33,8 +35,7 @@ const COLUMNS = [
   ...['counterparty_account_id', 'description', 'movement_id', 'related_type', 'related_id'],
 ];
 
-describe('statements', function () {
-  this.timeout(60_000);
+describe('statements', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
@@ -304,6 +305,38 @@ describe('statements', function () {
     assert.equal(await maker.makeNext(signal), true);
     assert.equal((await statementOf(bank, id)).status, 'ready');
     assert((await linesOf(id)).length > 3);
+  });
+
+  it('that another process has made meanwhile keep their files, when the one that stood still goes on', async () => {
+    await makeStatements(api);
+    const { id } = await made();
+    const { database } = api.core;
+    const makerOver = (own: Database): StatementMaker =>
+      new StatementMaker({ database: own, clock: () => now }, 'short');
+    const { signal } = new AbortController();
+    const moments = new EventEmitter();
+    const [claimed, goesOn] = [once(moments, 'claimed'), once(moments, 'goes on')];
+    // It stands still behind its claim, before it takes away what an earlier making has left.
+    const slow = Object.create(database, {
+      withTransaction: {
+        value: async (...given: Parameters<Database['withTransaction']>): Promise<unknown> => {
+          const answer = await database.withTransaction(...given);
+          moments.emit('claimed');
+          await goesOn;
+          return answer;
+        },
+      },
+    }) as Database;
+    const stopped = makerOver(slow).makeNext(signal);
+    await claimed;
+    now = instant(now + 70_000);
+    assert.equal(await makerOver(database).makeNext(signal), true);
+    assert.equal((await statementOf(bank, id)).status, 'ready');
+    moments.emit('goes on');
+    await stopped;
+    assert((await linesOf(id)).length > 3);
+    const [row] = await db.sql(`SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`);
+    assert.deepEqual([Number(row?.files_run), row?.status], [2, 'ready']);
   });
 
   it('that two processes take up at once are made by one of them', async () => {

@@ -22,8 +22,7 @@ const PHONE = { width: 360, height: 740 };
 /** Where the pictures of docs/support.md go; unset: none is made. */
 const PICTURES = process.env.SCREENSHOTS;
 
-describe('in a browser, the support desk', function () {
-  this.timeout(60_000);
+describe('in a browser, the support desk', () => {
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;

@@ -62,9 +62,9 @@ export async function startTestDesk(
     acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
     stop: async () => {
       await servers.desk.stop(2_000);
-      await core.desk.drained();
+      await core.desks.drained();
       core.guard.stop();
-      await Promise.all([bridge.nudge.stop(), bridge.waker.stop()]);
+      await bridge.nudge.stop();
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };

@@ -30,8 +30,7 @@ const PLANTED = {
   approvals: ['actor_claimed'],
 } as const;
 
-describe('the support desk shows what others wrote as text, whatever it is', function () {
-  this.timeout(60_000);
+describe('the support desk shows what others wrote as text, whatever it is', () => {
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;

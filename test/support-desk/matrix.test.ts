@@ -32,16 +32,15 @@ interface Target {
 
 /** What is done at the command line alone. */
 const ELSEWHERE = ['payin.record', 'webhook.enable', 'webhook.disable', 'webhook.recover'] as const;
-type DeskActName = Exclude<StaffActName, `staff.${string}` | (typeof ELSEWHERE)[number]>;
+type DeskActName = Exclude<StaffActName, `staff.${string}` | `restore.${string}` | (typeof ELSEWHERE)[number]>;
 const NAMES = (Object.keys(STAFF_ACTS) as StaffActName[]).filter(
-  (name): name is DeskActName => !name.startsWith('staff.') && !(ELSEWHERE as readonly string[]).includes(name),
+  (name): name is DeskActName => !/^(staff|restore)\./.test(name) && !(ELSEWHERE as readonly string[]).includes(name),
 );
 
 type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
 const PROOFS: readonly Proof[] = ['none', 'wrong', 'used', 'old', 'of somebody else', 'right'];
 
-describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', function () {
-  this.timeout(60_000);
+describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', () => {
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;

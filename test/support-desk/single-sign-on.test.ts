@@ -6,6 +6,7 @@ import { operatorActor, listActs, parseDetails } from '../../src/access/audit-lo
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
 import { PayoutApprovals } from '../../src/payouts/approvals.js';
+import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
 import { RailConversation } from '../../src/payouts/conversation.js';
 import { railMetrics } from '../../src/payouts/metrics.js';
 import { deactivateStaff, listStaff, setService } from '../../src/staff/people.js';
@@ -33,8 +34,7 @@ const BY_GROUP = new Map<string, readonly StaffRight[]>([
   ['auditors', ['read']],
 ]);
 
-describe("sign-in by the company's identity provider", function () {
-  this.timeout(30_000);
+describe("sign-in by the company's identity provider", () => {
   let db: TestDatabase;
   let api: TestApi;
   let server: Server;
@@ -81,7 +81,10 @@ describe("sign-in by the company's identity provider", function () {
     const { database, desk, clock, failpoints } = core;
     const nudge = { tell: () => undefined };
     const observer = railMetrics(new Registry(), () => undefined);
-    const conversation = new RailConversation({ database, desk, clock, rails: new Map(), failpoints, observer });
+    const conversation = new RailConversation({
+      ...{ database, desk, clock, rails: new Map(), failpoints, observer },
+      breakers: new RailBreakers(database, clock),
+    });
     const { logger } = createLogging('info', 'api', { write: (line: string) => void lines.push(line) });
     const { issuer, clientId, clientSecret } = provider;
     const app = createSite({
@@ -91,7 +94,6 @@ describe("sign-in by the company's identity provider", function () {
         transferApprovals: approvalsOf(api),
         payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
         release: { conversation, quietMs: () => 0 },
-        onDue: () => undefined,
       },
       settings: {
         ...{ url: home, workflowUrl: null, trustedProxies: [], withCode: true },

@@ -10,7 +10,6 @@ import {
   openApiServers,
 } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
-import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import type { ClockBounds } from '../../src/ledger/clock-guard.js';
@@ -61,9 +60,10 @@ export interface TestApiParts {
   readonly log?: DestinationStream;
   /** What stands behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
   readonly receiver?: FakeReceiver | 'real';
-  /** Hears of every endpoint for which a request made something due, in place of the waker. */
-  readonly onDue?: (endpointId: Uuid) => void;
 }
+
+/** Where no fault is made, a busy machine shall not look like a ledger that is away. */
+export const PATIENT = { COMMAND_TIMEOUT_MS: '20000' };
 
 const NOWHERE: DestinationStream = { write: () => undefined };
 /** What test processes sign and seal with. */
@@ -73,9 +73,9 @@ const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, clockBounds, log, receiver = new FakeReceiver(), onDue }: TestApiParts = {},
+  { clock, clockBounds, log, receiver = new FakeReceiver() }: TestApiParts = {},
 ): Promise<TestApi> {
-  const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...environment }));
+  const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
@@ -83,7 +83,7 @@ export async function startTestApi(
   const bridge = buildBridge(config, core, logger);
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
-  const parts = buildWebhookParts(config, core, sending, onDue ?? ((id) => bridge.waker.endpoint(id)));
+  const parts = buildWebhookParts(config, core, sending, bridge);
   const webhooks = new Webhooks(parts, () => undefined);
   const servers = await openApiServers(config, core, bridge, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
@@ -95,10 +95,11 @@ export async function startTestApi(
     request: (method, path, options) => request(baseUrl, method, path, options),
     stop: async () => {
       await servers.api.stop(2_000);
-      await core.desk.drained();
+      await core.desks.drained();
       await servers.requests.write();
       core.guard.stop();
-      await Promise.all([bridge.nudge.stop(), bridge.waker.stop(), webhooks.tests.stop(), configured.close()]);
+      servers.rates.close();
+      await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };
@@ -122,6 +123,8 @@ export function testEnvironment(
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
     // And its gateways.
     PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
+    // It would find what tests damage, and cost what they need: those that are about it say how often.
+    AUDIT_EVERY_S: '0',
     RATE_LIMIT_REQUESTS_PER_S: '1000000',
     RATE_LIMIT_BURST: '1000000',
     RATE_LIMIT_REDELIVER_PER_MIN: '1000000',

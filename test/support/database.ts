@@ -18,7 +18,7 @@ export interface TestDatabase {
   remove(): Promise<void>;
 }
 
-export const STATEMENT_TIMEOUT_MS = 4_000;
+export const STATEMENT_TIMEOUT_MS = 20_000;
 const APP_PASSWORD = 'test-only';
 
 type Made = Pick<TestDatabase, 'name' | 'url' | 'adminUrl'>;
@@ -149,7 +149,8 @@ async function makeDatabase(adminUrl: string, name: string): Promise<Made> {
   return { name, url: url.href, adminUrl: adminOfDatabase.href };
 }
 
-function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
+/** One that is there already. */
+export function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
   let admin: Promise<Connection> | undefined;
   const database = openDatabase(url);
   const run = async (text: string): Promise<unknown> => {
@@ -179,6 +180,12 @@ function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
       await close();
     },
   };
+}
+
+/** What a migration to come does to a column that holds one of a list of words. */
+export async function addWord(db: TestDatabase, table: string, column: string, word: string): Promise<void> {
+  const [row] = await db.sql(`SHOW COLUMNS FROM ${table} LIKE '${column}'`);
+  await db.change(`ALTER TABLE ${table} MODIFY ${column} ${String(row?.Type).replace(/\)$/, `,'${word}')`)} NOT NULL`);
 }
 
 /** The application's connections, over another URL where a proxy stands between. */

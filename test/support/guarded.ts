@@ -7,9 +7,17 @@ import { asUuid } from '../../src/core/ids.js';
 import type { Role } from '../../src/core/permissions.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
+import { payouts } from '../../src/db/entities/payouts.js';
+import type { Table } from '../../src/db/table.js';
+import type { Approvable } from '../../src/approvals/decide.js';
+import type { Approvals } from '../../src/approvals/service.js';
+import type { Answer } from '../../src/ledger/desk/types.js';
+import { PayoutApprovals } from '../../src/payouts/approvals.js';
+import type { StaffIdentity } from '../../src/staff/rules.js';
 import { TransferApprovals } from '../../src/transfers/approvals.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
-import { answered, type Bank, type Json, LEAST, object, openBank, text, walk } from './bank.js';
+import { payoutBody } from '../payouts/support.js';
+import { answered, type Bank, type Json, LEAST, object, openBank, text, transferBody, walk } from './bank.js';
 import { balanceOf, TEST_ACTOR, type WantedAccount } from './world.js';
 
 /** Who there is beside the owner, and the role of each in the guarded account. */
@@ -29,8 +37,26 @@ export const THRESHOLD = 10n * LEAST;
 export const EXPIRES_IN_S = 3_600;
 const FUNDS = 1_000n * THRESHOLD;
 
-/** A tenant with an account whose transfers of COPM need approval from `THRESHOLD` on, and somebody of each role in it. */
+/** What waits for approval, by the same rules. */
+export const KINDS = ['transfer', 'payout'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** The status that each end leads to. */
+export const ENDS = {
+  transfer: { approve: 'completed', reject: 'rejected', cancel: 'rejected', expire: 'expired' },
+  payout: { approve: 'approved', reject: 'rejected', cancel: 'canceled', expire: 'canceled' },
+} as const satisfies Record<Kind, Record<Verb | 'expire', string>>;
+
+/** The statuses in which each act is possible. */
+export const POSSIBLE_IN = {
+  transfer: { approve: ['pending_approval'], reject: ['pending_approval'], cancel: ['pending_approval'] },
+  payout: { approve: ['pending_approval'], reject: ['pending_approval'], cancel: ['pending_approval', 'approved'] },
+} as const satisfies Record<Kind, Record<Verb, readonly string[]>>;
+
+/** A tenant with an account whose payments of COPM need approval from `THRESHOLD` on, and somebody of each role in it. */
 export interface GuardedBank {
+  /** What it pends: transfers unless said. */
+  readonly kind: Kind;
   readonly bank: Bank;
   readonly guarded: Account;
   readonly receiver: Account;
@@ -39,13 +65,15 @@ export interface GuardedBank {
   /** Another account with everybody in the same role. */
   account(wanted?: WantedAccount): Promise<Account>;
   setPolicy(change?: Partial<PolicyChange>): Promise<void>;
-  /** A transfer of the guarded account by its creator that waits: the Transfer of the 202. */
+  /** Asks for one of the guarded account by its creator, whatever the answer is. */
+  send(wanted?: Partial<Parameters<Bank['send']>[0]>, options?: RequestOptions): Promise<TestAnswer>;
+  /** One that waits: the body of the 202. */
   pend(wanted?: Partial<Parameters<Bank['send']>[0]>, options?: RequestOptions): Promise<Json>;
   act(verb: Verb, id: unknown, by: Person, options?: RequestOptions): Promise<TestAnswer>;
-  /** The Transfer, as GET shows it. */
+  /** As GET shows it. */
   read(id: unknown): Promise<Json>;
   row(id: unknown): Promise<Transfer>;
-  /** The types of the transfer's events, and what they showed. */
+  /** The types of its events, and what they showed. */
   events(id: unknown): Promise<{ readonly type: unknown; readonly object: Json }[]>;
   /** The same of all that the tenant has. */
   allEvents(): ReturnType<GuardedBank['events']>;
@@ -61,9 +89,11 @@ export const REASON = 'not agreed';
 export async function openGuarded(
   api: TestApi,
   policy: Partial<PolicyChange> = {},
-  wanted: { readonly tenant?: Partial<Tenant>; readonly account?: WantedAccount } = {},
+  wanted: { readonly tenant?: Partial<Tenant>; readonly account?: WantedAccount; readonly kind?: Kind } = {},
 ): Promise<GuardedBank> {
   const { database } = api.core;
+  const { kind = 'transfer' } = wanted;
+  const path = `/v1/${kind}s`;
   const bank = await openBank(api, wanted.tenant);
   const tenantId = bank.tenant.tenant.id;
   const members: Record<string, Member> = { owner: bank.tenant.owner };
@@ -85,7 +115,7 @@ export async function openGuarded(
   await setOwnPolicy(policy);
   const token = tokens.creator!;
   const request: GuardedBank['act'] = (verb, id, by, options) =>
-    bank.request('POST', `/v1/transfers/${text(id)}/${verb}`, {
+    bank.request('POST', `${path}/${text(id)}/${verb}`, {
       token: tokens[by]!,
       key: verb === 'approve' ? randomUUID() : null,
       ...(verb === 'reject' ? { body: { reason: REASON } } : {}),
@@ -93,7 +123,17 @@ export async function openGuarded(
     });
   const allEvents: GuardedBank['allEvents'] = async () =>
     (await walk(bank, '/v1/events?limit=100')).map(({ type, data }) => ({ type, object: object(object(data).object) }));
+  const send: GuardedBank['send'] = (one, options) => {
+    const all = { from: guarded, to: receiver, raw: THRESHOLD, ...one };
+    const { description, ...rest } = all;
+    const body =
+      kind === 'transfer'
+        ? transferBody(all)
+        : payoutBody({ ...rest, ...(typeof description === 'string' ? { description } : {}) });
+    return bank.request('POST', path, { body, token, ...options });
+  };
   return {
+    kind,
     bank,
     guarded,
     receiver,
@@ -101,12 +141,10 @@ export async function openGuarded(
     tokens: tokens as GuardedBank['tokens'],
     account,
     setPolicy: setOwnPolicy,
-    pend: async (transfer, options) => {
-      const all = { from: guarded, to: receiver, raw: THRESHOLD, ...transfer };
-      return answered(await bank.send(all, { token, ...options }), 202).json;
-    },
+    send,
+    pend: async (one, options) => answered(await send(one, options), 202).json,
     act: request,
-    read: async (id) => answered(await bank.get(`/v1/transfers/${text(id)}`), 200).json,
+    read: async (id) => answered(await bank.get(`${path}/${text(id)}`), 200).json,
     row: async (id) => {
       const row = await database.reader.find(transfers, { id: asUuid(text(id)) });
       assert(row !== undefined);
@@ -125,13 +163,47 @@ export async function openGuarded(
 
 /** What sweeper and operators do, by the API's own desk and clock. Nobody is told of it. */
 export function approvalsOf({ core }: TestApi): TransferApprovals {
-  return new TransferApprovals(core.desk, core.database.reader, core.clock, { tell: () => undefined });
+  return new TransferApprovals(core.desk, core.database.reader, core.clock, NOBODY);
+}
+
+const NOBODY = { tell: () => undefined };
+
+/** The same of either kind, whose row is found by its id. */
+export type KindApprovals = Pick<Approvals<Approvable>, 'actBySignal' | 'expire' | 'expireDue' | 'state'> & {
+  actByStaff(id: unknown, verb: Verb, staff: StaffIdentity, reason: string): Promise<Answer<Approvable>>;
+};
+
+export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {
+  const { desk, database, clock } = api.core;
+  if (kind === 'transfer') return byId(approvalsOf(api), transfers, api);
+  return byId(new PayoutApprovals(desk, database.reader, clock, NOBODY), payouts, api);
+}
+
+function byId<Row extends Approvable>(approvals: Approvals<Row>, table: Table<Row>, { core }: TestApi): KindApprovals {
+  return {
+    actBySignal: (signal, signals) => approvals.actBySignal(signal, signals),
+    expire: (id) => approvals.expire(id),
+    expireDue: (limit) => approvals.expireDue(limit),
+    state: (id) => approvals.state(id),
+    actByStaff: async (id, verb, staff, reason) => {
+      // Every Row has an id: the type parameter alone hides it.
+      const row = await core.database.reader.find(table, { id: asUuid(text(id)) } as Partial<Row>);
+      assert(row !== undefined);
+      return approvals.actByStaff(row, verb, staff, reason);
+    },
+  };
 }
 
 /** It ended so, with the one event that says so and shows what GET shows. */
 export async function assertEnded(own: GuardedBank, id: unknown, status: string, rejection: Json | null = null) {
   const shown = await own.read(id);
   assert.deepEqual([shown.status, shown.rejection], [status, rejection]);
-  assert.deepEqual(await own.events(id), [{ type: `transfer.${status}`, object: shown }]);
+  assert.deepEqual(await own.events(id), [{ type: `${own.kind}.${status}`, object: shown }]);
   return shown;
+}
+
+/** What is shown as the rejection of one that was ended so: a payout that was canceled has none. */
+export function rejectionOf(kind: Kind, verb: Verb, reason: string | null): Json | null {
+  if (verb === 'approve' || (verb === 'cancel' && kind === 'payout')) return null;
+  return { code: verb === 'reject' ? 'rejected' : 'canceled', reason };
 }

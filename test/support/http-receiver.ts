@@ -18,7 +18,7 @@ export interface Arrived {
   readonly at: number;
 }
 
-/** A receiver of webhooks on 127.0.0.1, which goes down and comes back on its port. */
+/** A receiver of webhooks, on 127.0.0.1 unless said, which goes down and comes back on its port. */
 export class HttpReceiver {
   readonly arrived: Arrived[] = [];
   /** True where so much comes that whoever answers must look at it then. */
@@ -28,13 +28,15 @@ export class HttpReceiver {
   private server: Server | undefined;
   private port = 0;
 
+  constructor(private readonly host = '127.0.0.1') {}
+
   /** Listens where it did before, if it did. */
   async open(): Promise<this> {
     const server = createServer((request, response) => {
       // Who sends may end in the middle.
       this.take(request, response).catch(() => response.destroy());
     });
-    server.listen(this.port, '127.0.0.1');
+    server.listen(this.port, this.host);
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
@@ -53,7 +55,7 @@ export class HttpReceiver {
   }
 
   url(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return `http://${this.host}:${this.port}${path}`;
   }
 
   at(path: string): Arrived[] {

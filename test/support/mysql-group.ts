@@ -270,8 +270,10 @@ function spawnInside(network: string, server: Server, args: readonly string[]): 
 async function initialise(server: Server, folder: string, size: number): Promise<void> {
   const first = join(folder, '0');
   await mkdir(first, { recursive: true });
-  const data = join(first.slice(server.root.length), 'data');
-  const [command, args] = commandOf(server, ['--no-defaults', '--user=root', `--datadir=${data}`]);
+  const inside = first.slice(server.root.length);
+  // The folder for temporary files of this process is not there for one that has another root.
+  const folders = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${inside}`];
+  const [command, args] = commandOf(server, ['--no-defaults', '--user=root', ...folders]);
   await run(command, [...args, '--initialize-insecure']);
   await rm(join(first, 'data', 'auto.cnf'));
   const users = [
@@ -306,7 +308,7 @@ function serverArguments(
   return [
     '--no-defaults',
     '--user=root',
-    `--datadir=${join(folder, 'data')}`,
+    ...[`--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`],
     `--init-file=${join(folder, 'users.sql')}`,
     `--port=${PORT}`,
     `--bind-address=${host}`,

@@ -20,6 +20,7 @@ export class PrivateMysql {
   readonly adminUrl: string;
   private child: ChildProcess | undefined;
   private options: readonly string[] = [];
+  private data: string | undefined;
 
   private constructor(
     private readonly program: string,
@@ -52,11 +53,24 @@ export class PrivateMysql {
   private get general(): string[] {
     return [
       '--no-defaults',
-      `--datadir=${join(this.folder, 'data')}`,
+      `--datadir=${this.data ?? join(this.folder, 'data')}`,
       // Not shared: a server that starts removes what another has there.
       `--tmpdir=${this.folder}`,
       ...(process.getuid?.() === 0 ? ['--user=root'] : []),
     ];
+  }
+
+  /** On data that another server left, which has this one's users already; `beginsWith` is run as it starts. */
+  static async startOn(data: string, beginsWith: string): Promise<PrivateMysql> {
+    const program = findProgram('mysqld', 'mariadbd');
+    if (program === undefined) throw new Error('there is no mysqld and no mariadbd on this machine');
+    const [port] = await freePorts(1);
+    const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
+    mysql.data = data;
+    // The server takes a statement a line.
+    await writeFile(join(mysql.folder, 'users.sql'), beginsWith);
+    await mysql.start();
+    return mysql;
   }
 
   private async initialise(): Promise<void> {

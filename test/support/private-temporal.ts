@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +21,8 @@ interface TemporalScripts {
 }
 
 const READY_MS = 60_000;
+/** The database and what it writes ahead, in a folder of their own. */
+const DATA = 'data';
 
 /** A Temporal server of a test's own, on a file, which can be killed and started again on the same data. */
 export class PrivateTemporal {
@@ -44,11 +46,12 @@ export class PrivateTemporal {
     const path = pathToFileURL(join(ROOT, 'scripts/lib/temporal.mjs')).href;
     const { findOrBuildTemporal, temporalPart } = (await import(path)) as TemporalScripts;
     const folder = await mkdtemp(join(tmpdir(), 'money-temporal-'));
+    await mkdir(join(folder, DATA));
     const [temporal, temporalHttp, temporalUi] = await freePorts(3);
     const part = temporalPart(await findOrBuildTemporal(), {
       ports: { temporal: temporal!, temporalHttp: temporalHttp!, temporalUi: temporalUi! },
       log: join(folder, 'temporal.log'),
-      database: join(folder, 'temporal.db'),
+      database: join(folder, DATA, 'temporal.db'),
     });
     const server = new PrivateTemporal(part, folder, temporal!, settings);
     await server.start();
@@ -68,6 +71,31 @@ export class PrivateTemporal {
     const exit = once(this.child, 'exit');
     this.child.kill('SIGKILL');
     await exit;
+  }
+
+  /** Keeps a copy of all that it knows at this moment, as a backup would; it is away meanwhile. */
+  async keepCopy(): Promise<void> {
+    await this.replace(this.data, this.copy);
+  }
+
+  /** From now on it knows what it knew when the copy was kept, and nothing of what came after. */
+  async restoreCopy(): Promise<void> {
+    await this.replace(this.copy, this.data);
+  }
+
+  private async replace(from: string, to: string): Promise<void> {
+    await this.kill();
+    await rm(to, { recursive: true, force: true });
+    await cp(from, to, { recursive: true });
+    await this.start();
+  }
+
+  private get data(): string {
+    return join(this.folder, DATA);
+  }
+
+  private get copy(): string {
+    return join(this.folder, 'copy');
   }
 
   /** Ends it and takes its data away. */

@@ -28,7 +28,7 @@ export class ServiceProcess {
   private child: ChildProcess | undefined;
   private errors = '';
 
-  /** `program` is a file under dist/src; `environment.NODE` is another Node to run it. Nothing runs before `start`. */
+  /** `program` is a file under dist/src; `environment.NODE` is another Node to run it, `RELEASE` the folder of another release. Nothing runs before `start`. */
   constructor(
     private readonly program: string,
     environment: Readonly<Record<string, string>>,
@@ -47,9 +47,9 @@ export class ServiceProcess {
   /** Resolves when it is ready. `environment` holds for this start alone. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
-    const { NODE: node = process.execPath } = this.environment;
-    const child = spawn(node, ['--enable-source-maps', join(ROOT, 'dist/src', this.program)], {
-      cwd: ROOT,
+    const { NODE: node = process.execPath, RELEASE: root = ROOT } = { ...this.environment, ...environment };
+    const child = spawn(node, ['--enable-source-maps', join(root, 'dist/src', this.program)], {
+      cwd: root,
       env: { PATH: process.env.PATH, ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

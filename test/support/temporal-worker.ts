@@ -1,17 +1,10 @@
-import {
-  buildBridge,
-  buildConfiguredSending,
-  buildCore,
-  buildWebhookParts,
-  type Bridge,
-  type Core,
-} from '../../src/app.js';
+import { buildBridge, buildConfiguredSending, buildCore, type Bridge, type Core } from '../../src/app.js';
 import { openWorker, type WorkerParts } from '../../src/app-worker.js';
 import { readWorkerConfig } from '../../src/config.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import { installRuntime } from '../../src/temporal/workers.js';
-import { testEnvironment } from './api.js';
+import { PATIENT, testEnvironment } from './api.js';
 import type { TestDatabase } from './database.js';
 import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
 import { boundsFor } from './world.js';
@@ -45,23 +38,23 @@ export interface TestWorkerParts {
   readonly sweeps?: boolean;
   /** False where Temporal is away: nothing would ever poll. */
   readonly polls?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The worker's parts over the database and this Temporal; resolves when they work. */
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
-  { clock = systemClock, sweeps = true, polls = true }: TestWorkerParts = {},
+  { clock = systemClock, sweeps = true, polls = true, environment = {} }: TestWorkerParts = {},
 ): Promise<TestWorker> {
   installRuntimeOnce();
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SDK_METRICS_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
-  const config = readWorkerConfig(testEnvironment(url, own));
+  const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
   const core = buildCore(config, logger, clock, boundsFor(clock));
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const webhooks = buildWebhookParts(config, core, sending, (id) => bridge.waker.endpoint(id));
-  const parts = await openWorker(config, core, bridge, webhooks, logger);
+  const parts = await openWorker(config, core, bridge, sending, logger);
   if (!sweeps) await parts.sweeper.stop();
   if (polls) await until('the worker polls', () => parts.workers.isPolling);
   return {
@@ -72,7 +65,7 @@ export async function startTestWorker(
     stop: async () => {
       await parts.stop();
       await sending.close();
-      await core.desk.drained();
+      await core.desks.drained();
       await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
     },
   };

@@ -13,6 +13,7 @@ import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account, Tenant } from '../../src/db/entities/parties.js';
+import { outboxEntry } from '../../src/temporal/outbox-entry.js';
 import { TransferApprovals } from '../../src/transfers/approvals.js';
 import type { TestAnswer, TestApi } from './api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
@@ -161,16 +162,8 @@ export async function outboxOf(db: TestDatabase, transferId: Uuid): Promise<read
 /** An entry for it as if another process had written it: due at once unless said. */
 export function outboxRow({ tenantId, id }: Pick<Transfer, 'tenantId' | 'id'>, dueInMs = 0): OutboxRow {
   const now = Date.now();
-  return {
-    id: newId(),
-    tenantId,
-    resourceType: 'transfer',
-    resourceId: id,
-    createdAt: instant(now),
-    dueAt: instant(now + dueInMs),
-    attempts: 0,
-    lastError: null,
-  };
+  const about = { tenantId, resourceType: 'transfer', resourceId: id } as const;
+  return { ...outboxEntry({ ...about, outboxId: newId() }, instant(now)), dueAt: instant(now + dueInMs) };
 }
 
 /** In words: the status, or for a rejected one its code. */

@@ -16,7 +16,7 @@ export interface TestTemporal extends TemporalAddress {
   readonly client: Client;
 }
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 120_000;
 const POLL_MS = 25;
 
 let own: { readonly of: TestDatabase; readonly temporal: Promise<TestTemporal> } | undefined;

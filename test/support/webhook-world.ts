@@ -12,7 +12,7 @@ import type { HttpReceiver } from './http-receiver.js';
 import { sign } from './receiver.js';
 import { type TestTemporal, until } from './temporal.js';
 
-/** A tenant whose transfers are told to a receiver over HTTP, by a workflow of the endpoint. */
+/** A tenant whose transfers are told to a receiver over HTTP. */
 export interface HookedBank {
   readonly bank: Bank;
   readonly from: Account;
@@ -113,6 +113,11 @@ export function untilDetails(temporal: TestTemporal, endpointId: string, words: 
     async () =>
       (await hookStatus(temporal, endpointId)) !== undefined && words.test(await hookDetails(temporal, endpointId)),
   );
+}
+
+/** Resolves when its workflow waits for nothing. */
+export function untilWell(temporal: TestTemporal, endpointId: string): Promise<true> {
+  return untilDetails(temporal, endpointId, /^(.*\n\n)?well/);
 }
 
 /** Resolves when the workflow has ended by itself. */

@@ -3,7 +3,11 @@ import { freePorts, ServiceProcess } from './service-process.js';
 import { type TemporalAddress, temporalEnvironment } from './temporal.js';
 
 /** As compose has it. */
-const MEMORY = { NODE_OPTIONS: '--max-old-space-size=256', MALLOC_ARENA_MAX: '2' };
+const MEMORY = {
+  NODE_OPTIONS: '--max-old-space-size=256',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
 
 /** The worker as it runs in production: a process of its own. It is ready when it polls Temporal. */
 export class WorkerProcess extends ServiceProcess {

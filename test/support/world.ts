@@ -45,7 +45,7 @@ export const DESK_OPTIONS: DeskOptions = {
   maxGroup: 200,
   groupsInFlight: 2,
   maxQueue: 5_000,
-  commandTimeoutMs: 4_000,
+  commandTimeoutMs: 20_000,
 };
 
 export function openDesk(

@@ -3,8 +3,7 @@ import { racesCampaign } from '../campaigns/approval-races.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
-describe('transfers that wait', function () {
-  this.timeout(90_000);
+describe('transfers that wait', () => {
   let db: TestDatabase;
   let api: TestApi;
 

@@ -35,8 +35,7 @@ class Gate {
   }
 }
 
-describe('a wake-up that comes while the workflow of a batch looks', function () {
-  this.timeout(90_000);
+describe('a wake-up that comes while the workflow of a batch looks', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let connection: NativeConnection;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
-import { instant } from '../../src/core/instant.js';
 import { batchWaiting } from '../../src/batches/waiting.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
-import { unattendedSweep } from '../../src/temporal/sweeps.js';
 import { batchServiceOf, csvOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Json, LEAST, object } from '../support/bank.js';
@@ -20,6 +18,7 @@ import {
 } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { tellAgain } from '../support/telling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -30,8 +29,7 @@ const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 /** Some seconds of work. */
 const MANY = 3_000;
 
-describe('the workflow of a batch', function () {
-  this.timeout(120_000);
+describe('the workflow of a batch', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -282,20 +280,13 @@ describe('the workflow of a batch', function () {
   });
 
   it('gets a workflow again where that was terminated by hand', async () => {
-    const { database } = worker.core;
-    const { outbox, client } = worker.bridge;
-    const sweep = unattendedSweep({
-      ...{ database, outbox, client, sources: [batchWaiting], onFound: () => undefined },
-      // As if two minutes had passed.
-      clock: () => instant(Date.now() + 120_000),
-    });
     const id = await payroll.ready(3);
     await batchWorkflow(temporal, id).terminate('by a mistake');
     await payroll.execute(id).then(() => payroll.until(id, 'completed'));
     const lost = await payroll.ready(3);
     await batchWorkflow(temporal, lost).terminate('by a mistake');
     await until('it has a workflow again', async () => {
-      await sweep.run(new AbortController().signal);
+      await tellAgain(db, worker, [batchWaiting]);
       return (await batchWorkflowStatus(temporal, lost)) === 'RUNNING';
     });
     await until('it waits', async () => (await batchState(temporal, lost))?.status === 'ready');

@@ -29,8 +29,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
-describe('a transfer whose time is over', function () {
-  this.timeout(90_000);
+describe('a transfer whose time is over', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let api: TestApi;

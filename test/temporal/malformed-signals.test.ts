@@ -48,8 +48,7 @@ const UNDECODABLE: Readonly<Record<string, readonly Payload[]>> = {
   'encrypted for somebody else': [{ metadata: { encoding: bytes('binary/encrypted') }, data: bytes('nothing') }],
 };
 
-describe('a signal that is malformed, or claimed by nobody who may', function () {
-  this.timeout(90_000);
+describe('a signal that is malformed, or claimed by nobody who may', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;

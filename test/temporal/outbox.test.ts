@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
-import { instant, systemClock } from '../../src/core/instant.js';
+import { systemClock } from '../../src/core/instant.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
 import { Outbox } from '../../src/temporal/outbox.js';
-import { outboxSweep, unattendedSweep } from '../../src/temporal/sweeps.js';
 import { transferWaiting } from '../../src/transfers/waiting.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
+import { answered, idLiteral } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import {
   connectTemporal,
@@ -24,6 +23,7 @@ import {
   workflowOf,
   workflowStatus,
 } from '../support/temporal.js';
+import { tellAgain } from '../support/telling.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import {
   assertEnds,
@@ -42,8 +42,7 @@ import { assertLedgerSound } from '../support/world.js';
 /** Nobody listens there. */
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
-describe('the outbox', function () {
-  this.timeout(90_000);
+describe('the outbox', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -200,17 +199,7 @@ describe('the outbox', function () {
   });
 
   describe('and what is not in it any more', () => {
-    /** As if a minute had passed. */
-    const found: number[] = [];
-    const sweepOf = (own: TestWorker): Promise<boolean> =>
-      unattendedSweep({
-        database: own.core.database,
-        outbox: own.bridge.outbox,
-        client: own.bridge.client,
-        sources: [transferWaiting],
-        clock: () => instant(Date.now() + 120_000),
-        onFound: (_, resources) => void found.push(resources),
-      }).run(new AbortController().signal);
+    const sweepOf = (own: TestWorker): Promise<number> => tellAgain(db, own, [transferWaiting]);
 
     it('goes on where the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
@@ -258,13 +247,28 @@ describe('the outbox', function () {
       }
     });
 
-    it('is found by nobody while all is well', async () => {
-      await until('all have their workflows', async () => {
-        found.length = 0;
-        await sweepOf(worker);
-        await outboxSweep(worker.bridge.outbox, worker.bridge.relay).run(new AbortController().signal);
-        return found.length === 0;
-      });
+    it('is told all the same where all is well: its workflow looks, and goes on waiting', async () => {
+      const { pend } = await bankOf(api);
+      const id = await pend();
+      await untilWaiting(temporal, id);
+      await until('its entry is gone', () => isEmpty(id));
+      const { runId } = await workflowOf(temporal, id).describe();
+      await until('it is told', async () => (await sweepOf(worker)) > 0);
+      await until('its entry is gone', () => isEmpty(id));
+      assert.equal((await workflowOf(temporal, id).describe()).runId, runId);
+      assert.equal((await untilWaiting(temporal, id)).status, 'pending_approval');
+    });
+
+    it('is not told of again while it has an entry, be that a dead letter', async () => {
+      await worker.stop();
+      const { pend } = await bankOf(cutOff);
+      const id = await pend();
+      await db.sql(`UPDATE outbox SET dead_at=NOW(3), due_at='9999-01-01' WHERE resource_id=${idLiteral(id)}`);
+      worker = await startTestWorker(db, temporal);
+      await sweepOf(worker);
+      assert.equal((await outboxOf(db, id)).length, 1);
+      assert.equal(await worker.bridge.outbox.release({ resourceId: id }), 1);
+      await untilWaiting(temporal, id);
     });
   });
 });

@@ -18,8 +18,7 @@ const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 /** Far longer than what is not waited for would need to go unseen. */
 const SLOW_MS = 150;
 
-describe('what the relay says of an entry', function () {
-  this.timeout(60_000);
+describe('what the relay says of an entry', () => {
   let db: TestDatabase;
   let api: TestApi;
   let proxy: Proxy;
@@ -54,9 +53,11 @@ describe('what the relay says of an entry', function () {
       client,
       sources: WAITING_SOURCES,
       failpoints: new Failpoints(null),
+      lookAgainMs: 3_600_000,
       observer: {
         relayed: () => undefined,
         refused: (_, message) => refused.push(message),
+        died: () => undefined,
         unavailable: () => undefined,
       },
     });

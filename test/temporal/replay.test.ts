@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import type { HistoryAndWorkflowId } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { ROOT } from '../support/service-process.js';
@@ -13,7 +15,7 @@ import { installRuntimeOnce, startTestWorker, type TestWorker } from '../support
 import { newSignature, openGuardedBank, type Signature } from '../support/temporal-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Played, playTransfers } from './scenarios.js';
-import { playBatches } from './scenarios-batches.js';
+import { LOOK_AGAIN_S, playBatches } from './scenarios-batches.js';
 import { playPayouts } from './scenarios-payouts.js';
 import { playWebhooks } from './scenarios-webhooks.js';
 
@@ -26,30 +28,44 @@ function anonymous(json: string): string {
   return json.replaceAll(/"\d+@[^"]*"/g, '"recorded"');
 }
 
-describe('a recorded history', function () {
-  this.timeout(90_000);
-  const recorded = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
-  const replay = (history: string, workflowBundle: { codePath: string } | { code: string }): Promise<void> =>
-    Worker.runReplayHistory({ workflowBundle }, JSON.parse(history), 'recorded');
+/** What each failed of, by its workflow's id; undefined where it replayed. */
+type Outcomes = ReadonlyMap<string, Error | undefined>;
 
-  before(installRuntimeOnce);
+/** All on one worker: each would load the bundle again. */
+async function replayed(histories: Iterable<HistoryAndWorkflowId>): Promise<Outcomes> {
+  const outcomes = new Map<string, Error | undefined>();
+  const results = Worker.runReplayHistories({ workflowBundle: { codePath: BUNDLE_FILE } }, histories);
+  for await (const { workflowId, error } of results) outcomes.set(workflowId, error);
+  return outcomes;
+}
+
+describe('a recorded history', () => {
+  const recorded = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
+  let outcomes: Outcomes;
+
+  before(async () => {
+    installRuntimeOnce();
+    outcomes = await replayed(recorded.map((name) => ({ workflowId: name, history: read(name) })));
+  });
 
   for (const name of recorded)
-    it(`replays on the workflows as they are: ${name}`, () =>
-      replay(readFileSync(join(FOLDER, name), 'utf8'), { codePath: BUNDLE_FILE }));
+    it(`replays on the workflows as they are: ${name}`, () => {
+      assert.ok(outcomes.has(name), 'it was not replayed');
+      assert.ifError(outcomes.get(name));
+    });
 
   it('does not replay where a workflow was changed without care', async () => {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
     const changed = bundle.replace('await activities.read(resourceId)', 'await activities.expire(resourceId)');
     assert.notEqual(changed, bundle);
     const ofTransfer = recorded.find((name) => name.startsWith('transfer-'))!;
-    const history = readFileSync(join(FOLDER, ofTransfer), 'utf8');
-    await assert.rejects(replay(history, { code: changed }), DeterminismViolationError);
+    const replay = Worker.runReplayHistory({ workflowBundle: { code: changed } }, read(ofTransfer), 'recorded');
+    await assert.rejects(replay, DeterminismViolationError);
   });
 });
 
-describe('a history of today', function () {
-  this.timeout(90_000);
+describe('a history of today', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -60,7 +76,8 @@ describe('a history of today', function () {
     db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'replay');
     worker = await startTestWorker(db, temporal, { sweeps: false });
-    api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    const environment = { ...temporalEnvironment(temporal), WORKFLOW_LOOK_AGAIN_S: `${LOOK_AGAIN_S}` };
+    api = await startTestApi(db, environment, { receiver: 'real' });
   });
 
   after(async () => {
@@ -82,15 +99,29 @@ describe('a history of today', function () {
   });
 
   it('replays, whichever way its payout went', async () => {
-    await replayAndRecord(await playPayouts({ api, temporal, sign }));
+    await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
+  });
+
+  it('replays, where it was a step of the audit', async () => {
+    const workflowId = AUDIT_SCHEDULE_ID;
+    await temporal.client.workflow.execute('ledgerAudit', { workflowId, taskQueue: 'approvals', args: [] });
+    await replayAndRecord([{ workflow: 'ledgerAudit', way: 'step', workflowId }]);
   });
 
   async function replayAndRecord(played: readonly Played[]): Promise<void> {
-    for (const { workflow, way, workflowId } of played) {
-      const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
-      await Worker.runReplayHistory({ workflowBundle: { codePath: BUNDLE_FILE } }, history, workflowId);
-      if (RECORD !== undefined)
-        writeFileSync(join(FOLDER, `${workflow}-${RECORD}-${way}.json`), `${anonymous(historyToJSON(history))}\n`);
+    const histories = await Promise.all(
+      played.map(async ({ workflowId }) => ({
+        workflowId,
+        history: await temporal.client.workflow.getHandle(workflowId).fetchHistory(),
+      })),
+    );
+    const outcomes = await replayed(histories);
+    assert.equal(outcomes.size, played.length);
+    for (const [index, { workflow, way, workflowId }] of played.entries()) {
+      assert.ifError(outcomes.get(workflowId));
+      if (RECORD === undefined) continue;
+      const json = anonymous(historyToJSON(histories[index]!.history));
+      writeFileSync(join(FOLDER, `${workflow}-${RECORD}-${way}.json`), `${json}\n`);
     }
     await assertLedgerSound(db.database);
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { csvOf } from '../batches/support.js';
@@ -27,6 +28,8 @@ interface Stage extends BatchStage {
   readonly payroll: PayrollBank;
 }
 
+/** After how long a workflow of the stage looks by itself. */
+export const LOOK_AGAIN_S = 2;
 /** So many that a signal which is sent with the execution comes before the last. */
 const MANY = 2_000;
 
@@ -65,6 +68,13 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await signal(stage, id, 'pause', await sign());
     await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
     await signal(stage, id, 'resume', await sign());
+    return id;
+  },
+  // It waits for so long that its workflow looks by itself, and finds nothing new.
+  'looked-again': async ({ payroll }) => {
+    const id = await payroll.ready(1);
+    await sleep(LOOK_AGAIN_S * 1_500);
+    await payroll.execute(id);
     return id;
   },
   'withdrawn-by-api': async ({ payroll }) => {

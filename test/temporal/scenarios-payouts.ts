@@ -1,18 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { openPayoutBank, type PayoutBank, untilStatus, workflowOf } from '../payouts/support.js';
 import type { TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
 import { type Signature } from '../support/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where payouts go ways that their workflow takes; no sweeper reports for the rail. */
 export interface PayoutStage {
+  readonly db: TestDatabase;
   readonly api: TestApi;
   readonly temporal: TestTemporal;
   /** A signature of active staff. */
   readonly sign: () => Promise<Signature>;
 }
+
+/** Longer than a worker takes a breaker for known. */
+const KNOWN_MS = 600;
 
 /** Each answers the payout, whose workflow ends. */
 const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Promise<string>>> = {
@@ -33,6 +39,22 @@ const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Pro
   },
 };
 
+/** Its rail gives no answers at first; nobody else's payout is under way meanwhile. */
+async function held({ db, temporal }: PayoutStage, own: PayoutBank): Promise<string> {
+  await db.change(
+    `INSERT INTO rail_breakers (rail, state, since, failures, probes, probe_at)
+     VALUES ('simulated', 'open', UTC_TIMESTAMP(3), 5, 0, '2999-01-01')`,
+  );
+  await sleep(KNOWN_MS);
+  const id = await own.pay();
+  const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
+  await until('it is held', async () => (await state().catch(() => null))?.isHeld);
+  await db.change(`DELETE FROM rail_breakers`);
+  await sleep(KNOWN_MS);
+  await workflowOf(temporal, id).signal('changed');
+  return id;
+}
+
 function untilWaiting(temporal: TestTemporal, id: string): Promise<unknown> {
   const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
   return until('it waits', async () => (await state().catch(() => null))?.status === 'pending_approval');
@@ -40,16 +62,17 @@ function untilWaiting(temporal: TestTemporal, id: string): Promise<unknown> {
 
 /** Every way, each gone by a payout of its own tenant. */
 export async function playPayouts(stage: PayoutStage): Promise<readonly Played[]> {
-  return Promise.all(
-    Object.entries(WAYS).map(async ([way, go]) => {
-      const own = await openPayoutBank(stage.api);
-      const id = await go(stage, own);
-      await untilStatus(own, id, ['completed', 'rejected']);
-      await until(`${way} has ended`, async () => {
-        const { status } = await workflowOf(stage.temporal, id).describe();
-        return status.name === 'COMPLETED';
-      });
-      return { workflow: 'payout', way, workflowId: payoutWorkflowId(id) } as const;
-    }),
-  );
+  const played = await Promise.all(Object.entries(WAYS).map(([way, go]) => play(stage, way, go)));
+  return [...played, await play(stage, 'held-then-completed', held)];
+}
+
+async function play(stage: PayoutStage, way: string, go: (typeof WAYS)[string]): Promise<Played> {
+  const own = await openPayoutBank(stage.api);
+  const id = await go(stage, own);
+  await untilStatus(own, id, ['completed', 'rejected']);
+  await until(`${way} has ended`, async () => {
+    const { status } = await workflowOf(stage.temporal, id).describe();
+    return status.name === 'COMPLETED';
+  });
+  return { workflow: 'payout', way, workflowId: payoutWorkflowId(id) };
 }

@@ -39,17 +39,22 @@ async function paused(scene: Scene): Promise<void> {
 }
 
 const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
-  delivered: async ({ own }) => void (await own.send()),
+  delivered: async ({ own, untilTried }) => {
+    await own.send();
+    await untilTried(1);
+  },
   'retried-by-timer': async ({ own, answer, untilTried }) => {
     answer(500);
     await own.send();
     await untilTried(1);
     answer(200);
+    await untilTried(2);
   },
   'retried-now': async (scene) => {
     await failing(scene);
     scene.answer(200);
     await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
+    await scene.untilTried(3);
   },
   'woken-while-it-waits': async (scene) => {
     await failing(scene);
@@ -57,6 +62,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await scene.own.send();
     await scene.untilTried(3);
     await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
+    await scene.untilTried(4);
   },
   'paused-and-resumed': async (scene) => {
     await paused(scene);
@@ -65,15 +71,18 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await signalHook(temporal, own.id, 'resume', await scene.sign());
     await untilDetails(temporal, own.id, /^waiting until .* to retry/);
     await signalHook(temporal, own.id, 'retry_now', await scene.sign());
+    await scene.untilTried(3);
   },
   'paused-and-deleted': async (scene) => {
     await paused(scene);
     const { bank, id } = scene.own;
     answered(await bank.request('DELETE', `/v1/webhook_endpoints/${id}`), 204);
   },
-  'disabled-by-410': async ({ own, answer }) => {
+  'disabled-by-410': async ({ own, answer, untilTried, temporal }) => {
     answer(410);
     await own.send();
+    await untilTried(1);
+    await untilDetails(temporal, own.id, /^disabled/);
   },
   'refused-signals': async (scene) => {
     await failing(scene);
@@ -84,10 +93,11 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await untilDetails(temporal, own.id, /Refused at/);
     scene.answer(200);
     await signalHook(temporal, own.id, 'retry_now', await scene.sign());
+    await scene.untilTried(3);
   },
 };
 
-/** Every way, each of an endpoint of its own, whose workflow has ended. */
+/** Every way, each of an endpoint of its own, which is then deleted: so its workflow ends. */
 export async function playWebhooks(stage: HookStage): Promise<readonly Played[]> {
   const receiver = await new HttpReceiver().open();
   const answers = new Map<string, number>();
@@ -101,6 +111,9 @@ export async function playWebhooks(stage: HookStage): Promise<readonly Played[]>
         answer: (status) => void answers.set(own.path, status),
         untilTried: (times) => until(`${way}: ${times} deliveries`, () => receiver.at(own.path).length >= times),
       });
+      await untilDetails(stage.temporal, own.id, /^(.*\n\n)?(well|disabled|deleted)/);
+      // One that is deleted already is so again.
+      answered(await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`), 204);
       await untilHookEnded(stage.temporal, own.id);
       return { workflow: 'webhookEndpoint', way, workflowId: webhookWorkflowId(own.id) } as const;
     }),

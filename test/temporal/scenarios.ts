@@ -3,7 +3,14 @@ import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contra
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { stateOf, type TestTemporal, until, untilEnded, untilWaiting } from '../support/temporal.js';
-import { type GuardedBank, moveExpiry, REASON, sendSignal, type Signature } from '../support/temporal-world.js';
+import {
+  approvalsOf,
+  type GuardedBank,
+  moveExpiry,
+  REASON,
+  sendSignal,
+  type Signature,
+} from '../support/temporal-world.js';
 
 /** A workflow that has gone a way and ended. */
 export interface Played {
@@ -63,6 +70,14 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await sendSignal(temporal, id, 'cancel', { ...(await stage.sign()), reason: 'x'.repeat(200) });
     await until('they are refused', async () => (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'));
     await sendSignal(temporal, id, 'reject', await stage.sign());
+    return id;
+  },
+  // Nobody tells its workflow, which looks by itself.
+  'looked-again': async (stage) => {
+    const id = await waiting(stage, stage.one);
+    const { tenant, owner } = stage.one.bank.tenant;
+    const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: '', scopes: [] };
+    await approvalsOf(stage.db).end(caller, id, 'cancel', null);
     return id;
   },
   'two-approvals': async (stage) => {

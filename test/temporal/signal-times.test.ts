@@ -9,8 +9,7 @@ import { type TestTemporal, testTemporal } from '../support/temporal.js';
 const MANY = 600;
 const AT_ONCE = 50;
 
-describe('the moment at which a signal came', function () {
-  this.timeout(60_000);
+describe('the moment at which a signal came', () => {
   let temporal: TestTemporal;
   let client: TemporalClient;
   let workflow: WorkflowHandleWithFirstExecutionRunId;

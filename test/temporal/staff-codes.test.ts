@@ -34,8 +34,7 @@ const MINUTE_MS = 60_000;
 /** More than a page of a history has events. */
 const MANY = 200;
 
-describe("a signal's code", function () {
-  this.timeout(180_000);
+describe("a signal's code", () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;

@@ -17,9 +17,7 @@ const YESTERDAY = new Date(Date.now() - 86_400_000);
 const BEFORE = new Date(Date.now() - 2 * 86_400_000);
 const RENEWED_MS = 30_000;
 
-describe('TLS with Temporal', function () {
-  // A call that cannot be made is tried for its three seconds.
-  this.timeout(90_000);
+describe('TLS with Temporal', () => {
   let temporal: TestTemporal;
   let front: TlsFront;
   let folder: string;

@@ -29,7 +29,8 @@ interface Script {
   readonly calls: [name: string, asked: unknown][];
 }
 
-const idle: DrainState = { ended: 'idle', nextDueAt: null, status: 'enabled', isPaused: false, waitingFor: 'idle' };
+const well: DrainState = { ended: 'idle', nextDueAt: null, status: 'enabled', isPaused: false, waitingFor: 'well' };
+const over: DrainState = { ...well, status: 'deleted', isOver: true };
 const counts = { rows: 1, rejected: 0, paid: 0, failed: 0, isPaused: false, pauseReason: null, rejection: null };
 const batchIn = (status: string, more: Partial<BatchState> = {}): BatchState => ({ ...counts, status, ...more });
 const waiting = (status = 'pending_approval'): ApprovalState => ({
@@ -38,8 +39,7 @@ const waiting = (status = 'pending_approval'): ApprovalState => ({
 });
 
 /** The workflows themselves on a real Temporal; their activities alone answer from a script, so that each order is certain. */
-describe('what reaches a workflow while it looks', function () {
-  this.timeout(60_000);
+describe('what reaches a workflow while it looks', () => {
   let temporal: TestTemporal;
   let client: TemporalClient;
   let workers: TemporalWorkers;
@@ -69,17 +69,21 @@ describe('what reaches a workflow while it looks', function () {
     const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
     client = new TemporalClient(options);
     const served: [TaskQueue, object][] = [
-      ['webhooks', activities(['drainEndpoint'], ['actOnEndpoint'])],
+      ['webhooks', activities(['attendEndpoint', 'drainEndpoint'], ['actOnEndpoint'])],
       ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
       ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
     ];
     workers = new TemporalWorkers(
       {
         temporal: options,
-        queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10 })),
+        version: null,
+        patches: true,
+        queues: served.map(([queue, own]) => ({ queue, activities: own, maxActivities: 10, hasWorkflows: true })),
         maxWorkflowTasks: 10,
         cachedWorkflows: 100,
         shutdownGraceMs: 1_000,
+        auditEveryMs: 0,
+        tracing: null,
       },
       client,
       { info: () => undefined, warn: () => undefined },
@@ -116,28 +120,28 @@ describe('what reaches a workflow while it looks', function () {
     return { calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('is looked at again: a wake-up while an endpoint drains makes it drain once more', async () => {
+  it('is looked at again: what an endpoint is told while its workflow looks makes it look once more', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
-      { call: 'drainEndpoint', answers: { ...idle, nextDueAt: '2999-01-01T00:00:00.000Z' }, meanwhile: changed(id) },
-      { call: 'drainEndpoint', answers: idle, meanwhile: changed(id) },
-      { call: 'drainEndpoint', answers: idle },
+      { call: 'attendEndpoint', answers: { ...well, nextDueAt: '2999-01-01T00:00:00.000Z' }, meanwhile: changed(id) },
+      { call: 'attendEndpoint', answers: over, meanwhile: changed(id) },
+      { call: 'attendEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
   });
 
-  it('is looked at again: what the staff ask of an endpoint while it drains is done before it rests or ends', async () => {
+  it('is looked at again: what the staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
-        call: 'drainEndpoint',
-        answers: idle,
+        call: 'attendEndpoint',
+        answers: over,
         meanwhile: async () => {
           await signal(id, 'retry_now', { actor: 'ana', reason: 'why' });
           await until('it is asked for', () => scripts.get(id)!.calls.length === 2);
         },
       },
-      // Still asked for when the drain has ended long since.
+      // Still asked for when the look has ended long since.
       { call: 'actOnEndpoint', answers: null, meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)) },
-      { call: 'drainEndpoint', answers: idle },
+      { call: 'attendEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, text } from '../support/bank.js';
+import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
@@ -24,6 +24,7 @@ import {
   untilArrived,
   untilDetails,
   untilHookEnded,
+  untilWell,
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { ownDatabase } from '../webhooks/support.js';
@@ -32,8 +33,7 @@ import { forgetCodes } from '../support/staff.js';
 /** Tests that need an endpoint which waits. */
 const WAITING = 5;
 
-describe('the workflow of a webhook endpoint', function () {
-  this.timeout(120_000);
+describe('the workflow of a webhook endpoint', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
@@ -47,7 +47,7 @@ describe('the workflow of a webhook endpoint', function () {
     db = await ownDatabase('hook_flow');
     temporal = await newNamespace(sharedAddress(), 'hooks');
     warnedBefore = sdkWarnings.length;
-    // No sweeper: what is delivered was woken by the API alone.
+    // No sweeper: what its workflow knows it was told at once.
     worker = await startTestWorker(db, temporal, { sweeps: false });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
@@ -72,11 +72,12 @@ describe('the workflow of a webhook endpoint', function () {
     return signatureOf(ana);
   };
   const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
-  const runId = async ({ id }: HookedBank): Promise<string> => (await hookWorkflow(temporal, id).describe()).runId;
   const statusOf = async ({ id, bank }: HookedBank): Promise<unknown[]> => {
     const { status, disabled_reason: reason } = answered(await bank.get(`/v1/webhook_endpoints/${id}`), 200).json;
     return [status, reason];
   };
+  const untilDelivered = (own: HookedBank): Promise<unknown> =>
+    until('it is delivered', async () => (await readHook(db, own.id)).lastSuccessAt !== null);
   /** What was done to it, without its own doings. */
   const actsOf = async ({ id }: HookedBank): Promise<unknown[]> =>
     (await actsOn(db, id))
@@ -97,12 +98,16 @@ describe('the workflow of a webhook endpoint', function () {
     return own;
   }
 
-  it('is started by the event of a transfer, which arrives signed, as it stands in the log', async () => {
+  it('is there from the registration, and hears nothing of what arrives, signed, as it stands in the log', async () => {
     const own = await open();
+    await untilWell(temporal, own.id);
+    const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(temporal, own.id).describe();
+    assert.deepEqual([type, workflowId, taskQueue], ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks']);
     const transfer = await own.send();
     await untilArrived(receiver, own.path, [transfer]);
-    const { type, workflowId, taskQueue } = await hookWorkflow(temporal, own.id).describe();
-    assert.deepEqual([type, workflowId, taskQueue], ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks']);
+    await untilDelivered(own);
+    const after = await hookWorkflow(temporal, own.id).describe();
+    assert.deepEqual([after.status.name, after.historyLength], ['RUNNING', historyLength]);
     const [{ body, headers }] = receiver.at(own.path) as [(typeof receiver.arrived)[0]];
     assert.deepEqual([parsed(body).type, parsed(body).id], ['transfer.completed', headers['webhook-id']]);
     assert.match(String(headers['webhook-signature']), /^v1,/);
@@ -124,12 +129,16 @@ describe('the workflow of a webhook endpoint', function () {
 
   it('makes an attempt again that was answered 500, with the same id and bytes, and says what it waits for', async () => {
     const own = waiting();
+    const said = await hookDetails(temporal, own.id);
     await signalHook(temporal, own.id, 'retry_now', await sign());
     await until('it was tried at once', () => receiver.at(own.path).length === 3);
     receiver.reply = () => 200;
+    await until('it says until when it waits now', async () => (await hookDetails(temporal, own.id)) !== said);
     await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
     await signalHook(temporal, own.id, 'retry_now', await sign());
-    await untilHookEnded(temporal, own.id);
+    // Its workflow waits for nothing as soon as a sender has it on its way.
+    await until('it was tried at once again', () => receiver.at(own.path).length === 4);
+    await untilWell(temporal, own.id);
     const all = receiver.at(own.path);
     assert.deepEqual(
       [all.length, new Set(all.map(({ id }) => id)).size, new Set(all.map(({ body }) => body)).size],
@@ -138,20 +147,27 @@ describe('the workflow of a webhook endpoint', function () {
     await assertGenuine(receiver, own);
     const act = ['temporal', ana.name, 'webhook.retry_now', { reason: REASON }];
     assert.deepEqual(await actsOf(own), [act, act]);
-    assert.equal(await hookDetails(temporal, own.id), 'idle');
   });
 
-  it('ends when nothing is left to send, and begins anew with the next event', async () => {
+  it('is told when its endpoint begins to fail and when it is well again, and of no event in between', async () => {
     const own = await open();
+    await untilWell(temporal, own.id);
+    const signals = async (): Promise<number> => {
+      const { events } = await hookWorkflow(temporal, own.id).fetchHistory();
+      return (events ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal instanceof Object)
+        .length;
+    };
+    const before = await signals();
+    receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
     const first = await own.send();
-    await untilArrived(receiver, own.path, [first]);
-    await untilHookEnded(temporal, own.id);
-    const run = await runId(own);
-    const second = await own.send();
-    await untilArrived(receiver, own.path, [second]);
-    assert.notEqual(await runId(own), run);
-    await untilHookEnded(temporal, own.id);
-    assert.deepEqual(transfersAt(receiver, own.path), [first, second]);
+    await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
+    receiver.reply = () => 200;
+    const others = await own.sendMany(5);
+    await untilArrived(receiver, own.path, [first, ...others]);
+    await untilWell(temporal, own.id);
+    // That it begins; its own look finds that it is over.
+    assert((await signals()) - before <= 2);
+    assert.equal(new Set(transfersAt(receiver, own.path)).size, 6);
   });
 
   it('sends nothing from a pause to a resume by signals, then all that waited, and is there all the while', async () => {
@@ -168,7 +184,7 @@ describe('the workflow of a webhook endpoint', function () {
     assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
     await signalHook(temporal, own.id, 'resume', await sign());
     await untilArrived(receiver, own.path, transfers);
-    await untilHookEnded(temporal, own.id);
+    await untilWell(temporal, own.id);
     assert.equal(new Set(transfersAt(receiver, own.path)).size, 4);
     assert.equal((await hookAttributes(temporal, own.id))[3], 'enabled');
     const acts = ['pause', 'retry_now', 'resume'].map((act) => [
@@ -190,7 +206,7 @@ describe('the workflow of a webhook endpoint', function () {
     await until('it is paused', async () => (await readHook(db, own.id)).pausedAt !== null);
     await signalHook(temporal, own.id, 'resume', await sign());
     answer(200);
-    await untilHookEnded(temporal, own.id);
+    await untilDelivered(own);
     assert.equal(receiver.at(own.path).length, 1);
   });
 
@@ -224,7 +240,7 @@ describe('the workflow of a webhook endpoint', function () {
       /Refused at [-\d: ]{19} UTC: \w+ by .*: (no actor|no reason|Mallory is not active|Ana \w+ lacks the right to pause)/,
     );
     answer(200);
-    await untilHookEnded(temporal, own.id);
+    await untilDelivered(own);
     assert.equal((await readHook(db, own.id)).pausedAt, null);
     assert.equal(receiver.at(own.path).length, 1, 'a refused pause has cut nothing off');
     assert.equal((await actsOf(own)).length, expected);
@@ -248,17 +264,16 @@ describe('the workflow of a webhook endpoint', function () {
     await receiver.open();
     answered(await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, { body: { since } }), 202);
     await untilArrived(receiver, own.path, missed);
-    await untilHookEnded(temporal, own.id);
+    await untilWell(temporal, own.id);
     await assertGenuine(receiver, own);
   });
 
-  it('ends with its endpoint disabled when the receiver answers 410, and goes on when it is enabled again', async () => {
+  it('says that its endpoint is disabled when the receiver answers 410, and is well when it is enabled again', async () => {
     const own = await open();
     receiver.reply = ({ path }) => (path === own.path ? 410 : 200);
     const transfer = await own.send();
     await until('it is disabled', async () => (await statusOf(own)).join() === 'disabled,answered_410');
-    await untilHookEnded(temporal, own.id);
-    assert.match(await hookDetails(temporal, own.id), /^disabled because its receiver answered 410 Gone since/);
+    await untilDetails(temporal, own.id, /^disabled because its receiver answered 410 Gone since/);
     assert.equal((await hookAttributes(temporal, own.id))[3], 'disabled');
     const later = await own.send();
     receiver.reply = () => 200;
@@ -269,6 +284,7 @@ describe('the workflow of a webhook endpoint', function () {
       const { items } = answered(await own.bank.get(`/v1/webhook_endpoints/${own.id}/deliveries`), 200).json;
       return (items as { status: string }[]).filter(({ status }) => status === 'delivered').length === 2;
     });
+    await untilWell(temporal, own.id);
   });
 
   it('ends when its paused endpoint is deleted', async () => {
@@ -280,15 +296,16 @@ describe('the workflow of a webhook endpoint', function () {
     assert.equal(await hookDetails(temporal, own.id), 'deleted');
   });
 
-  it('canceled by hand ends, and the next event begins it again', async () => {
+  it('canceled by hand ends, and what it ought to be told begins it again', async () => {
     const own = waiting();
     await hookWorkflow(temporal, own.id).cancel();
     await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
     receiver.reply = () => 200;
-    const transfer = await own.send();
-    await untilArrived(receiver, own.path, [transfer]);
-    const state = await hookState(temporal, own.id);
-    assert(state === null || text(state.status) === 'enabled');
+    await untilArrived(receiver, own.path, [await own.send()]);
+    const body = { status: 'disabled' };
+    answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
+    await untilDetails(temporal, own.id, /^disabled by its tenant/);
+    assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
   });
 
   it('has made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));

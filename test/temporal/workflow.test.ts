@@ -36,8 +36,7 @@ import {
 import { assertLedgerSound } from '../support/world.js';
 import { forgetCodes, proven } from '../support/staff.js';
 
-describe('the workflow of a transfer that waits', function () {
-  this.timeout(90_000);
+describe('the workflow of a transfer that waits', () => {
   let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;

@@ -12,8 +12,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const ROUNDS = 30;
 
-describe('what ends a transfer that waits, at the same time', function () {
-  this.timeout(60_000);
+describe('what ends a transfer that waits, at the same time', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;

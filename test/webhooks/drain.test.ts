@@ -11,6 +11,7 @@ import {
   emit,
   endpointOf,
   eventIds,
+  expireLease,
   hooked,
   isSigned,
   ownDatabase,
@@ -20,8 +21,7 @@ import {
 } from './support.js';
 import { addStaff, proven } from '../support/staff.js';
 
-describe('the drain of an endpoint', function () {
-  this.timeout(60_000);
+describe('the drain of an endpoint', () => {
   let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;
@@ -108,6 +108,8 @@ describe('the drain of an endpoint', function () {
     const { delivered = 0 } = await statesOf(api, own.id);
     assert(delivered < first.length, `${delivered} of ${first.length} were stored`);
     receiver.reply = () => 200;
+    assert.equal((await drained(partsOf(api, receiver), own.id)).ended, 'taken_over');
+    await expireLease(db, own.id);
     await drained(partsOf(api, receiver), own.id);
     const all = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
     assert.equal(new Set(all).size, 30);
@@ -128,6 +130,7 @@ describe('the drain of an endpoint', function () {
     const abandoned = drained(partsOf(api, receiver), own.id);
     await until('the first sends', () => receiver.at(own.url).length === 4);
     receiver.reply = () => 200;
+    await expireLease(db, own.id);
     assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 4);
     const before = [await endpointOf(api, own.id), await deliveriesOf(api, own.id)];
     gate.open(500);

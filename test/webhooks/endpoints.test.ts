@@ -21,8 +21,7 @@ const TYPES = [
   'account.verified',
 ];
 
-describe('webhook endpoints', function () {
-  this.timeout(30_000);
+describe('webhook endpoints', () => {
   let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;

@@ -6,11 +6,13 @@ import {
   type Health,
   healthAfter,
   HEALTHY,
+  leaveBehind,
   type Load,
   nextDue,
   nextLane,
   probeWaitMs,
   SCHEDULE_MS,
+  WORKFLOW_HEAD_START_MS,
 } from '../../src/webhooks/rules.js';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import { describeEndpoint, type EndpointFacts } from '../../src/webhooks/words.js';
@@ -216,4 +218,25 @@ describe('what an endpoint waits for', () => {
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)
     it(`is said in words: ${expected}`, () => assert.equal(shown, expected));
+});
+
+describe('an endpoint that was sent to', () => {
+  const at = (ms: number): Instant => instant(NOW + ms);
+  const leave = (due: Instant | null, waitsUntil: Instant | null = null, pausedAt: Instant | null = null) =>
+    leaveBehind({ waitsUntil, pausedAt }, due, NOW);
+  const later = (ms: number): Instant => at(ms + WORKFLOW_HEAD_START_MS);
+
+  for (const [what, found, nextDueAt, waitsUntil, isNews] of [
+    ['for which nothing waits is nobody’s', leave(null), null, null, false],
+    ['which has more to send at once is the senders’', leave(NOW), NOW, null, false],
+    ['which begins to wait is told to its workflow, and left to it for a while', leave(at(5)), later(5), at(5), true],
+    ['which waits as its workflow knows is not told again', leave(at(5), at(5)), later(5), at(5), false],
+    ['which waits longer than its workflow knows is not told', leave(at(9), at(5)), later(9), at(5), false],
+    ['which waits for something sooner is told', leave(at(3), at(5)), later(3), at(3), true],
+    ['whose workflow ought to have looked is told', leave(at(9), at(-1)), later(9), at(9), true],
+    ['which is well again is told', leave(null, at(5)), null, null, true],
+    ['which has more to send at once, and waits no longer, is told', leave(NOW, at(5)), NOW, null, true],
+    ['which is paused waits for nobody', leave(at(5), null, NOW), at(5), null, false],
+  ] as const)
+    it(what, () => assert.deepEqual(found, { nextDueAt, waitsUntil, isNews }));
 });

@@ -4,6 +4,7 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Instant } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { EventType } from '../../src/db/entities/events.js';
+import { outbox } from '../../src/db/entities/outbox.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import {
   type WebhookDelivery,
@@ -14,7 +15,11 @@ import {
 import { appendEvents } from '../../src/ledger/event-log.js';
 import { drain } from '../../src/webhooks/drain/drain.js';
 import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
+import { UNOBSERVED } from '../../src/webhooks/observer.js';
 import type { WebhookParts } from '../../src/webhooks/parts.js';
+import type { WorkflowsKept } from '../../src/webhooks/attending.js';
+import { lookOver } from '../../src/webhooks/sweeping.js';
+import { endpointsDue, endpointsWithNews } from '../../src/webhooks/senders/finding.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -29,12 +34,22 @@ export function ownDatabase(name: string): Promise<TestDatabase> {
 
 const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;
+const SILENT = { tell: () => undefined };
 
 /** What a drain of a test stands on: the API's own database, and the receiver. */
 export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookParts> = {}): WebhookParts {
   const { database, clock, failpoints } = api.core;
   const { sending } = receiver;
-  return { database, clock, encryptionKeys: KEYS, sending, failpoints, onDue: () => undefined, ...changes };
+  return {
+    database,
+    clock,
+    encryptionKeys: KEYS,
+    sending,
+    failpoints,
+    nudge: SILENT,
+    observer: UNOBSERVED,
+    ...changes,
+  };
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */
@@ -103,13 +118,48 @@ export async function drained(
   options: Partial<DrainOptions> = {},
 ): Promise<DrainResult> {
   const { signal } = new AbortController();
-  return drain(parts, id, { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, ...options }, () => 0.5);
+  return drain(
+    parts,
+    id,
+    { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, isWorkflow: false, ...options },
+    () => 0.5,
+  );
 }
 
 export async function endpointOf({ core }: TestApi, id: Uuid): Promise<WebhookEndpoint> {
   const found = await core.database.reader.find(webhookEndpoints, { id });
   assert(found !== undefined);
   return found;
+}
+
+/** Whether a sender would take it now. */
+export async function isDue(
+  { core }: TestApi,
+  { id, account }: Pick<Hooked, 'id' | 'account'>,
+  now: Instant,
+): Promise<boolean> {
+  const { reader } = core.database;
+  const found = await Promise.all([
+    endpointsDue(reader, now, { well: 1_000, failing: 1_000 }),
+    endpointsWithNews(reader, [account.tenantId], now),
+  ]);
+  const takes = found.flat().filter(({ isBusy, isProbed, cursor }) => !isBusy && (cursor === null || !isProbed));
+  return takes.some((one) => one.id === id);
+}
+
+/** As if whoever was at it had died long ago. */
+export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
+  await db.change(`UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`);
+}
+
+/** What the sweeper does to all endpoints. */
+export async function lookOverAll({ core }: TestApi, now: Instant, kept: WorkflowsKept = 'all'): Promise<void> {
+  for (let after: Uuid | null = null; ;) if ((after = await lookOver(core.database, now, after, kept)) === null) return;
+}
+
+/** The outbox entries that wait for its workflow. */
+export async function noticesOf({ core }: TestApi, id: Uuid): Promise<number> {
+  return (await core.database.reader.select(outbox, { resourceId: id })).length;
 }
 
 /** All deliveries of the endpoint, the oldest first. */
@@ -142,7 +192,7 @@ export function isSigned(
 
 /** Resolves when it is so; fails when it never is. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 120_000;
   while (!(await isSo())) {
     assert(performance.now() < end, `it never happened: ${what}`);
     await sleep(10);

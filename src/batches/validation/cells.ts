@@ -1,7 +1,7 @@
 import { ASSET_NAMES, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
-import type { FilledCell } from '../files/sheet.js';
+import type { FilledCell } from '../../spreadsheets/sheet.js';
 import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 

@@ -1,4 +1,4 @@
-import type { SheetRow } from '../files/sheet.js';
+import type { SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** The columns that the service reads, by their header; others are ignored. */

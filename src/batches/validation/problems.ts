@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../problem-codes.js';
-import type { FilledCell } from '../files/sheet.js';
+import type { FilledCell } from '../../spreadsheets/sheet.js';
 
 /** One thing that is wrong, in words for the person who filled the file in. */
 export interface Problem {

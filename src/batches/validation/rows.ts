@@ -6,7 +6,7 @@ import type { Recipients } from '../../accounts/recipients.js';
 import { operationLimitRefusal } from '../../accounts/rules.js';
 import { MAX_DESCRIPTION, MAX_REFERENCE } from '../../bonuses/rules.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
-import type { FilledCell, SheetRow } from '../files/sheet.js';
+import type { FilledCell, SheetRow } from '../../spreadsheets/sheet.js';
 import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';
 import type { ColumnName, Columns } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';

@@ -1,9 +1,10 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { AUDIT_CHANNELS } from './identity.js';
-import { WAITING_TYPES } from './outbox.js';
 
 /** What has to be approved, and by whom it was. */
+
+const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
 /**
  * From which amount on an account's operations need approvals, and how many within which time; and what comes instead from
@@ -36,7 +37,7 @@ export type ApprovalPolicyRow = RowOf<typeof approvalPolicies>;
 /** One approval that counted. Never changed. */
 export const approvals = defineTable('approvals', {
   id: column.uuid,
-  resourceType: column.oneOf(WAITING_TYPES),
+  resourceType: column.oneOf(APPROVED_TYPES),
   resourceId: column.uuid,
   /** `member:<id>`, or `support` whoever of the staff it was: each counts once for a resource. */
   approver: column.string,

@@ -24,7 +24,7 @@ export const events = defineTable(
   'events',
   {
     tenantId: column.uuid,
-    /** Gapless for each tenant, from 1, in commit order. */
+    /** Gapless for each tenant, from 1, in commit order, but for what `event_gaps` names. */
     sequence: column.bigint,
     id: column.uuid,
     type: column.oneOf(EVENT_TYPES),
@@ -33,6 +33,8 @@ export const events = defineTable(
     /** The Event as JSON, serialised once: the same bytes in the log and in every delivery. */
     body: column.string,
     createdAt: column.time,
+    /** Of the trace that wrote it; null outside one. */
+    traceparent: column.nullable(column.string),
   },
   ['tenantId', 'sequence'],
 );
@@ -45,6 +47,8 @@ export const eventCounters = defineTable(
     tenantId: column.uuid,
     lastSequence: column.bigint,
     lastAt: column.time,
+    /** How often the log was put back to an earlier moment: each event after carries it. */
+    restores: column.integer,
   },
   ['tenantId'],
 );

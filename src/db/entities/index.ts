@@ -1,5 +1,6 @@
 import type { Table } from '../table.js';
 import * as approvals from './approvals.js';
+import * as audits from './audits.js';
 import * as bonuses from './bonuses.js';
 import * as events from './events.js';
 import * as identity from './identity.js';
@@ -8,15 +9,18 @@ import * as operations from './operations.js';
 import * as outbox from './outbox.js';
 import * as parties from './parties.js';
 import * as payouts from './payouts.js';
+import * as railBreakers from './rail-breakers.js';
 import * as railStatements from './rail-statements.js';
 import * as requests from './requests.js';
+import * as restores from './restores.js';
 import * as staff from './staff.js';
 import * as statements from './statements.js';
+import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
-  ...[approvals, bonuses, events, identity, ledger, operations],
-  ...[outbox, parties, payouts, railStatements, requests, staff, statements, webhooks],
+  ...[approvals, audits, bonuses, events, identity, ledger, operations],
+  ...[outbox, parties, payouts, railBreakers, railStatements, requests, restores, staff, statements, sweeps, webhooks],
 ];
 
 /** Every table, once. A test holds them to what the migrations make, column by column. */

@@ -23,7 +23,7 @@ export const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 export const DISABLED_REASONS = ['by_tenant', 'by_operator', 'answered_410', 'failing_for_5_days'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The row is the lock of all that belongs to the endpoint. Every drain of it has a number of its own, the `fence`. */
+/** The row is the lock of all that belongs to the endpoint. Every run that sends to it has a number of its own, the `fence`. */
 export const webhookEndpoints = defineTable('webhook_endpoints', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -52,12 +52,16 @@ export const webhookEndpoints = defineTable('webhook_endpoints', {
   /** Set by operators: nothing is sent until it is null again. */
   pausedAt: column.nullable(column.time),
   pausedBy: column.nullable(column.string),
-  /** The number of the last drain. Only that one may write. */
+  /** The number of the last run. Only that one may write. */
   fence: column.bigint,
-  /** Until when that drain counts as alive; null: it has ended. */
+  /** Until when that run counts as alive; null: it has ended. */
   leaseUntil: column.nullable(column.time),
-  /** When something is to be sent next, new events aside; null: nothing waits. */
+  /** When a sender looks at it, new events aside; null: nothing waits. What its workflow waits for is left to that a little longer. */
   nextDueAt: column.nullable(column.time),
+  /** Until when its workflow waits, as far as that has been told; null: it waits for nothing. */
+  waitsUntil: column.nullable(column.time),
+  /** When its workflow last looked at it; null: never. */
+  attendedAt: column.nullable(column.time),
   /** Failures since the last 2xx. */
   failuresInRow: column.integer,
   failingSince: column.nullable(column.time),

@@ -12,6 +12,7 @@ import { holdChecks, operationChecks } from './checks/operations.js';
 import { railWordChecks } from './checks/rail-words.js';
 import { accountReferenceChecks, keyChecks } from './checks/references.js';
 import { transactionChecks } from './checks/transactions.js';
+import type { AuditPosition } from './position.js';
 import { AuditRun, type Check } from './run.js';
 import type { AuditOptions, AuditReport } from './types.js';
 
@@ -53,8 +54,24 @@ export function verifyAuditLog(database: Database, options: AuditOptions = {}): 
 
 async function runChecks(database: Database, options: AuditOptions, checks: readonly Check[]): Promise<AuditReport> {
   const run = new AuditRun(database, options, await estimate(database, checks));
-  for (const check of checks) await check.run(run);
+  await run.go(checks);
   return run.finish();
+}
+
+/** What a step of an audit came to; `position` is where the next one goes on, null when all is done. */
+export interface AuditStep extends AuditReport {
+  readonly position: AuditPosition | null;
+}
+
+/** Goes on with an audit of the whole ledger until `options.isOver`. Throws DatabaseUnavailable, and the signal's reason. */
+export async function auditSome(
+  database: Database,
+  position: AuditPosition,
+  options: Pick<AuditOptions, 'isOver' | 'signal'>,
+): Promise<AuditStep> {
+  const run = new AuditRun(database, options, 1, position);
+  const next = await run.go(CHECKS);
+  return { position: next, ...run.finish() };
 }
 
 /** About how many rows will be looked at: the server's own estimate, which costs nothing. */

@@ -10,7 +10,7 @@ const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
  * bucket that is not zero in the end has an id of which the two told different things.
  */
 export class Tally {
-  private readonly sums = new Int32Array(BUCKETS * LANES);
+  constructor(readonly sums: Int32Array) {}
 
   /** One side adds, the other takes away: `times` is negative. What is added up to zero times was not told. */
   add(id: Uuid, fact: string, times: number): void {
@@ -28,6 +28,10 @@ export class Tally {
       if (this.sums[bucket * LANES] !== 0 || this.sums[bucket * LANES + 1] !== 0) found.add(bucket);
     return found;
   }
+}
+
+export function emptySums(): Int32Array {
+  return new Int32Array(BUCKETS * LANES);
 }
 
 export function bucketOf(id: Uuid): number {

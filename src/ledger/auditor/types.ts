@@ -20,4 +20,8 @@ export interface AuditOptions {
   readonly tenantId?: Uuid;
   /** Rows looked at, of an estimate that is never smaller. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Whether it rests now, to go on another time; asked between slices. Left out: never. */
+  readonly isOver?: () => boolean;
+  /** Ends it where it cannot rest. */
+  readonly signal?: AbortSignal;
 }

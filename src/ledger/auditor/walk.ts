@@ -15,7 +15,9 @@ export async function walk<Row>(
   read: (reader: Reader, after: Row | undefined) => Promise<readonly Row[]>,
   check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
 ): Promise<void> {
-  let after: Row | undefined;
+  const begun = audit.beginWalk<Row>();
+  if (begun === null) return;
+  let { after } = begun;
   for (;;) {
     const from = after;
     const rows = await audit.slice(async (reader) => {
@@ -25,6 +27,7 @@ export async function walk<Row>(
     });
     if (rows.length < size) return;
     after = rows.at(-1);
+    audit.restAfter(after);
   }
 }
 

@@ -14,6 +14,11 @@ export class BusyAccounts {
     for (const id of ids) this.until.set(id, performance.now() + BUSY_MS);
   }
 
+  /** They are free again. */
+  clear(ids: Iterable<Uuid>): void {
+    for (const id of ids) this.until.delete(id);
+  }
+
   includesAny(ids: readonly Uuid[]): boolean {
     if (this.until.size === 0) return false;
     const now = performance.now();

@@ -1,14 +1,24 @@
 import type { Uuid } from '../../core/ids.js';
+import { untraced } from '../../core/trace.js';
 import { UnknownWord } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
-import { DatabaseUnavailable, isDataFault, isLockWait, TransactionRetryable } from '../../db/failures.js';
-import { BusyAccounts } from './busy-accounts.js';
+import {
+  DatabaseUnavailable,
+  isDataFault,
+  isLockWait,
+  isUnavailable,
+  TransactionRetryable,
+} from '../../db/failures.js';
 import { answerFromKeys, answersAfter, ClockStrayed, GroupUnknown, nameAccounts, postGroup } from './group.js';
 import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
-import { lockedByOthers } from './loading.js';
+import { LedgerClosed } from './loading.js';
+import type { DeskObserver } from './observer.js';
+import { Parking } from './parking.js';
+import { CommandQueue } from './queue.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupParts, NamedAccounts, Ticket } from './tickets.js';
 import type { Answer, Command, CommandKind } from './types.js';
+import { type Waiting, waitingFor } from './waiting.js';
 
 export interface DeskOptions {
   /** The most commands that share a transaction. */
@@ -18,27 +28,6 @@ export interface DeskOptions {
   readonly maxQueue: number;
   /** What a command may take in all, queueing included. */
   readonly commandTimeoutMs: number;
-}
-
-/** What the desk tells to whoever watches it. */
-export interface DeskObserver {
-  groupPosted(size: number, seconds: number): void;
-  groupRetried(reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault' | 'clock'): void;
-  commitUnknown(): void;
-  /** A command was answered 503: its key was bound under a fingerprint key that this process does not have. */
-  keyUnknown(): void;
-  shed(): void;
-  /** Commands were answered 503, for this process's clock is not the database's. */
-  clockRefused(commands: number): void;
-  queued(waiting: number): void;
-}
-
-interface Waiting extends Ticket {
-  /** Those that were submitted together have the same one. */
-  readonly submission: symbol;
-  answered: boolean;
-  /** Set aside, because an account that it touches is kept locked by somebody else. */
-  parked: boolean;
 }
 
 const RETRY_PAUSE_MS = 5;
@@ -66,20 +55,20 @@ const UNAVAILABLE_TRIES = 2;
  * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
  */
 export class PostingDesk {
-  private queue: Waiting[] = [];
+  private readonly queue = new CommandQueue();
   private inFlight = 0;
   private pumpPlanned = false;
   private idle: (() => void)[] = [];
-  private readonly busy = new BusyAccounts();
-  private parked: Waiting[] = [];
+  private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
-  private onEvents: (tenantIds: ReadonlySet<Uuid>) => void = () => undefined;
 
   constructor(
     private readonly parts: GroupParts,
     private readonly options: DeskOptions,
     private readonly observer: DeskObserver,
-  ) {}
+  ) {
+    this.parking = new Parking(parts.database);
+  }
 
   /**
    * Decides the command, or answers what its key did before. Never throws: what cannot be known within the command's
@@ -115,30 +104,9 @@ export class PostingDesk {
     }
     return new Promise((resolve) => {
       const { commandTimeoutMs } = this.options;
-      const timer = setTimeout(() => waiting.answer(UNKNOWN), commandTimeoutMs);
-      const waiting: Waiting = {
-        // The queue holds commands of every kind; each meets only its own kind again.
-        kind: kind,
-        command,
-        submission,
-        deadline: Deadline.afterMs(commandTimeoutMs),
-        answered: false,
-        parked: false,
-        answer: (answer) => {
-          if (waiting.answered) return;
-          waiting.answered = true;
-          clearTimeout(timer);
-          resolve(answer as Answer<Row>);
-        },
-      };
-      this.queue.push(waiting);
+      this.queue.add(waitingFor(kind, command, { submission, timeoutMs: commandTimeoutMs }, resolve));
       this.planPump();
     });
-  }
-
-  /** `listener` hears, after each commit, of the tenants that got events. A commit whose answer was lost is not told. */
-  watchEvents(listener: (tenantIds: ReadonlySet<Uuid>) => void): void {
-    this.onEvents = listener;
   }
 
   /** Resolves when everything that was submitted has been answered. */
@@ -159,15 +127,18 @@ export class PostingDesk {
   private planPump(): void {
     if (this.pumpPlanned) return;
     this.pumpPlanned = true;
-    setImmediate(() => {
-      this.pumpPlanned = false;
-      this.pump();
-    });
+    // The group is nobody's alone: what it does belongs to no request's trace.
+    untraced(() =>
+      setImmediate(() => {
+        this.pumpPlanned = false;
+        this.pump();
+      }),
+    );
   }
 
   private pump(): void {
     while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
-      const group = this.nextGroup().filter((waiting) => !waiting.answered);
+      const group = this.queue.takeGroup(this.options.maxGroup);
       this.observer.queued(this.queue.length);
       if (group.length === 0) continue;
       this.inFlight += 1;
@@ -179,21 +150,17 @@ export class PostingDesk {
     this.tellIdle();
   }
 
-  /** What was submitted together is not divided, though the group becomes larger by it. */
-  private nextGroup(): Waiting[] {
-    const group = this.queue.splice(0, this.options.maxGroup);
-    const last = group.at(-1)?.submission;
-    const rest = this.queue.findIndex((waiting) => waiting.submission !== last);
-    return [...group, ...this.queue.splice(0, rest < 0 ? this.queue.length : rest)];
-  }
-
   private async run(group: readonly Waiting[]): Promise<void> {
     const began = performance.now();
+    for (const { part } of group) part?.tell({ 'desk.group.commands': group.length });
     try {
       const { lookup } = this.parts.database;
       const [known, named] = await Promise.all([answerFromKeys(lookup, group), nameAccounts(lookup, group)]);
       this.settle(known);
-      this.park(group.filter((ticket) => !known.has(ticket) && this.busy.includesAny(named.get(ticket) ?? [])));
+      this.park(
+        group.filter((ticket) => !known.has(ticket)),
+        named,
+      );
       await this.post(
         group.filter((ticket) => !known.has(ticket) && !ticket.parked),
         named,
@@ -228,13 +195,11 @@ export class PostingDesk {
       try {
         if (!(await this.isClockWell())) return this.refuseByClock(open);
         named ??= await nameAccounts(this.parts.database.lookup, open);
-        const { answers, eventTenants } = await postGroup(this.parts, open, named, deadline);
-        this.settle(answers);
-        if (eventTenants.size > 0) this.onEvents(eventTenants);
-        return;
+        return this.settle(await postGroup(this.parts, open, named, deadline));
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
+        if (failure instanceof LedgerClosed) return giveUp(open);
         if (failure instanceof GroupUnknown) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
         if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
@@ -263,24 +228,22 @@ export class PostingDesk {
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
   private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
     this.observer.groupRetried('lock_wait');
-    const ids = [...new Set(group.flatMap((ticket) => named.get(ticket) ?? []))];
-    this.busy.mark(await lockedByOthers(this.parts.database, ids));
-    this.park(group.filter((ticket) => this.busy.includesAny(named.get(ticket) ?? [])));
+    await this.parking.look([...new Set(group.flatMap((ticket) => named.get(ticket) ?? []))]);
+    this.park(group, named);
   }
 
-  private park(tickets: readonly Waiting[]): void {
-    for (const ticket of tickets) ticket.parked = true;
-    this.parked.push(...tickets);
-    if (this.parked.length > 0 && !this.parkedRuns) void this.runParked();
+  private park(tickets: readonly Waiting[], named: NamedAccounts): void {
+    this.parking.park(tickets, named);
+    if (!this.parking.isEmpty && !this.parkedRuns) void this.runParked();
   }
 
-  /** Tries the parked commands in a transaction of their own, beside the groups in flight, until their time is over. */
+  /** Tries the parked commands beside the groups in flight, as soon as their accounts are free, until their time is over. */
   private async runParked(): Promise<void> {
     this.parkedRuns = true;
-    while (this.parked.length > 0) {
+    while (!this.parking.isEmpty) {
       await pause(PARKED_PAUSE_MS);
-      const group = this.parked.splice(0, this.options.maxGroup).filter((ticket) => !ticket.answered);
-      for (const ticket of group) ticket.parked = false;
+      const group = await this.takeFree();
+      if (group.length === 0) continue;
       await this.post(group).catch((fault: unknown) => {
         if (fault instanceof UnknownWord && group.length > 1) return this.runOneByOne(group);
         if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('parked group', fault);
@@ -289,6 +252,19 @@ export class PostingDesk {
     }
     this.parkedRuns = false;
     this.tellIdle();
+  }
+
+  private async takeFree(): Promise<readonly Waiting[]> {
+    try {
+      return await this.parking.takeFree(this.options.maxGroup);
+    } catch (fault) {
+      // Until their time is over MySQL may be there again.
+      if (!isUnavailable(fault)) {
+        this.parts.onFault('parked group', fault);
+        giveUp(this.parking.takeAll());
+      }
+      return [];
+    }
   }
 
   private settle(answers: Answers): void {

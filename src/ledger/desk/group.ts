@@ -1,16 +1,18 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import type { IdempotencyKey } from '../../db/entities/ledger.js';
+import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import type { Table } from '../../db/table.js';
 import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
 import { loadKeysAndNeeds, lockAccounts } from './loading.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupParts, NamedAccounts, Ticket } from './tickets.js';
-import type { Answer, Decision } from './types.js';
+import type { Answer, Decision, Writes } from './types.js';
 import { writeGroup } from './writer.js';
 
 /** Answers those of the tickets whose key is bound already. Throws DatabaseUnavailable. */
@@ -74,13 +76,6 @@ export async function answersAfter(
   return happened ? answers : replay(reader, tickets, keys);
 }
 
-/** What a group came to. */
-export interface Posted {
-  readonly answers: Answers;
-  /** The tenants whose logs it appended to. */
-  readonly eventTenants: ReadonlySet<Uuid>;
-}
-
 /**
  * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
  * Throws AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
@@ -90,23 +85,23 @@ export async function postGroup(
   tickets: readonly Ticket[],
   named: NamedAccounts,
   deadline: Deadline,
-): Promise<Posted> {
+): Promise<Answers> {
   parts.failpoints.pass('before_lock');
   const commitId = newCommitId();
-  let posted: Posted = { answers: new Map(), eventTenants: new Set() };
+  let answers: Answers = new Map();
   try {
     await parts.database.withTransaction(
       async (transaction) => {
-        posted = await decideGroup(parts, transaction, tickets, named, commitId);
+        answers = await decideGroup(parts, transaction, tickets, named, commitId);
       },
       deadline,
       () => parts.failpoints.pass('before_commit'),
     );
   } catch (failure) {
-    throw failure instanceof CommitUnknown ? new GroupUnknown(posted.answers, commitId, failure) : failure;
+    throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
   }
   parts.failpoints.pass('after_commit');
-  return posted;
+  return answers;
 }
 
 /** Locks, reads, decides and writes: all but the COMMIT. */
@@ -116,7 +111,7 @@ async function decideGroup(
   tickets: readonly Ticket[],
   named: NamedAccounts,
   commitId: Buffer,
-): Promise<Posted> {
+): Promise<Answers> {
   const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
   parts.failpoints.pass('after_lock');
   // It may have been set while the locks were waited for.
@@ -128,8 +123,7 @@ async function decideGroup(
   const { decided, bound } = decideAll(parts, state, open, named, now);
   const marked = bound.map((key): IdempotencyKey => ({ ...key, commitId }));
   await writeGroup(transaction, marked, state.writes, now);
-  const eventTenants = new Set(state.writes.events.map(({ tenantId }) => tenantId));
-  return { answers: new Map([...replayed, ...decided]), eventTenants };
+  return new Map([...replayed, ...decided]);
 }
 
 /** Nothing may be dated by this process's clock as it is: it is compared with the database's before anything else. */
@@ -200,19 +194,29 @@ function decideAll(
 function decideOne(
   parts: GroupParts,
   state: GroupState,
-  { kind, command }: Ticket,
+  { kind, command, part }: Ticket,
   accountIds: readonly Uuid[],
   at: Instant,
 ): Decision<AnyRow> | null {
   try {
     const decision = kind.decide(command, state.view(at, accountIds));
-    state.apply(decision.writes, command.tenantId, at);
+    state.apply(part === null ? decision.writes : traced(decision.writes, part.traceparent), command.tenantId, at);
     return decision;
   } catch (fault) {
     if (fault instanceof AccountNotLocked) throw fault;
     parts.onFault(kind.name, fault);
     return null;
   }
+}
+
+/** What is found again elsewhere, with the trace that it goes on with there. */
+function traced(writes: Writes, traceparent: Traceparent): Writes {
+  const { events = [], rows = [] } = writes;
+  return {
+    ...writes,
+    events: events.map((event) => ({ ...event, traceparent })),
+    rows: rows.map((write) => (write.table === outbox ? { ...write, row: { ...write.row, traceparent } } : write)),
+  };
 }
 
 /** What is bound once the transaction that will do it is known. */

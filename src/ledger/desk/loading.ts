@@ -8,6 +8,7 @@ import { balances } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
+import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
 import { keyText, shapeOf } from './loaded-table.js';
 import { AccountNotLocked, GroupState } from './state.js';
@@ -32,9 +33,14 @@ export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[
   );
 }
 
+/** The database was put back to an earlier moment, and nobody has made that good yet. (docs/operations.md, Backup and restore) */
+export class LedgerClosed extends Error {
+  override name = 'LedgerClosed';
+}
+
 /**
  * Looks the keys up again under the locks, and reads all that the decisions need: one SELECT for each table and shape of
- * key, one round trip.
+ * key, one round trip. Throws LedgerClosed.
  */
 export async function loadKeysAndNeeds(
   parts: GroupParts,
@@ -49,10 +55,12 @@ export async function loadKeysAndNeeds(
     groupBy(needs, ({ table }) => table),
     ([table, own]) => [...groupBy(own, ({ key }) => shapeOf(key)).values()].map((alike) => ({ table, alike })),
   ).flat();
-  const [keys = [], ...loaded] = await transaction.all([
+  const [closed = [], keys = [], ...loaded] = await transaction.all([
+    OPEN_RESTORE_SQL,
     selectKeysSql(tickets.map((ticket) => ticket.command)),
     ...asked.map(({ table, alike }) => neededSql(table, alike)),
   ]);
+  if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
   asked.forEach(({ table, alike }, index) =>
     state.addLoaded(
       alike,

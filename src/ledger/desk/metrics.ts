@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Uuid } from '../../core/ids.js';
 import type { ClockObserver } from '../clock-guard.js';
-import type { DeskObserver } from './desk.js';
+import type { DeskObserver } from './observer.js';
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 
-/** What operators see of the posting desk. */
-export function deskMetrics(registry: Registry): DeskObserver {
+/** What operators see of the posting desks, by their names: how many commands wait at each, and the rest of all together. */
+export function deskMetrics(registry: Registry): (desk: string) => DeskObserver {
   const registers = [registry];
   const size = new Histogram({
     name: 'desk_group_commands',
@@ -47,8 +47,13 @@ export function deskMetrics(registry: Registry): DeskObserver {
     help: "Commands answered 503, for this process's clock is not the database's",
     registers,
   });
-  const waiting = new Gauge({ name: 'desk_commands_waiting', help: 'Commands that wait for a group', registers });
-  return {
+  const waiting = new Gauge({
+    name: 'desk_commands_waiting',
+    help: 'Commands that wait for a group, by the desk: approvals, batches and payouts have their own in a worker',
+    labelNames: ['desk'] as const,
+    registers,
+  });
+  return (desk) => ({
     groupPosted: (commands, seconds) => {
       size.observe(commands);
       duration.observe(seconds);
@@ -58,8 +63,8 @@ export function deskMetrics(registry: Registry): DeskObserver {
     keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
     clockRefused: (commands) => clock.inc(commands),
-    queued: (commands) => waiting.set(commands),
-  };
+    queued: (commands) => waiting.set({ desk }, commands),
+  });
 }
 
 /** What operators see of time. `strayed` and `ahead` get what belongs into the log. */

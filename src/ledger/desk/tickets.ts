@@ -1,3 +1,4 @@
+import type { OpenPart } from '../../core/trace.js';
 import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Clock } from '../../core/instant.js';
@@ -13,6 +14,8 @@ export interface Ticket {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;
   readonly deadline: Deadline;
+  /** Its part of the trace that gave the command, from the queue to the answer; null outside one. */
+  readonly part: OpenPart | null;
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
 

@@ -7,6 +7,7 @@ import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { ASSET_OPTION, asset, raw, text } from '../inputs.js';
 import { feeFields } from '../presenting.js';
+import { addFeeRefund } from './fee-refunds.js';
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const OPERATION = ['--operation <operation>', FEE_OPERATIONS.join(', ')] as const;
@@ -74,4 +75,5 @@ export function addFeeCommands(program: Command): void {
       output.one({ removed: true, ...of });
     },
   });
+  addFeeRefund(own);
 }

@@ -9,12 +9,13 @@ import { type ActingOps, addCommand, addQuery, group, type Ops } from '../comman
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { limit, optionalText } from '../inputs.js';
-import { outboxFields, outboxStateFields } from '../presenting.js';
+import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
 const EXPLANATION = `
 An entry says that a workflow has to learn of what MySQL decided. It is written with the decision and goes when Temporal
-has taken it, mostly within milliseconds: what stays is what Temporal refused, or could not be asked.`;
+has taken it, mostly within milliseconds: what stays is what Temporal refused, or could not be asked. What fails of itself
+for twenty minutes is a dead letter: it is left alone until somebody releases it.`;
 
 export function addOutboxCommands(program: Command): void {
   const own = group(program, 'outbox', 'what Temporal has yet to learn of');
@@ -66,13 +67,15 @@ function addReading(own: Command): void {
     options: [
       ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
       ['--resource <id>', 'only what is about this resource, such as a transfer'],
+      ['--dead', 'only dead letters: what failed too often'],
       ['--limit <count>', 'how many at most (default: 100)'],
     ],
-    examples: ['outbox list', 'outbox list --tenant acme --json'],
-    input: z.object({ tenant: optionalText, resource: optionalText, limit }),
-    run: async (ops, { tenant, resource, limit: most }) => {
+    examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
+    input: z.object({ tenant: optionalText, resource: optionalText, dead: z.boolean().default(false), limit }),
+    run: async (ops, { tenant, resource, dead: isDead, limit: most }) => {
       const { database, clock, output } = ops;
-      const found = await new Outbox(database, clock).list(await filterOf(ops, tenant, resource), most);
+      const filter = { ...(await filterOf(ops, tenant, resource)), isDead };
+      const found = await new Outbox(database, clock).list(filter, most);
       output.list(found.map(outboxFields), 'There are none: Temporal knows of everything.');
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
@@ -82,24 +85,32 @@ function addReading(own: Command): void {
 function addRelease(own: Command): void {
   addCommand(own, {
     usage: 'release [resource-id]',
-    summary: 'try entries again at once, as if they had never failed: one resource, one tenant, or all',
+    summary:
+      'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
     explanation: EXPLANATION,
     options: [
       ['--tenant <tenant>', 'what belongs to this tenant (id or name)'],
+      ['--dead', 'dead letters, of the tenant if one is named'],
       ['--all', 'every entry'],
     ],
     examples: [
       'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
       'outbox release --tenant acme',
+      'outbox release --dead',
       'outbox release --all',
     ],
-    input: z.object({ resourceId: optionalText, tenant: optionalText, all: z.boolean().default(false) }),
+    input: z.object({
+      resourceId: optionalText,
+      tenant: optionalText,
+      dead: z.boolean().default(false),
+      all: z.boolean().default(false),
+    }),
     needs: 'manage',
-    run: async (ops, { resourceId, tenant, all }) => {
-      if (all === (resourceId !== undefined || tenant !== undefined))
-        throw new UsageError('say which: a resource id, --tenant, or --all alone');
+    run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
+      if (all === (isDead || resourceId !== undefined || tenant !== undefined))
+        throw new UsageError('say which: a resource id, --tenant, --dead, or --all alone');
       const { database, clock, output } = ops;
-      const filter = await filterOf(ops, tenant, resourceId);
+      const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
       const released = await new Outbox(database, clock).release(filter);
       await record(ops, 'outbox.release', filter, released);
       output.one({ released });

@@ -8,6 +8,7 @@ import { Failpoints } from '../../core/failpoints.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
 import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
+import { RailBreakers } from '../../payouts/breaker/breakers.js';
 import { RailConversation } from '../../payouts/conversation.js';
 import { openRails } from '../../payouts/rails/registry.js';
 import { SIMULATED } from '../../payouts/rails/rules.js';
@@ -167,9 +168,11 @@ function conversationOf({ database, desk, clock, gateways, output }: Ops): RailC
     called: () => undefined,
     silent: (_: string, message: string) => output.say(message),
     contradicted: () => undefined,
+    ended: () => undefined,
   };
   const rails = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
-  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer });
+  const breakers = new RailBreakers(database, clock);
+  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
 }
 
 function addResolve(own: Command): void {

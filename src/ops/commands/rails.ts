@@ -1,18 +1,22 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { serveGateway } from '../../payouts/rails/gateway.js';
-import { SIMULATED } from '../../payouts/rails/rules.js';
+import { httpRail, SIMULATED } from '../../payouts/rails/rules.js';
 import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { simulatedStatement } from '../../payouts/rails/statement.js';
+import { listRails, type RailStanding } from '../../support/reading/rails.js';
 import { addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { text, wholeNumber } from '../inputs.js';
+import type { Fields } from '../output.js';
 import { addRailCheck } from './rails-check.js';
 import { day } from './reconcile.js';
 
 export function addRailCommands(program: Command): void {
   const own = group(program, 'rails', 'the ways by which payouts reach bank accounts');
+  addList(own);
   addQuery(own, {
     usage: 'simulate',
     summary: 'serve the simulated rail over HTTP, as a gateway would: the reference for one of your own',
@@ -56,4 +60,39 @@ in the database. What it does follows from the account number's ending (docs/pay
       for await (const piece of simulatedStatement(database.reader, rail, date, clock())) output.verbatim(piece);
     },
   });
+}
+
+function addList(own: Command): void {
+  addQuery(own, {
+    usage: 'list',
+    isDefault: true,
+    summary: 'each rail: whether it answers, and how many payouts wait for it',
+    explanation: `
+A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
+lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
+    options: [],
+    examples: ['rails list', 'rails list --json'],
+    input: z.object({}),
+    run: async ({ database: { reader }, gateways, output }) => {
+      const configured = [SIMULATED, ...Array.from(gateways.urls.keys(), httpRail)];
+      output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
+    },
+  });
+}
+
+function railFields({ rail, breaker, approved, inProgress }: RailStanding): Fields {
+  const time = (at: Instant | null | undefined): string | null =>
+    at === null || at === undefined ? null : toRfc3339(at);
+  return {
+    rail,
+    state: breaker?.state ?? 'closed',
+    since: time(breaker?.since),
+    failures: breaker?.failures ?? 0,
+    last_failure: breaker?.lastFailure ?? null,
+    last_failure_at: time(breaker?.lastFailureAt),
+    tried: breaker?.probes ?? 0,
+    tried_next_at: time(breaker?.probeAt),
+    approved,
+    in_progress: inProgress,
+  };
 }

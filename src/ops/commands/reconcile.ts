@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { csvLines } from '../../batches/files/writing/cells.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { isAsset, parseRaw } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';

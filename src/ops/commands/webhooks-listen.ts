@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { count } from '../../config-values.js';
+import { count } from '../../config/values.js';
 import { isSecret } from '../../webhooks/signing.js';
 import { addLocalCommand } from '../command.js';
 import { OpsError } from '../failures.js';

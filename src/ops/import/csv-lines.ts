@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
+import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
 import { OpsError } from '../failures.js';
 
 /** A line of a CSV file with a header, its values by the header's names, without the spaces around them. */
@@ -57,33 +58,6 @@ export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerato
   }
 }
 
-type Parser = ReturnType<typeof parse>;
-
-/** Writes the text into the parser as fast as it takes it. */
-async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
-  try {
-    parser.write(head);
-    for await (const piece of rest) {
-      if (parser.destroyed) return;
-      if (!parser.write(piece)) await drained(parser);
-    }
-    parser.end();
-  } catch (failure) {
-    parser.destroy(failure instanceof Error ? failure : new Error(String(failure)));
-  }
-}
-
-/** Ready for more, or over. */
-function drained(parser: Parser): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      parser.off('drain', go).off('close', go);
-      resolve();
-    };
-    parser.on('drain', go).on('close', go);
-  });
-}
-
 /** The file's text. A byte that is no UTF-8 ends it: a name with a spoilt letter would be stored for ever. */
 async function* decoded(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -100,18 +74,6 @@ async function* decoded(path: string): AsyncGenerator<string> {
       throw new OpsError(`${path} is not UTF-8 (after byte ${bytes}): save it as "CSV UTF-8"`);
     throw new OpsError(`${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`);
   }
-}
-
-/** Every line break as one LF, so that lines are counted as an editor counts them. */
-async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
-  let held = '';
-  for await (const piece of text) {
-    const whole = held + piece;
-    // A CR at the end may be half of a break.
-    held = whole.endsWith('\r') ? '\r' : '';
-    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
-  }
-  if (held !== '') yield '\n';
 }
 
 function delimiterOf(head: string): ',' | ';' {

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { csvLines } from '../../batches/files/writing/cells.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { OpsError } from '../failures.js';
 import type { LineProblem } from './account-lines.js';
 

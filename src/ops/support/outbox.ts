@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { type Clock, instant, type Instant } from '../../core/instant.js';
-import { integer, string, time } from '../../db/columns.js';
+import { integer, nullable, string, time } from '../../db/columns.js';
 import type { Database, Reader } from '../../db/database.js';
 import { outbox, type WaitingType } from '../../db/entities/outbox.js';
 import type { Outbox } from '../../temporal/outbox.js';
@@ -9,11 +9,14 @@ import type { WaitingSource } from '../../temporal/waiting.js';
 /** What operators ask about the outbox beyond what the relay needs. */
 
 export interface OutboxState {
+  /** That wait to be relayed; dead letters are none. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
   readonly byType: Readonly<Record<string, number>>;
   /** Entries that Temporal has refused at least once. */
   readonly refused: number;
+  /** Entries that failed too often, and wait for an operator. */
+  readonly deadLetters: number;
   /** The most frequent reasons of the last attempts, each with how many entries have it. */
   readonly lastErrors: readonly { readonly message: string; readonly entries: number }[];
 }
@@ -23,8 +26,8 @@ const MAX_ERRORS = 5;
 export async function readOutboxState(reader: Reader): Promise<OutboxState> {
   const [types, errors] = await Promise.all([
     reader.query(
-      `SELECT resource_type, COUNT(*) AS entries, MIN(created_at) AS oldest,
-       COUNT(CASE WHEN attempts>0 THEN 1 END) AS refused FROM outbox GROUP BY resource_type ORDER BY resource_type`,
+      `SELECT resource_type, COUNT(*)-COUNT(dead_at) AS entries, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest,
+       COUNT(CASE WHEN attempts>0 THEN 1 END) AS refused, COUNT(dead_at) AS dead FROM outbox GROUP BY resource_type ORDER BY resource_type`,
     ),
     reader.query(
       `SELECT last_error, COUNT(*) AS entries FROM outbox WHERE last_error IS NOT NULL
@@ -32,12 +35,13 @@ export async function readOutboxState(reader: Reader): Promise<OutboxState> {
     ),
   ]);
   const counts = types.map((row) => integer.parse(row.entries));
-  const oldest = types.map((row) => time.parse(row.oldest));
+  const oldest = types.flatMap((row) => nullable(time).parse(row.oldest) ?? []);
   return {
     entries: counts.reduce((sum, count) => sum + count, 0),
     oldestAt: oldest.length === 0 ? null : instant(Math.min(...oldest)),
     byType: Object.fromEntries(types.map((row, index) => [string.parse(row.resource_type), counts[index] ?? 0])),
     refused: types.reduce((sum, row) => sum + integer.parse(row.refused), 0),
+    deadLetters: types.reduce((sum, row) => sum + integer.parse(row.dead), 0),
     lastErrors: errors.map((row) => ({ message: string.parse(row.last_error), entries: integer.parse(row.entries) })),
   };
 }

@@ -7,7 +7,7 @@ import { listResolutions } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import type { Fields } from '../output.js';
-import { eventLine, payoutWaitsFor, resolutionLine, STUCK_WORDS } from '../../support/reading/payouts.js';
+import { eventLine, payoutWaitsFor, resolutionLine, stuckWords } from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
 
 /** The operators' view of payouts: any tenant's, without roles; of the account number its end alone. */
@@ -30,10 +30,10 @@ const MAX_CONTRADICTIONS = 5;
 export async function stuckFields(reader: Reader, payout: Payout, now: Instant): Promise<Fields> {
   const said = await reader.select(payoutRailEvents, { payoutId: payout.id }, { orderBy: ['id'] });
   const last = said.at(-1);
-  const { stuckSince, stuckReason } = payout;
+  const { stuckSince } = payout;
   return {
     ...payoutFields(payout),
-    why: stuckReason === null ? null : STUCK_WORDS[stuckReason],
+    why: stuckWords(payout),
     stuck_since: stuckSince === null ? null : toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_said: last === undefined ? null : eventLine(last),

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keyring } from '../../core/fingerprint.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
+import { type Clock, parseRfc3339 } from '../../core/instant.js';
 import { PAYOUTS_PATH, VOID } from './http.js';
 import { signed, type SignedMessage, verify } from './signing.js';
 import type { RailReport, SimulatedRail } from './simulated.js';
 import { RailSilent } from './types.js';
-import { callbackText, readOrder, statementText, unknownText } from './wire.js';
+import { callbackText, pageText, readOrder, statementText, unknownText } from './wire.js';
 
 export interface GatewayOptions {
   /** As PAYOUT_RAILS names it, without `http:`. */
@@ -104,6 +104,12 @@ async function answerOf(
     const order = readOrder(body.toString('utf8'));
     if (order === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
     return { status: 200, text: statementText({ key: order.key, ...(await rail.submit(order)) }) };
+  }
+  if (method === 'GET' && path.startsWith(`${PAYOUTS_PATH}?`)) {
+    const query = new URLSearchParams(path.slice(PAYOUTS_PATH.length + 1));
+    const since = parseRfc3339(query.get('since') ?? '');
+    if (since === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
+    return { status: 200, text: pageText(await rail.list(since, parseUuid(query.get('after') ?? ''))) };
   }
   const key = keyOf(path, method === 'POST' ? VOID : '');
   if (key === null) return { status: 404, text: JSON.stringify({ error: 'no such path' }) };

@@ -1,24 +1,31 @@
 import type { Keyring } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
+import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
+import { traceHeaders } from '../../core/trace.js';
 import type { RailStatement } from '../rules.js';
 import { signed, type SignedMessage } from './signing.js';
-import { type Rail, type RailOrder, RailSilent } from './types.js';
-import { orderText, readStatement, saysCannotVoid, saysUnknown } from './wire.js';
+import { type ListingRail, type RailOrder, type RailPage, RailSilent } from './types.js';
+import { orderText, readPage, readStatement, saysCannotList, saysCannotVoid, saysUnknown } from './wire.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_PAGE_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /** The paths of the protocol, below the gateway's address. */
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
+/** The path of a page of what came since then, behind a key; what is asked is a part of it, and signed with it. */
+export function listPath(since: Instant, after: Uuid | null): string {
+  return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
+}
+
 /**
  * A gateway that speaks docs/payout-rail.md. Only a 2xx with a statement about the very key is an answer; whatever else comes,
  * or does not come, leaves the outcome unknown.
  */
-export class HttpRail implements Rail {
+export class HttpRail implements ListingRail {
   private readonly url: string;
 
   /** `url` is the gateway's address; the first key signs. */
@@ -50,13 +57,26 @@ export class HttpRail implements Rail {
     return this.statement(key, status, text);
   }
 
+  async list(since: Instant, after: Uuid | null): Promise<RailPage | null> {
+    const message = { method: 'GET', path: listPath(since, after), body: NOTHING } as const;
+    const { status, text } = await this.send(message, null, MAX_PAGE_BYTES);
+    if (status === 501 && saysCannotList(text)) return null;
+    const page = status >= 200 && status < 300 ? readPage(text) : null;
+    if (page === null) throw new RailSilent(`${this.name} answered ${status} without a list`);
+    return page;
+  }
+
   private statement(key: Uuid, status: number, text: string): RailStatement {
     const said = status >= 200 && status < 300 ? readStatement(text) : null;
     if (said?.key !== key) throw new RailSilent(`${this.name} answered ${status} without a statement about the payout`);
     return said;
   }
 
-  private async send(message: SignedMessage, key: Uuid): Promise<{ status: number; text: string }> {
+  private async send(
+    message: SignedMessage,
+    key: Uuid | null,
+    maxBytes = MAX_ANSWER_BYTES,
+  ): Promise<{ status: number; text: string }> {
     const { method, path, body } = message;
     try {
       const response = await fetch(this.url + path, {
@@ -65,12 +85,13 @@ export class HttpRail implements Rail {
         signal: AbortSignal.timeout(TIMEOUT_MS),
         headers: {
           ...signed(this.keys[0], message, this.clock()),
-          'idempotency-key': key,
+          ...(key === null ? {} : { 'idempotency-key': key }),
+          ...traceHeaders(),
           ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
         },
         ...(method === 'POST' ? { body } : {}),
       });
-      return { status: response.status, text: await limitedText(response) };
+      return { status: response.status, text: await limitedText(response, maxBytes) };
     } catch (failure) {
       // Its message may hold the address, and nothing of what was sent.
       const why = failure instanceof Error ? failure.name : 'failure';
@@ -79,13 +100,13 @@ export class HttpRail implements Rail {
   }
 }
 
-/** The answer, of which more than 64 KiB is none. */
-export async function limitedText(response: Response): Promise<string> {
+/** The answer, of which more than that is none. */
+export async function limitedText(response: Response, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new RangeError('the answer is too long');
+    if (bytes > maxBytes) throw new RangeError('the answer is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,6 +1,6 @@
 import { newId, type Uuid } from '../../core/ids.js';
 import { type Clock, instant, type Instant } from '../../core/instant.js';
-import { time } from '../../db/columns.js';
+import { time, uuid } from '../../db/columns.js';
 import type { Database, Transaction } from '../../db/database.js';
 import { type SimulatedRailPayment, simulatedRailActions, simulatedRailPayments } from '../../db/entities/payouts.js';
 import { columnList, insertSql, literal, updateSql } from '../../db/statements.js';
@@ -8,7 +8,10 @@ import { parseRow } from '../../db/table.js';
 import { transact } from '../../db/transact.js';
 import type { RailStatement } from '../rules.js';
 import { scenarioFor, scenarioNamed, type Step } from './scenarios.js';
-import { type Rail, type RailOrder, RailSilent } from './types.js';
+import { type ListingRail, type RailOrder, type RailPage, RailSilent } from './types.js';
+
+/** Payments on a page of a list. */
+const PAGE = 500;
 
 /** An outcome that the rail tells by itself. */
 export interface RailReport extends RailStatement {
@@ -22,7 +25,7 @@ export interface RailReport extends RailStatement {
  * kept in tables of its own, so that it goes on where a killed process left it. It reads nothing of ours: it counts what it is
  * given, and would show a payment that was made twice.
  */
-export class SimulatedRail implements Rail {
+export class SimulatedRail implements ListingRail {
   /** One installation may serve it under several names: each is a bank of its own. */
   constructor(
     private readonly database: Database,
@@ -54,6 +57,26 @@ export class SimulatedRail implements Rail {
         return { ...known, ...change };
       }),
     );
+  }
+
+  async list(since: Instant, after: Uuid | null): Promise<RailPage> {
+    const behind = after === null ? '' : ` AND p.payment_key>${uuid.literal(after)}`;
+    const rows = await this.database.reader.query(
+      `SELECT ${columnList(simulatedRailPayments, 'p')} FROM simulated_rail_payments p
+       WHERE p.rail=${literal(simulatedRailPayments, 'rail', this.name)} AND p.acted_at>=${time.literal(since)}${behind}
+       ORDER BY p.payment_key LIMIT ${PAGE}`,
+    );
+    // Of what was read, not of what is shown: a page without items need not be the last.
+    const last = rows[PAGE - 1];
+    const items = rows.flatMap((row) => {
+      const payment = parseRow(simulatedRailPayments, row);
+      const { paymentKey: key, asset, raw, reference } = payment;
+      if (asset === null || raw === null) return [];
+      const last = this.lastStep(payment);
+      const status = payment.voidedAt === null ? (last?.status ?? ('accepted' as const)) : ('voided' as const);
+      return [{ key, status, reference, failureCode: last?.failureCode ?? null, amount: { asset, raw } }];
+    });
+    return { items, next: last === undefined ? null : parseRow(simulatedRailPayments, last).paymentKey };
   }
 
   /** The payment of a key, made where there is none: of two at once the second waits here for the first. */

@@ -1,5 +1,6 @@
 import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
 import type { PayoutDestination, RailStatement } from '../rules.js';
 import type { ClearSecrets } from '../secrets.js';
 
@@ -25,6 +26,29 @@ export interface Rail {
    * on their way, too; any other statement is what became of it instead. Null where the rail says that it cannot void.
    */
   void(key: Uuid): Promise<RailStatement | null>;
+}
+
+/** What a rail has of one order, as it lists it. */
+export interface ListedPayment extends RailStatement {
+  readonly key: Uuid;
+  readonly amount: Amount;
+}
+
+/** A page of that, by key. */
+export interface RailPage {
+  readonly items: readonly ListedPayment[];
+  /** The key behind which the next page begins; null on the last. */
+  readonly next: Uuid | null;
+}
+
+/** A rail that says what it was given, whoever remembers it here. */
+export interface ListingRail extends Rail {
+  /** The orders that first came at `since` or later, behind the key `after`. Null where the rail says that it cannot list. */
+  list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
+}
+
+export function canList(rail: Rail): rail is ListingRail {
+  return 'list' in rail;
 }
 
 /** No answer, or none that tells: what the rail did is not known. The message is for operators and holds no personal data. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ASSETS } from '../../core/amount.js';
+import { amountJson, ASSETS } from '../../core/amount.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { RailStatement } from '../rules.js';
 import { failureCode } from './rules.js';
-import type { RailOrder } from './types.js';
+import type { ListedPayment, RailOrder, RailPage } from './types.js';
 
 /** What travels between us and a gateway, as JSON. (docs/payout-rail.md) */
 
@@ -28,9 +28,11 @@ const statement = z
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
 const keyWith = (status: string) => z.object({ key, status: z.literal(status) });
 const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
+const amount = z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) });
+const page = z.object({ items: z.array(z.intersection(statement, z.object({ amount }))), next: key.nullable() });
 const order = z.object({
   key,
-  amount: z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) }),
+  amount,
   destination: z.object({
     type: z.literal('bank_account'),
     country: z.string(),
@@ -74,6 +76,30 @@ export function saysUnknown(text: string, wanted: Uuid): boolean {
 /** True when it says in the same way that the gateway cannot void. */
 export function saysCannotVoid(text: string, wanted: Uuid): boolean {
   return saysOf(wanted, 'cannot_void', text);
+}
+
+/** True when it says that the gateway cannot list. */
+export function saysCannotList(text: string): boolean {
+  return z.object({ status: z.literal('cannot_list') }).safeParse(parsed(text)).success;
+}
+
+/** Null when it is no page of a list. */
+export function readPage(text: string): RailPage | null {
+  const read = page.safeParse(parsed(text));
+  if (!read.success) return null;
+  const items = read.data.items.map((item): ListedPayment => ({
+    ...statementOf(item),
+    amount: { raw: BigInt(item.amount.raw), asset: item.amount.asset },
+  }));
+  return { items, next: read.data.next };
+}
+
+export function pageText({ items, next }: RailPage): string {
+  const shown = items.map((item) => ({
+    ...(JSON.parse(statementText(item)) as object),
+    amount: amountJson(item.amount),
+  }));
+  return JSON.stringify({ items: shown, next });
 }
 
 function saysOf(wanted: Uuid, status: string, text: string): boolean {

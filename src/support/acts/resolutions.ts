@@ -1,7 +1,8 @@
 import { ApiError, invalidField } from '../../core/errors.js';
 import { type Payout, type PayoutResolution, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { approveResolution } from '../../payouts/release.js';
-import { outcomeRefusal, proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
+import { outcomeRefusal } from '../../payouts/resolution-rules.js';
+import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import type { DeskAct } from './act.js';
 import { PAYOUT_APPROVAL_ACTS } from './approvals.js';

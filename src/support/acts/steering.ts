@@ -43,10 +43,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Pause',
     explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: async (parts, { id }, { by, reason }) => {
-      await pause(parts, id, by, { reason });
-      parts.onDue(id);
-    },
+    run: async (parts, { id }, { by, reason }) => void (await pause(parts, id, by, { reason })),
   },
   {
     verb: 'resume',
@@ -54,10 +51,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Resume',
     explanation: 'Sending goes on where it stood.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: async (parts, { id }, { by, reason }) => {
-      await resume(parts, id, by, { reason });
-      parts.onDue(id);
-    },
+    run: async (parts, { id }, { by, reason }) => void (await resume(parts, id, by, { reason })),
   },
   {
     verb: 'retry',
@@ -65,9 +59,6 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Retry now',
     explanation: 'What waits for a retry is tried at once.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-    run: async (parts, { id }, { by, reason }) => {
-      await retryNow(parts, id, by, { reason });
-      parts.onDue(id);
-    },
+    run: async (parts, { id }, { by, reason }) => void (await retryNow(parts, id, by, { reason })),
   },
 ];

@@ -8,7 +8,7 @@ import { isPaused, pendingRows } from '../../batches/rules.js';
 import { listResolutions } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
-import { resolutionLine, STUCK_WORDS } from '../reading/payouts.js';
+import { resolutionLine, stuckWords } from '../reading/payouts.js';
 import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
 import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
 
@@ -170,7 +170,7 @@ export function transferCard(transfer: Transfer, names: Names): Html {
 }
 
 export function payoutCard(payout: Payout, names: Names, proposed: readonly string[] = []): Html {
-  const { id, holderName, country, bankCode, accountEnd, stuckReason } = payout;
+  const { id, holderName, country, bankCode, accountEnd } = payout;
   const to = `${holderName}, ${country} ${bankCode} ****${accountEnd}`;
   const { approvalsRequired, approvalsReceived } = payout;
   return card(pathOf('payouts', id), `${formatAmount(payout)} from ${names.account(payout.sourceAccountId)} to ${to}`, [
@@ -178,7 +178,7 @@ export function payoutCard(payout: Payout, names: Names, proposed: readonly stri
     ['Status', tag(payout.status)],
     ['Asked for', time(payout.createdAt)],
     ['Stuck since', timeOrNull(payout.stuckSince)],
-    ['Why', stuckReason === null ? null : STUCK_WORDS[stuckReason]],
+    ['Why', stuckWords(payout)],
     ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
     ...(payout.status === 'pending_approval'
       ? ([

@@ -13,8 +13,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { numbersWithin } from '../../db/numbered.js';
-import { eventsOf } from '../../events/log.js';
+import { eventsOf, gapsOf, sequencesWithin } from '../../events/places.js';
 
 /**
  * What belongs to a resource in tables that have no index by it: looked for where it must be, at the instants at which something
@@ -74,9 +73,10 @@ export async function eventsAbout(
   { id, tenantId, instants }: Omit<Place, 'accountIds'>,
 ): Promise<readonly EventRow[]> {
   const rows = eventsOf(tenantId);
+  const gaps = await gapsOf(reader, tenantId);
   const found = await Promise.all(
     distinct(instants).map(async (at) => {
-      const { first, last } = await numbersWithin(reader, rows, at, instant(at + EVENT_LATER_MS));
+      const { first, last } = await sequencesWithin(reader, tenantId, gaps, at, instant(at + EVENT_LATER_MS));
       if (first > last) return [];
       return reader.query(
         `SELECT ${columnList(events, 'e')} FROM (SELECT * FROM events FORCE INDEX (PRIMARY)

@@ -16,11 +16,14 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
   return rows.map((row) => parseRow(payouts, row));
 }
 
-/** Why a payout is raised, in words. */
-export const STUCK_WORDS: Readonly<Record<NonNullable<Payout['stuckReason']>, string>> = {
-  no_outcome: 'the rail has not said what became of it',
-  contradiction: 'the rail contradicts what it said before, or what we know',
-};
+/** Why a payout is raised, in words; null where it is not. */
+export function stuckWords({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
+  if (stuckReason === null) return null;
+  if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
+  return status === 'approved'
+    ? 'it is approved, and was not handed to its rail'
+    : 'the rail has not said what became of it';
+}
 
 /** One thing that was said between us and its rail. */
 export function eventLine(event: PayoutRailEvent): string {

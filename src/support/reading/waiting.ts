@@ -6,8 +6,8 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
-import { payoutApproval } from '../../payouts/settle.js';
-import { transferApproval } from '../../transfers/settle.js';
+import { payoutApproval } from '../../payouts/approval-outcomes.js';
+import { transferApproval } from '../../transfers/approval-outcomes.js';
 
 /** What waits for somebody, of every tenant: what has waited longest, or runs out first, stands first. */
 

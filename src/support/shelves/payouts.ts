@@ -7,7 +7,7 @@ import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTS, type ShownPayout } from '../acts/resolutions.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
-import { eventWords, payoutWaitsFor, resolutionLine, STUCK_WORDS } from '../reading/payouts.js';
+import { eventWords, payoutWaitsFor, resolutionLine, stuckWords } from '../reading/payouts.js';
 import { readStory, type StoryLine } from '../reading/story.js';
 import { readNames } from '../reading/transfers.js';
 import { type Shelf, workflowLink } from './shelf.js';
@@ -22,7 +22,7 @@ export const payoutShelf: Shelf<ShownPayout> = {
   subjectOf: ({ payout: { id, tenantId } }) => ({ id, tenantId, subjectType: 'payout' }),
   async show(site, { payout, open }) {
     const { reader } = site.database;
-    const { id, tenantId, sourceAccountId: from, feeAccountId, asset, stuckReason, createdBy } = payout;
+    const { id, tenantId, sourceAccountId: from, feeAccountId, asset, createdBy } = payout;
     const [said, names, tenant, creator] = await Promise.all([
       reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
       readNames(reader, [from]),
@@ -46,7 +46,7 @@ export const payoutShelf: Shelf<ShownPayout> = {
         ['Status', tag(payout.status)],
         ['Waits for', payoutWaitsFor(payout, site.clock())],
         ['Stuck since', timeOrNull(payout.stuckSince)],
-        ['Stuck because', stuckReason === null ? null : STUCK_WORDS[stuckReason]],
+        ['Stuck because', stuckWords(payout)],
         ['Proposed', open === undefined ? null : resolutionLine(open)],
         ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt) : null],
         ['Amount', amount(payout)],

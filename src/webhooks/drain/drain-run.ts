@@ -1,28 +1,16 @@
-import type { Instant } from '../../core/instant.js';
-import { instant } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
-import { updateSql } from '../../db/statements.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { transact } from '../../db/transact.js';
-import { sendMessage } from '../attempts.js';
+import type { Instant } from '../../core/instant.js';
+import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import type { WebhookParts } from '../parts.js';
-import { type Health, healthAfter, isCutOff, nextDue } from '../rules.js';
-import {
-  type EndpointState,
-  isHeld,
-  isWanted,
-  LEASE_MS,
-  lockForDrain,
-  parseState,
-  releaseLease,
-  stateSql,
-  TakenOver,
-} from './lease.js';
-import { earliestDue, readDue } from './open-deliveries.js';
-import { hasMore, step } from './stepping.js';
-import { type Outcome, storeOutcomes } from './storing.js';
+import { type Health, healthAfter } from '../rules.js';
+import { attempt, type Flying } from './attempting.js';
+import { Grip } from './grip.js';
+import { type EndpointState, isHeld, parseState, stateSql, TakenOver } from './lease.js';
+import { readDue } from './open-deliveries.js';
+import { hasMore } from './stepping.js';
+import { healthAfterAll, type Outcome } from './storing.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
-import { MAX_CLAIMED, MAX_RETRIES, type Taken, Window } from './window.js';
+import { MAX_CLAIMED, MAX_RETRIES, Window } from './window.js';
 
 /** How often it looks for what others have made due: while it sends, while its receiver hangs, and with nothing in its hands. */
 const LOOK_MS = 250;
@@ -31,7 +19,6 @@ const EMPTY_LOOK_MS = 100;
 /** How often it looks for retries whose time has come. */
 const RETRIES_LOOK_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
-const RENEW_MS = LEASE_MS / 3;
 /** What those on their way may take after a stop. */
 const STOP_MS = 10_000;
 /** A new step is taken when so few are left in line. */
@@ -48,8 +35,8 @@ type Ended = DrainResult['ended'];
 export class DrainRun {
   private readonly id: Uuid;
   private readonly fence: bigint;
+  private readonly grip: Grip;
   private readonly window = new Window();
-  private readonly sends = new AbortController();
   private readonly beganAt = performance.now();
   /** As the outcomes have left it that are not stored yet. */
   private health: Health;
@@ -61,7 +48,6 @@ export class DrainRun {
   private toldDueAt: Instant | null | undefined;
   /** Whether anything has ended since it last looked. */
   private hasMoved = false;
-  private renewedAt = performance.now();
   private idleSince: number | null = null;
   private isEnding = false;
   private fault: Error | null = null;
@@ -71,11 +57,22 @@ export class DrainRun {
     private readonly parts: WebhookParts,
     private state: EndpointState,
     private readonly options: DrainOptions,
-    private readonly random: Random,
+    random: Random,
+    /** Ends every send. */
+    private readonly sends = new AbortController(),
   ) {
     this.health = state.endpoint;
     this.id = state.endpoint.id;
     this.fence = state.endpoint.fence;
+    this.grip = new Grip(parts, state.endpoint, options.isWorkflow, random);
+  }
+
+  /** Takes over what is on its way already, and stands in the table as untried. */
+  adopt(flying: Iterable<Flying>): void {
+    for (const { delivery, landing } of flying) {
+      this.window.adopt(delivery.id);
+      void this.land(delivery.id, landing);
+    }
   }
 
   async run(): Promise<{ ended: Ended; attempts: number; nextDueAt: Instant | null }> {
@@ -86,7 +83,7 @@ export class DrainRun {
     try {
       const ended = await this.loop();
       await this.finish();
-      return { ended, attempts: this.stored, nextDueAt: await this.release() };
+      return { ended, attempts: this.stored, nextDueAt: await this.grip.release() };
     } catch (failure) {
       if (failure instanceof TakenOver) return { ended: 'taken_over', attempts: this.stored, nextDueAt: null };
       throw failure;
@@ -165,9 +162,9 @@ export class DrainRun {
     this.lookedAt = performance.now();
     this.hasMoved = false;
     const state = parseState(await reader.query(stateSql(this.id)));
-    if (state?.endpoint.fence !== this.fence) throw new TakenOver('another drain has the endpoint');
+    if (state?.endpoint.fence !== this.fence) throw new TakenOver('another run has the endpoint');
     this.see(state);
-    if (this.lookedAt - this.renewedAt >= RENEW_MS) await this.renew();
+    await this.grip.renewIfDue();
     if (!isHeld(state.endpoint)) await this.readLines(state.endpoint);
   }
 
@@ -191,43 +188,20 @@ export class DrainRun {
   /** Takes over what is stored, and what it knows beyond that. */
   private see(state: EndpointState): void {
     this.state = state;
-    this.health = this.outcomes.reduce<Health>(
-      (health, outcome) =>
-        outcome.result === null ? health : healthAfter(health, outcome.result, outcome.isProbe, outcome.endedAt),
-      state.endpoint,
-    );
+    this.health = healthAfterAll(state.endpoint, this.outcomes);
   }
 
   private async step(): Promise<void> {
-    const { database, clock } = this.parts;
-    const room = this.window.pendingRoom;
-    const { state, added, madeDue } = await transact(database, (transaction) =>
-      step(transaction, this.id, this.fence, room, clock()),
-    );
-    this.renewedAt = performance.now();
+    const { state, added, madeDue } = await this.grip.step(this.window.pendingRoom);
     this.see(state);
     this.window.add(added);
     if (madeDue) this.retriesReadAt = this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
-  private async renew(): Promise<void> {
-    const { database, clock } = this.parts;
-    const leaseUntil = instant(clock() + LEASE_MS);
-    const touched = await transact(database, (transaction) =>
-      transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: this.id, fence: this.fence })),
-    );
-    if (touched === 0) throw new TakenOver('another drain has the endpoint');
-    this.renewedAt = performance.now();
-  }
-
   private async store(): Promise<void> {
-    const { database, clock } = this.parts;
     const group = this.outcomes;
     this.outcomes = [];
-    const state = await transact(database, (transaction) =>
-      storeOutcomes(transaction, this.id, this.fence, group, clock(), this.random),
-    );
-    this.renewedAt = performance.now();
+    const state = await this.grip.store(group);
     this.stored += group.filter(({ result }) => result !== null).length;
     for (const { delivery } of group) this.window.forget(delivery.id);
     this.see(state);
@@ -239,33 +213,25 @@ export class DrainRun {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;
       const taken = this.window.take(this.health, this.parts.clock());
       if (taken === null) return;
-      void this.send(taken);
+      const { open, isProbe } = taken;
+      void this.land(open.delivery.id, attempt(this.parts, this.state, open, isProbe, this.sends.signal));
     }
   }
 
-  private async send({ open: { delivery, body }, isProbe }: Taken): Promise<void> {
-    const { parts, state } = this;
-    const beganAt = parts.clock();
+  private async land(id: Uuid, landing: Promise<Outcome | null>): Promise<void> {
     try {
-      if (body === null || !isWanted(state.types, delivery.eventType)) this.outcomes.push({ delivery, result: null });
+      const outcome = await landing;
+      if (outcome === null) this.window.forget(id);
       else {
-        const message = { id: delivery.eventId, body };
-        const { sending, encryptionKeys, failpoints } = parts;
-        failpoints.pass('before_send');
-        const result = await sendMessage(sending, encryptionKeys, state.endpoint, message, beganAt, this.sends.signal);
-        failpoints.pass('after_send');
-        const endedAt = parts.clock();
-        if (isCutOff(result)) this.window.forget(delivery.id);
-        else {
-          this.outcomes.push({ delivery, result, isProbe, beganAt, endedAt });
-          this.health = healthAfter(this.health, result, isProbe, endedAt);
-        }
+        this.outcomes.push(outcome);
+        if (outcome.result !== null)
+          this.health = healthAfter(this.health, outcome.result, outcome.isProbe, outcome.endedAt);
       }
     } catch (fault) {
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
     this.hasMoved = true;
-    this.window.landed(delivery.id);
+    this.window.landed(id);
     this.pump();
     this.wake();
   }
@@ -279,23 +245,14 @@ export class DrainRun {
       while (this.window.load.onTheWay > 0 || this.outcomes.length > 0) {
         if (this.fault !== null) throw this.fault;
         if (this.outcomes.length > 0) await this.store();
-        else if (performance.now() - this.renewedAt >= RENEW_MS) await this.renew();
-        else await this.wait();
+        else {
+          await this.grip.renewIfDue();
+          this.lookedAt = performance.now();
+          await this.wait();
+        }
       }
     } finally {
       clearTimeout(cut);
     }
-  }
-
-  /** Answers when something is due next. */
-  private async release(): Promise<Instant | null> {
-    const { database, clock } = this.parts;
-    return transact(database, async (transaction) => {
-      const state = await lockForDrain(transaction, this.id, this.fence);
-      const earliest = hasMore(state) ? clock() : await earliestDue(transaction, this.id);
-      const due = nextDue(earliest, state.endpoint);
-      await releaseLease(transaction, this.id, this.fence, due);
-      return isHeld(state.endpoint) ? null : due;
-    });
   }
 }

@@ -7,8 +7,8 @@ import { takeLease } from './lease.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
 
 /**
- * Sends what is due to an endpoint until nothing is, its time is over or it is stopped. Safe to be run twice and to be given up: only the
- * last one that began writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like when the
+ * Sends what is due to an endpoint until nothing is, its time is over or it is stopped. Safe to be asked for twice and to be given up: only
+ * the last run that began writes, and whatever it has not stored is sent again. Throws DatabaseUnavailable and the like when the
  * database is away. (docs/architecture.md, Events and webhooks)
  */
 export async function drain(
@@ -19,7 +19,7 @@ export async function drain(
 ): Promise<DrainResult> {
   const { database, clock } = parts;
   const state = await transact(database, (transaction) => takeLease(transaction, endpointId, clock()));
-  if (state === null) return { ended: 'held', attempts: 0, nextDueAt: null };
+  if (typeof state === 'string') return { ended: state, attempts: 0, nextDueAt: null };
   const run = new DrainRun(parts, state, options, random);
   const { ended, attempts, nextDueAt } = await run.run();
   return { ended, attempts, nextDueAt: nextDueAt === null ? null : toRfc3339(nextDueAt) };

@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bigint, nullable, oneOf, uuid } from '../../db/columns.js';
@@ -8,19 +9,19 @@ import {
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
-import { columnList, updateSql } from '../../db/statements.js';
+import { columnList, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
 /**
- * Who drains an endpoint. A drain takes the next number (the fence) when it begins, and every write compares it under the
- * endpoint's lock: one that was given up, and goes on all the same, can write nothing. The lease only tells the sweeper that
- * somebody is at work.
+ * Who sends to an endpoint: a sender, or its workflow's activity. A run takes the next number (the fence) when it begins, and every
+ * write compares it under the endpoint's lock: one that was given up, and goes on all the same, can write nothing. While its lease
+ * lasts nobody else begins.
  */
 
-/** How long a drain counts as alive after its last write. */
-export const LEASE_MS = 15_000;
+/** How long a run counts as alive after its last write. */
+export const LEASE_MS = 5_000;
 
-/** Another drain has begun: this one may not write any more. */
+/** Another run has begun: this one may not write any more. */
 export class TakenOver extends Error {
   override name = 'TakenOver';
 }
@@ -39,20 +40,30 @@ export interface EndpointState {
 }
 
 /** Reads the whole state in one statement, and so of one moment. */
-export function stateSql(endpointId: Uuid): string {
+export function stateSql(...endpointIds: readonly Uuid[]): string {
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
       s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
     FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
     LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
     LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
     LEFT JOIN event_heads h ON h.tenant_id=e.tenant_id AND h.type=s.type
-    WHERE e.id=${uuid.literal(endpointId)}`;
+    WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)})`;
 }
 
 const maybeSequence = nullable(bigint);
 const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
 
-/** What the statement answered, a row for each subscription; undefined when there is no such endpoint. */
+/** What the statement answered, a row for each subscription: the endpoints that there are. */
+export function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
+  const found = new Map<Uuid, EndpointState>();
+  for (const [id, own] of groupBy(rows, (row) => uuid.parse(row.id))) {
+    const state = parseState(own);
+    if (state !== undefined) found.set(id, state);
+  }
+  return found;
+}
+
+/** The same of one endpoint; undefined when there is no such. */
 export function parseState(rows: readonly StoredRow[]): EndpointState | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
@@ -85,35 +96,36 @@ export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
   return status !== 'enabled' || pausedAt !== null;
 }
 
-/** Begins a drain; null when nothing may be sent to it. From then on whoever had the endpoint before is shut out. */
+/** Nobody sends to it now. */
+export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
+  return leaseUntil === null || leaseUntil <= now;
+}
+
+/**
+ * Begins a run: whoever had the endpoint before is shut out from then on. Answers why not where nothing may be sent to it, or somebody
+ * else is at it.
+ */
 export async function takeLease(
   transaction: Transaction,
   endpointId: Uuid,
   now: Instant,
-): Promise<EndpointState | null> {
+): Promise<EndpointState | 'held' | 'taken_over'> {
   const state = await lockState(transaction, endpointId);
-  if (state === undefined || isHeld(state.endpoint)) return null;
-  const fence = state.endpoint.fence + 1n;
-  const leaseUntil = instant(now + LEASE_MS);
-  // Due at once if this drain dies: nobody knows then what it has left.
-  const set = { fence, leaseUntil, nextDueAt: now };
+  if (state === undefined || isHeld(state.endpoint)) return 'held';
+  if (!isFree(state.endpoint, now)) return 'taken_over';
+  const set = { fence: state.endpoint.fence + 1n, ...leased(now) };
   await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
   return { ...state, endpoint: { ...state.endpoint, ...set } };
 }
 
-/** Locks the endpoint for a write of the drain with this number. Throws TakenOver. */
-export async function lockForDrain(transaction: Transaction, endpointId: Uuid, fence: bigint): Promise<EndpointState> {
-  const state = await lockState(transaction, endpointId);
-  if (state?.endpoint.fence !== fence) throw new TakenOver('another drain has the endpoint');
-  return state;
+/** Due at once if this run dies: nobody knows then what it has left. */
+export function leased(now: Instant): { readonly leaseUntil: Instant; readonly nextDueAt: Instant } {
+  return { leaseUntil: instant(now + LEASE_MS), nextDueAt: now };
 }
 
-/** Ends the drain with this number, if it is still the last one, and says when something is due next. */
-export async function releaseLease(
-  transaction: Transaction,
-  endpointId: Uuid,
-  fence: bigint,
-  nextDueAt: Instant | null,
-): Promise<void> {
-  await transaction.execute(updateSql(webhookEndpoints, { leaseUntil: null, nextDueAt }, { id: endpointId, fence }));
+/** Locks the endpoint for a write of the run with this number. Throws TakenOver. */
+export async function lockForDrain(transaction: Transaction, endpointId: Uuid, fence: bigint): Promise<EndpointState> {
+  const state = await lockState(transaction, endpointId);
+  if (state?.endpoint.fence !== fence) throw new TakenOver('another run has the endpoint');
+  return state;
 }

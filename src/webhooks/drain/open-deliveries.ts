@@ -1,9 +1,10 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { type WebhookDelivery, webhookDeliveries, type WebhookEndpoint } from '../../db/entities/webhooks.js';
-import { columnList } from '../../db/statements.js';
+import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
 /** A delivery that waits, with the event's own bytes. */
@@ -11,6 +12,7 @@ export interface OpenDelivery {
   readonly delivery: WebhookDelivery;
   /** Null when retention has removed the event. */
   readonly body: Buffer | null;
+  readonly traceparent: Traceparent | null;
 }
 
 /** Those of one lane that are due, the longest waiting first. */
@@ -22,17 +24,43 @@ export async function readDue(
   limit: number,
 ): Promise<OpenDelivery[]> {
   const rows = await reader.query(
-    `SELECT ${columnList(webhookDeliveries, 'd')}, v.body FROM webhook_deliveries d FORCE INDEX (due)
+    `SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent FROM webhook_deliveries d FORCE INDEX (due)
      LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(tenantId)} AND v.sequence=d.sequence
      WHERE d.endpoint_id=${column.uuid.literal(id)} AND d.state='${state}' AND d.next_attempt_at<=${column.time.literal(now)}
      ORDER BY d.next_attempt_at, d.id LIMIT ${limit}`,
   );
-  return rows.map((row) => ({ delivery: parseRow(webhookDeliveries, row), body: bodyOf(row) }));
+  return rows.map((row) => ({
+    delivery: parseRow(webhookDeliveries, row),
+    body: bodyOf(row),
+    traceparent: traceparentOf(row),
+  }));
 }
 
 export function bodyOf(row: StoredRow): Buffer | null {
   const text = column.nullable(column.string).parse(row.body);
   return text === null ? null : Buffer.from(text, 'utf8');
+}
+
+/** When the first of all that wait is due, of each of these endpoints: as a statement, and what it answered. */
+export function earliestSql(endpointIds: Iterable<Uuid>): string {
+  return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
+    WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
+    GROUP BY endpoint_id, state`;
+}
+
+/** Endpoints for which nothing waits are missing. */
+export function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
+  const found = new Map<Uuid, Instant>();
+  for (const row of rows) {
+    const [id, at] = [column.uuid.parse(row.endpoint_id), column.time.parse(row.at)];
+    const known = found.get(id);
+    if (known === undefined || at < known) found.set(id, at);
+  }
+  return found;
+}
+
+export function traceparentOf(row: StoredRow): Traceparent | null {
+  return column.nullable(column.string).parse(row.traceparent);
 }
 
 /** When the first of all that wait is due, or null. */

@@ -1,6 +1,7 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
+import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Transaction } from '../../db/database.js';
 import { events } from '../../db/entities/events.js';
@@ -15,7 +16,7 @@ import { insertSql, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { newDelivery } from '../redelivering.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
-import { bodyOf, type OpenDelivery } from './open-deliveries.js';
+import { bodyOf, type OpenDelivery, traceparentOf } from './open-deliveries.js';
 
 /** The most events of the log that one step goes over. */
 const MAX_EVENTS = 1_000n;
@@ -79,7 +80,7 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
   const read = await readWanted(transaction, state, after, head, room);
   const added = read.events
     .filter((event) => isSubscribed(state, event))
-    .map((event) => open(newDelivery(endpoint.id, event, 'event', 1, now), event.body));
+    .map((event) => open(newDelivery(endpoint.id, event, 'event', 1, now), event));
   return { added, set: { ...lost, cursorSequence: read.through } };
 }
 
@@ -110,7 +111,7 @@ async function recoverSome(
     waitingIds.push(...waiting.map((delivery) => delivery.id));
     if (waiting.length > 0) continue;
     const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
-    added.push(open(newDelivery(id, event, 'recover', round, now), event.body));
+    added.push(open(newDelivery(id, event, 'recover', round, now), event));
   }
   if (waitingIds.length > 0) await makeDue(transaction, id, waitingIds, now);
   const isDone = read.through >= recoverUntil;
@@ -119,7 +120,10 @@ async function recoverSome(
 }
 
 /** It came after its type was subscribed to. */
-function isSubscribed({ types }: EndpointState, { type, sequence }: WantedEvent): boolean {
+export function isSubscribed(
+  { types }: Pick<EndpointState, 'types'>,
+  { type, sequence }: Pick<WantedEvent, 'type' | 'sequence'>,
+): boolean {
   return sequence >= (types.get(type) ?? 0n);
 }
 
@@ -128,8 +132,8 @@ function isAhead({ endpoint }: EndpointState, { sequence }: WantedEvent): boolea
   return sequence > endpoint.cursorSequence;
 }
 
-function open(delivery: WebhookDelivery, body: Buffer | null): OpenDelivery {
-  return { delivery, body };
+function open(delivery: WebhookDelivery, { body, traceparent }: WantedEvent): OpenDelivery {
+  return { delivery, body, traceparent };
 }
 
 interface WantedEvent {
@@ -137,6 +141,7 @@ interface WantedEvent {
   readonly type: SubscribableType;
   readonly sequence: bigint;
   readonly body: Buffer | null;
+  readonly traceparent: Traceparent | null;
 }
 
 /** The events of subscribed types behind `after`, at most `most` of them, and up to where that has looked. */
@@ -150,7 +155,7 @@ async function readWanted(
   const bound = after + MAX_EVENTS < until ? after + MAX_EVENTS : until;
   if (types.size === 0 || bound <= after) return { events: [], through: bound > after ? bound : after };
   const rows = await transaction.query(
-    `SELECT id, type, sequence, body FROM events FORCE INDEX (PRIMARY)
+    `SELECT id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
      WHERE tenant_id=${column.uuid.literal(endpoint.tenantId)} AND sequence>${after} AND sequence<=${bound}
      AND type IN (${literals(events, 'type', types.keys())}) ORDER BY sequence LIMIT ${most}`,
   );
@@ -159,9 +164,27 @@ async function readWanted(
     type: column.oneOf([...types.keys()]).parse(row.type),
     sequence: column.bigint.parse(row.sequence),
     body: bodyOf(row),
+    traceparent: traceparentOf(row),
   }));
   const last = found.at(-1);
-  return { events: found, through: found.length === most && last !== undefined ? last.sequence : bound };
+  if (last === undefined) return { events: found, through: await emptyThrough(transaction, endpoint, bound, until) };
+  return { events: found, through: found.length === most ? last.sequence : bound };
+}
+
+/** A restore may have left more out of the log than can be gone through. */
+async function emptyThrough(
+  transaction: Transaction,
+  { tenantId }: WebhookEndpoint,
+  bound: bigint,
+  until: bigint,
+): Promise<bigint> {
+  if (bound >= until) return bound;
+  const [gap] = await transaction.query(
+    `SELECT through_sequence FROM event_gaps WHERE tenant_id=${column.uuid.literal(tenantId)}
+     AND after_sequence<=${bound} AND through_sequence>${bound}`,
+  );
+  const through = gap === undefined ? bound : column.bigint.parse(gap.through_sequence);
+  return through < until ? through : until;
 }
 
 /** What the endpoint has of these events already. */

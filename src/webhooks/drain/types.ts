@@ -9,12 +9,14 @@ export interface DrainOptions {
   readonly maxMs: number;
   /** How many milliseconds it looks on for what comes, when nothing is left, before it ends. */
   readonly lookOnMs: number;
+  /** Whether the endpoint's workflow has it done, and so need not be told of what is left. */
+  readonly isWorkflow: boolean;
 }
 
 export interface DrainResult {
   /**
    * idle: nothing to send now; time: `maxMs` is over; stopped: by the signal; held: disabled, paused or deleted;
-   * taken_over: another drain has begun.
+   * taken_over: somebody else sends to it.
    */
   readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
   /** How many attempts it has stored. */

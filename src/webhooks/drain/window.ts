@@ -67,6 +67,12 @@ export class Window {
     return (retry.nextAttemptAt ?? 0) <= (pending.nextAttemptAt ?? 0) ? this.retries : this.pending;
   }
 
+  /** One that is on its way already. */
+  adopt(id: Uuid): void {
+    this.known.add(id);
+    this.onTheWay.set(id, false);
+  }
+
   /** Its attempt is over. */
   landed(id: Uuid): void {
     this.onTheWay.delete(id);

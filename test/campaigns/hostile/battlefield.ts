@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setQuotas } from '../../../src/access/quotas.js';
+import type { SecretKey } from '../../../src/core/fingerprint.js';
 import { systemClock } from '../../../src/core/instant.js';
 import { request, startTestApi, type TestApi } from '../../support/api.js';
 import { ApiProcess } from '../../support/api-process.js';
@@ -13,6 +14,9 @@ import { TEST_ACTOR } from '../../support/world.js';
 import { HonestProgram } from './honest.js';
 
 const LOOK_EVERY_MS = 50;
+/** A bank whose callbacks the API takes; it has nothing to pay. */
+export const RAIL = 'bank-a';
+export const RAIL_KEY: SecretKey = { id: 'k1', secret: Buffer.alloc(32, 9) };
 
 /** The service as it runs in production, an honest tenant, and as many attackers as an attack wants. */
 export class Battlefield {
@@ -20,6 +24,7 @@ export class Battlefield {
     readonly honest: HonestProgram,
     readonly api: ApiProcess,
     readonly worker: WorkerProcess,
+    readonly db: TestDatabase,
     /** Requests go to the process; what a test does without a request goes by itself. */
     private readonly front: TestApi,
     private readonly temporal: PrivateTemporal,
@@ -28,7 +33,12 @@ export class Battlefield {
   static async open(db: TestDatabase): Promise<Battlefield> {
     const temporal = await PrivateTemporal.start();
     const environment = temporalEnvironment(temporal.temporal);
-    const api = await ApiProcess.start(db.url, environment);
+    const api = await ApiProcess.start(db.url, {
+      ...environment,
+      PAYOUT_RAILS: `*=http:${RAIL}`,
+      PAYOUT_RAIL_KEYS: `${RAIL}=${RAIL_KEY.id}:${RAIL_KEY.secret.toString('base64')}`,
+      PAYOUT_RAIL_URLS: `${RAIL}=http://127.0.0.1:1`,
+    });
     const worker = await WorkerProcess.start(db.url, temporal.temporal);
     const own = await startTestApi(db, environment);
     const front: TestApi = {
@@ -43,7 +53,12 @@ export class Battlefield {
     await honest.ready(1);
     const { bank, source, people } = honest;
     const program = new HonestProgram({ baseUrl: api.baseUrl, token: bank.token, source, people });
-    return new Battlefield(program, api, worker, front, temporal);
+    return new Battlefield(program, api, worker, db, front, temporal);
+  }
+
+  /** Anybody's. */
+  get request(): TestApi['request'] {
+    return this.front.request;
   }
 
   async close(): Promise<void> {

@@ -584,7 +584,7 @@ export class Operations extends Calls {
 
   /**
    * List the events of the tenant.
-   * Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`.
+   * Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.
    * Scope: `read` or `webhooks`.
    */
   listEvents(query: QueryOf<'listEvents'> = {}, options?: CallOptions): List<ResultOf<'listEvents'>> {

@@ -776,7 +776,7 @@ export interface paths {
     };
     /**
      * List the events of the tenant
-     * @description Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`.
+     * @description Newest first. With `order=asc` the log is followed upward: `next_cursor` is then never null, ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service has left sequences out.
      *
      *     Scope: `read` or `webhooks`.
      */
@@ -1001,8 +1001,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Transfer'];
@@ -1078,8 +1080,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Transfer'];
@@ -1103,8 +1107,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Transfer'];
@@ -1128,8 +1134,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1226,8 +1234,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1251,8 +1261,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1276,8 +1288,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1301,8 +1315,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1326,8 +1342,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Payout'];
@@ -1351,8 +1369,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['BonusBatchOfEvent'];
@@ -1438,8 +1458,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['BonusBatchOfEvent'];
@@ -1463,8 +1485,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['BonusBatchOfEvent'];
@@ -1488,8 +1512,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['BonusBatchOfEvent'];
@@ -1513,8 +1539,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless for each tenant, in the order of the commits. */
+      /** @description Gapless for each tenant but for `gaps` of the list, in the order of the commits. */
       sequence: number;
+      /** @description How often the log had been put back to an earlier moment by then; left out while it never was. Where it grows, see `gaps` of the list. */
+      restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Verification'];
@@ -2195,6 +2223,23 @@ export interface components {
       | components['schemas']['BonusBatchCompletedEvent']
       | components['schemas']['BonusBatchPartiallyFailedEvent']
       | components['schemas']['AccountVerifiedEvent'];
+    EventGap: {
+      /** @description The last event before the gap; 0: there is none. */
+      after: number;
+      /** @description The sequence of the first event behind it. */
+      before: number;
+      /**
+       * Format: date-time
+       * @description What happened later, up to `created_at`, is undone: what was told of it holds no more.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      restored_to: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
     EventPage: {
       items: components['schemas']['Event'][];
       /** @description null on the last page */
@@ -2431,6 +2476,7 @@ export type CreateStatement = components['schemas']['CreateStatement'];
 export type StatementPage = components['schemas']['StatementPage'];
 export type Request = components['schemas']['Request'];
 export type Event = components['schemas']['Event'];
+export type EventGap = components['schemas']['EventGap'];
 export type EventPage = components['schemas']['EventPage'];
 export type RegisteredWebhookEndpoint = components['schemas']['RegisteredWebhookEndpoint'];
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
@@ -5057,12 +5103,15 @@ export interface operations {
            *         }
            *       ],
            *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs",
-           *       "first_sequence": 1
+           *       "first_sequence": 1,
+           *       "gaps": []
            *     }
            */
           'application/json': components['schemas']['EventPage'] & {
             /** @description The oldest event that the log still has. */
             first_sequence: number | null;
+            /** @description What restores of the service have left out, oldest first. */
+            gaps: components['schemas']['EventGap'][];
           };
         };
       };

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../../core/ids.js';
 import { toRfc3339 } from '../../../core/instant.js';
-import { actHash, chainOf, GENESIS, SYSTEM_CHAIN } from '../../../db/audit-hash.js';
+import { actHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../../db/audit-hash.js';
 import { bigint, uuid } from '../../../db/columns.js';
 import type { Reader } from '../../../db/database.js';
 import { type AuditAnchor, auditAnchors, type ChainedAct, chainedActs } from '../../../db/entities/identity.js';
@@ -33,7 +33,7 @@ async function readAnchors(audit: AuditRun): Promise<Anchors> {
 
 /** The acts without a chain are those that the anchors were made of. */
 async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
-  const found = new Map<Uuid, { readonly acts: bigint; readonly hash: Buffer }>();
+  const found = audit.memory(new Map<Uuid, { readonly acts: bigint; readonly hash: Buffer }>());
   await walk(
     audit,
     ROWS_A_SLICE,
@@ -67,7 +67,7 @@ async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
 
 async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
   const ofChains = audit.tenantId === undefined ? 'chain_id IS NOT NULL' : `chain_id=${uuid.literal(audit.tenantId)}`;
-  let before: ChainedAct | undefined;
+  const memory = audit.memory<{ before?: ChainedAct }>({});
   await walk(
     audit,
     ROWS_A_SLICE,
@@ -75,9 +75,10 @@ async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
     (_, slice) => {
       audit.counted('audit_acts', slice.length);
       for (const act of slice) {
+        const { before } = memory;
         const own = before?.chainId === act.chainId ? before : undefined;
         checkLink(audit, act, own, anchors.get(act.chainId ?? SYSTEM_CHAIN)?.hash ?? GENESIS);
-        before = act;
+        memory.before = act;
       }
       return Promise.resolve();
     },
@@ -90,13 +91,20 @@ function behind(act: ChainedAct | undefined): string[] {
   return [afterKey('chain_id', 'sequence', at)];
 }
 
+/** A restore leaves out the numbers that somebody may have kept of what was lost, and says so in the next act. */
+function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
+  if (action !== RESTORE_GAP || sequence === null || sequence <= last) return false;
+  return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
+}
+
 /** `first`: what the first act of the chain follows. */
 function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefined, first: Buffer): void {
   const { chainId, sequence, previousHash, hash } = act;
   const report = (message: string): void => audit.report('audit_chain', actName(act), message);
   if (chainId === null || sequence === null || previousHash === null || hash === null)
     return report('its place in the chain is not whole');
-  const follows = (before?.sequence ?? 0n) + 1n;
+  const last = before?.sequence ?? 0n;
+  const follows = isAcrossGap(act, last) ? sequence : last + 1n;
   if (chainId !== chainOf(act)) report('it is in the chain of another tenant');
   if (sequence !== follows) report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
   else if (!previousHash.equals(before?.hash ?? first)) report('it does not follow the act before it');

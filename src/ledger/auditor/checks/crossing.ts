@@ -43,16 +43,18 @@ interface Gathered {
  */
 export const crossingChecks: Check = {
   tables: [],
-  run: async (audit) => {
-    let from = 0;
-    while (!['operation_event', 'operation_posting', 'transaction_legs'].some((check) => audit.hasEnoughOf(check))) {
-      const buckets = audit.tally.differing(from, BUCKETS_AT_ONCE);
-      const last = [...buckets].at(-1);
-      if (last === undefined) return;
-      await checkBuckets(audit, buckets);
-      from = last + 1;
-    }
-  },
+  // What it gathers is in memory.
+  run: (audit) =>
+    audit.atOnce(async () => {
+      let from = 0;
+      while (!['operation_event', 'operation_posting', 'transaction_legs'].some((check) => audit.hasEnoughOf(check))) {
+        const buckets = audit.tally.differing(from, BUCKETS_AT_ONCE);
+        const last = [...buckets].at(-1);
+        if (last === undefined) return;
+        await checkBuckets(audit, buckets);
+        from = last + 1;
+      }
+    }),
 };
 
 /** Operations first: what they asked for then was written before, so the walks that follow find it. */

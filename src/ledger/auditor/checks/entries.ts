@@ -42,13 +42,14 @@ interface Progress {
 export const entryChecks: Check = {
   tables: ['entries'],
   run: async (audit) => {
-    let progress: Progress | undefined;
+    const memory = audit.memory<{ progress?: Progress }>({});
     await walkEntries(audit, async (reader, entries) => {
       const own = entries.filter((entry) => isOwn(audit, entry));
       audit.counted('entries', own.length);
       for (const entry of entries) tally(audit, entry);
       for (const entry of own) {
-        if (progress?.accountId !== entry.account.id) progress = startOf(entry.account.id);
+        if (memory.progress?.accountId !== entry.account.id) memory.progress = startOf(entry.account.id);
+        const { progress } = memory;
         const isBefore = entry.createdAt < progress.createdAt;
         if (isBefore && (await wasReset(reader, entry.account.id, progress.seq))) progress.createdAt = '';
         checkEntry(audit, progress, entry);

@@ -11,6 +11,7 @@ import {
   type EventType,
 } from '../../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../../db/entities/ledger.js';
+import { type EventGap, eventGaps } from '../../../db/entities/restores.js';
 import { accounts } from '../../../db/entities/parties.js';
 import { columnList } from '../../../db/statements.js';
 import { parseRow } from '../../../db/table.js';
@@ -19,11 +20,11 @@ import type { AuditRun, Check } from '../run.js';
 import { sourceOf } from '../sources/index.js';
 import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
 
-/** The log of each tenant: gapless, never dated backwards, each body that of its row, each about something that exists. */
+/** The log of each tenant: gapless but for what restores have left out, never dated backwards, each body that of its row, each about something that exists. */
 export const eventChecks: Check = {
   tables: ['events'],
   run: async (audit) => {
-    let before: EventRow | undefined;
+    const memory = audit.memory<{ before?: EventRow }>({});
     await walk(
       audit,
       ROWS_A_SLICE,
@@ -34,13 +35,19 @@ export const eventChecks: Check = {
           reader,
           slice.map((event) => event.tenantId),
         );
+        const gaps = await readGaps(
+          reader,
+          slice.map((event) => event.tenantId),
+        );
         for (const event of slice) {
           const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
-          checkPlace(audit, event, before?.tenantId === event.tenantId ? before : undefined, removedThrough);
+          const { before } = memory;
+          const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
+          checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
           checkBody(audit, event);
           if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isOfRemoved(event, removals))
             audit.tally.add(event.resourceId, eventFact(event.type), -1);
-          before = event;
+          memory.before = event;
         }
         await checkResources(audit, reader, slice, removals);
       },
@@ -89,10 +96,36 @@ function isOfOperation({ type }: Pick<EventRow, 'type'>): boolean {
   return !type.startsWith('account.');
 }
 
+async function readGaps(reader: Reader, tenantIds: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
+  const rows = await reader.select(
+    eventGaps,
+    { tenantId: [...new Set(tenantIds)] },
+    { orderBy: ['tenantId', 'afterSequence'] },
+  );
+  return groupBy(rows, ({ tenantId }) => tenantId);
+}
+
+/** Behind a gap that begins there, or several of them: where the log goes on. `gaps` in their order. */
+function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
+  return gaps.reduce((at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at), last);
+}
+
 /** The first that is kept follows the last that was removed. */
-function checkPlace(audit: AuditRun, event: EventRow, before: EventRow | undefined, removedThrough: bigint): void {
+function checkPlace(
+  audit: AuditRun,
+  event: EventRow,
+  {
+    before,
+    removedThrough,
+    gaps,
+  }: {
+    readonly before: EventRow | undefined;
+    readonly removedThrough: bigint;
+    readonly gaps: readonly EventGap[];
+  },
+): void {
   const last = before?.sequence ?? 0n;
-  const follows = last > removedThrough ? last : removedThrough;
+  const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
   if (event.sequence !== follows + 1n)
     audit.report('event_sequence', nameOf(event), `it is number ${event.sequence} and follows number ${follows}`);
   if (before !== undefined && event.createdAt < before.createdAt)
@@ -211,17 +244,22 @@ export const eventCounterChecks: Check = {
          LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
       );
       audit.counted('event_counters', rows.length);
+      const gaps = await readGaps(
+        reader,
+        rows.map((row) => uuid.parse(row.id)),
+      );
       for (const row of rows) {
         const subject = `tenant ${uuid.parse(row.id)}`;
         const counter = nullable(bigint).parse(row.last_sequence);
         const lastAt = nullable(time).parse(row.last_at);
-        const sequence = nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
+        const last = nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
+        const sequence = acrossGaps(last, gaps.get(uuid.parse(row.id)) ?? []);
         const createdAt = nullable(time).parse(row.created_at);
         if (counter !== sequence)
           audit.report(
             'event_counter',
             subject,
-            `its counter stands at ${counter ?? 'nothing'}, its last event is ${sequence}`,
+            `its counter stands at ${counter ?? 'nothing'}, and its log ends at ${sequence}`,
           );
         else if (createdAt !== null && lastAt !== null && lastAt < createdAt)
           audit.report('event_counter', subject, 'its counter is dated before its last event');

@@ -1,6 +1,7 @@
 import type { Attack } from '../campaign.js';
 import { brokenFileAttack } from './broken-files.js';
 import { batchFlood, executionFlood, quotaFlood, slowUploads } from './shares.js';
+import { callbackFlood, guessedRecipients } from './strangers.js';
 import { formatCodes, sharedStrings } from './workbooks.js';
 
 /** Every attack that must fail. Another one is another entry. */
@@ -11,6 +12,8 @@ export const ATTACKS: readonly Attack[] = [
   batchFlood,
   executionFlood,
   quotaFlood,
+  guessedRecipients,
+  callbackFlood,
   // Ten thousand without the service around them: `prove -- broken-files`.
   brokenFileAttack({ seed: 16, files: 1_000 }),
 ];

@@ -1,4 +1,4 @@
-import { MAIN, sheetXml, stringsXml, workbook } from '../../../batches/files/workbooks.js';
+import { MAIN, sheetXml, stringsXml, workbook } from '../../../spreadsheets/workbooks.js';
 import type { PayrollBank } from '../../../support/batch-workflows.js';
 import type { Uuid } from '../../../../src/core/ids.js';
 import type { Attack } from '../campaign.js';

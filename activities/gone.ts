@@ -1,0 +1,34 @@
+import { ApiError } from '../src/core/errors.js';
+import { toRfc3339, systemClock } from '../src/core/instant.js';
+import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
+
+/**
+ * What a workflow is told of a resource that MySQL does not have: it ends. A workflow begins only after the commit, so this is one
+ * that was lost when the database was put back to an earlier moment. (docs/operations.md, Backup and restore)
+ */
+const GONE = 'gone';
+/** Why an act on it is refused. */
+export const GONE_SAID = 'it does not exist: the database was put back to an earlier moment';
+
+export function goneApproval(): ApprovalState {
+  return { status: GONE, required: 0, received: 0, expiresAt: toRfc3339(systemClock()) };
+}
+
+export function goneAct(): ActResult {
+  return { state: goneApproval(), refused: GONE_SAID };
+}
+
+export function goneBatch(): BatchState {
+  const none = { rows: 0, rejected: 0, paid: 0, failed: 0 };
+  return { ...none, status: GONE, isPaused: false, pauseReason: null, rejection: null };
+}
+
+/** What `work` answers; `gone` where it finds nothing. */
+export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
+  try {
+    return await work;
+  } catch (failure) {
+    if (failure instanceof ApiError && failure.refusal.code === 'not_found') return gone();
+    throw failure;
+  }
+}

@@ -1,0 +1,140 @@
+import { listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
+import type { TimePosition } from '../../src/core/pages.js';
+import { toRfc3339 } from '../../src/core/instant.js';
+import * as column from '../../src/db/columns.js';
+import { Cursors, cursorBinding } from '../../src/http/cursor.js';
+import { transferList } from '../../src/transfers/reading.js';
+import type { Bench } from '../bench.js';
+import { withDatabase } from '../ledgers/database.js';
+import { UNIT_RAW } from '../ledgers/history.js';
+import type { Ledger } from '../ledgers/ledger.js';
+import { busyLedger } from '../ledgers/shape.js';
+import type { Latency } from '../load/job.js';
+import { latencyWords, ms } from '../report/words.js';
+import { atLeast, atMost, type Measured, type Row } from '../row.js';
+import { CURSOR_KEY } from '../service/settings.js';
+import { withPageTimes } from './page-times.js';
+import { callerOf } from './reads.js';
+
+const ENTRIES = 1_500_000;
+const QUICK_ENTRIES = 200_000;
+const PER_SECOND = 200;
+const KEPT_SHARE = 0.98;
+const CONNECTIONS = 32;
+const LIMIT = 100;
+const PATH = '/v1/transfers';
+
+/** How far down the list a page begins, as a share of it. */
+const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
+/** Different pages at each depth, so that no page is asked for again and again. */
+const PAGES_OF_A_DEPTH = 20;
+
+interface ListPage {
+  readonly filter: OperationFilter;
+  readonly before: TimePosition | null;
+  readonly path: string;
+  readonly labels: readonly string[];
+}
+
+/** A filter as the service understands it and as it is sent. */
+type Filter = readonly [OperationFilter, Readonly<Record<string, string | undefined>>];
+
+export const listsRow: Row = {
+  name: 'lists',
+  title: `A tenant's transfers, pages of ${LIMIT}, any depth and each filter, steady ${PER_SECOND}/s`,
+  run: measure,
+};
+
+async function measure(bench: Bench): Promise<Measured> {
+  const { isQuick } = bench.options;
+  const ledger = await bench.ledger(busyLedger(isQuick ? 'busy_quick' : 'busy', isQuick ? QUICK_ENTRIES : ENTRIES));
+  const pages = await pagesOf(ledger);
+  const { done: run, times } = await bench.withApi(ledger, (api) => {
+    const load = bench.run(api, ledger, {
+      connections: CONNECTIONS,
+      perSecond: PER_SECOND,
+      expectedStatus: 200,
+      requests: { kind: 'listed', list: pages.map(({ path, labels }) => ({ path, labels })), order: 'random' },
+    });
+    const caller = callerOf(ledger);
+    return withPageTimes(
+      ledger,
+      {
+        pages,
+        read: (reader, { filter, before }) => listOperations(transferList, reader, caller, filter, before, LIMIT),
+      },
+      load,
+    );
+  });
+  const { latency, byLabel, perSecond } = run.load;
+  const p99s = Object.entries(byLabel).map(([label, one]: [string, Latency]) => `${label} ${one.p99Ms.toFixed(1)}`);
+  return {
+    figures:
+      `${ledger.entries.toLocaleString('en')} entries: ${latencyWords(latency)}; p99 of each: ${p99s.join(', ')} ms; ` +
+      `database time p50 ${ms(times.server.p50Ms)}, p99 ${ms(times.server.p99Ms)}`,
+    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyWords(times.roundTrips)}`,
+    ratio: times.roundTrips.p50Ms / latency.p50Ms,
+    targets: [
+      atLeast('answered per second', perSecond, PER_SECOND * KEPT_SHARE),
+      atMost('p99 ms', latency.p99Ms, 10),
+      atMost('database time ms (p50)', times.server.p50Ms, 2),
+    ],
+    details: { ...run.details, databaseTimes: times },
+  };
+}
+
+async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
+  return withDatabase(ledger.url, async ({ reader }) => {
+    const positionsAt = async (depth: number): Promise<TimePosition[]> => {
+      const rows = await reader.query(
+        `SELECT id, created_at FROM transfers ORDER BY created_at DESC, id DESC
+         LIMIT ${PAGES_OF_A_DEPTH} OFFSET ${Math.floor(depth * ledger.shape.operations)}`,
+      );
+      return rows.map((row) => ({ createdAt: column.time.parse(row.created_at), id: column.uuid.parse(row.id) }));
+    };
+    const depths = await Promise.all(DEPTHS.map(async (depth) => [depth, await positionsAt(depth)] as const));
+    const [oldest] = await positionsAt(0.9);
+    const [key] = await reader.query(
+      "SELECT idempotency_key FROM idempotency_keys WHERE idempotency_key NOT LIKE 'ops/%' LIMIT 1",
+    );
+    if (key === undefined || oldest === undefined) throw new Error('the ledger has no transfers');
+    const made = column.string.parse(key.idempotency_key);
+    return [
+      ...filtersOf(ledger, oldest).flatMap((filter) =>
+        depths.flatMap(([depth, positions]) =>
+          positions.map((position) => pageAt(ledger, filter, depth === 0 ? null : position, `depth ${depth * 100} %`)),
+        ),
+      ),
+      pageAt(ledger, [{ idempotencyKey: made }, { idempotency_key: made }], null, 'depth 0 %'),
+    ];
+  });
+}
+
+/** The last finds so few that a page looks at as many rows as it may. */
+function filtersOf({ accountIds: [busy, other] }: Ledger, { createdAt: from }: TimePosition): readonly Filter[] {
+  const least = UNIT_RAW * 3n;
+  return [
+    [{}, {}],
+    [{ status: 'completed' }, { status: 'completed' }],
+    [{ sourceAccountId: busy }, { source_account: busy }],
+    [{ from }, { 'created_at[gte]': toRfc3339(from) }],
+    [
+      { asset: 'DUSD', least },
+      { asset: 'DUSD', 'amount[gte]': least.toString() },
+    ],
+    [{ destination: { destinationAccountId: other } }, { destination_account: other }],
+  ];
+}
+
+/** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
+function pageAt(ledger: Ledger, [filter, sent]: Filter, before: TimePosition | null, depth: string): ListPage {
+  // As the service binds it: a time as it is understood.
+  const understood = { ...sent, ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }) };
+  const binding = cursorBinding({ caller: ledger, path: PATH, query: understood });
+  const query = new URLSearchParams({ limit: `${LIMIT}` });
+  for (const [name, value] of Object.entries(sent)) if (value !== undefined) query.set(name, value);
+  if (before !== null)
+    query.set('cursor', new Cursors([CURSOR_KEY]).encode(binding, [String(before.createdAt), before.id]));
+  const names = Object.keys(sent).join(' + ');
+  return { filter, before, path: `${PATH}?${query.toString()}`, labels: [depth, `filter ${names || 'none'}`] };
+}

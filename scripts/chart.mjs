@@ -1,0 +1,61 @@
+/**
+ * `npm run chart`: renders the Helm chart, as it is and with everything set, and holds each object against the schemas of Kubernetes.
+ * Ends with 1 where something is wrong. What is not at hand is left out, and said.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findHelm, findSchemas } from './lib/helm.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { say, UserError } from './lib/progress.mjs';
+import { run } from './lib/run.mjs';
+
+const CHART = join(ROOT, 'deploy/helm');
+const FIRST = ['--set', 'image.tag=1.2.3'];
+const FULL = [
+  ...FIRST,
+  ...['--set', 'deployment=money-movement,secrets.rails=rails,migrate.until=1763746810000,scrape=false'],
+  ...['--set', 'environment.PAYOUT_RAILS=*=http:bank-a,api.environment.PORT=8081,api.nodeSelector.pool=api'],
+  ...['--set', 'imagePullSecrets[0].name=registry,worker.tolerations[0].operator=Exists'],
+];
+/** The oldest that the chart takes, and the newest that there is a schema for. */
+const VERSIONS = ['1.27', '1.37'];
+
+async function main() {
+  const helm = await findHelm();
+  if (!helm) return;
+  const failure = 'The chart is wrong';
+  await run(helm, ['lint', '--strict', CHART, ...FIRST], { failure });
+  await run(helm, ['template', 'money', CHART], { failure }).then(
+    () => {
+      throw new UserError('The chart renders without image.tag.');
+    },
+    (error) => {
+      if (!/image.tag says which release/.test(error.message)) throw error;
+    },
+  );
+  const schemas = await findSchemas();
+  const folder = mkdtempSync(join(tmpdir(), 'chart-'));
+  try {
+    for (const [name, values] of Object.entries({ first: FIRST, full: FULL })) {
+      const file = join(folder, `${name}.yaml`);
+      const rendered = await run(helm, ['template', 'money', CHART, ...values], { failure });
+      writeFileSync(file, rendered);
+      const objects = rendered.match(/^kind: /gm).length;
+      for (const version of schemas ? VERSIONS : [])
+        await run(schemas.command, [...schemas.args, '--kubernetes-version', version, file], {
+          ...{ failure: `What the chart renders is no valid object of Kubernetes ${version}`, env: schemas.env },
+        });
+      say(
+        `${objects} objects, ${name} values: ${schemas ? `valid for Kubernetes ${VERSIONS.join(' and ')}` : 'rendered'}`,
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+main().catch((error) => {
+  say(error instanceof UserError ? error.message : error.stack);
+  process.exit(1);
+});

@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { canInstall, install } from './apt.mjs';
+import { ROOT } from './paths.mjs';
+import { answersOk } from './ports.mjs';
+import { say, UserError } from './progress.mjs';
+import { findProgram } from './run.mjs';
+
+const FOLDER = join(ROOT, 'deploy/haproxy');
+const NONE = 'There is no HAProxy on this machine';
+
+/** The HAProxy of this machine, installed first where that can be done without asking; undefined where there is none. */
+export async function findHaproxy() {
+  const known = process.env.HAPROXY_BIN || findProgram('haproxy');
+  if (known) return known;
+  if (canInstall()) {
+    await install('Installing HAProxy (apt-get)', 'HAProxy could not be installed', ['haproxy']).catch((error) =>
+      say(`  ${error.message}`),
+    );
+  }
+  return findProgram('haproxy');
+}
+
+/** The same where it is needed. */
+export async function requireHaproxy() {
+  const program = await findHaproxy();
+  if (program) return program;
+  throw new UserError(`${NONE}: install it (Debian: apt-get install haproxy), or name one by HAPROXY_BIN.`);
+}
+
+/**
+ * deploy/haproxy/haproxy.cfg as it is, but for where it listens, whom it asks (`servers`: `{name, port, adminPort}` on the loopback
+ * address, in place of the names that Docker knows), and where its files are.
+ */
+export function haproxyConfig({ port, servers }) {
+  const own = servers.map(({ name, port: at, adminPort }) => `  server ${name} 127.0.0.1:${at} port ${adminPort}`);
+  const text = readFileSync(join(FOLDER, 'haproxy.cfg'), 'utf8');
+  const changed = text
+    .replace(/^resolvers names\n(?: .*\n)+/m, '')
+    .replace(/^ {2}server-template .*$/m, own.join('\n'))
+    .replace(/^ {2}bind :8080$/m, `  bind 127.0.0.1:${port}`)
+    .replaceAll('/usr/local/etc/haproxy', FOLDER);
+  if (/resolvers|server-template|bind :/.test(changed)) throw new Error('haproxy.cfg has another form than this knows');
+  return changed;
+}
+
+/** The part that stands before these API processes; its configuration is written into `folder`. */
+export function haproxyPart(program, { folder, port, servers, log }) {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, haproxyConfig({ port, servers }));
+  return {
+    name: 'proxy',
+    command: program,
+    // In the foreground.
+    args: ['-db', '-f', file],
+    log,
+    isReady: () => answersOk(`http://127.0.0.1:${port}/docs`),
+    readyMs: 10_000,
+    stopMs: 10_000,
+  };
+}

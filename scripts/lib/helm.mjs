@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CACHE } from './paths.mjs';
+import { say, step } from './progress.mjs';
+import { findProgram, run } from './run.mjs';
+
+const HELM = 'v3.19.0';
+const SCHEMAS = '1.37.0';
+/** Whoever has neither is told what was not looked at. */
+const left = (why) => say(`  ${why}`);
+
+/** Helm of the machine, of the cache, or built into it where Go is; undefined where there is none. */
+export async function findHelm() {
+  const found = process.env.HELM_BIN || findProgram('helm');
+  if (found) return found;
+  const folder = join(CACHE, `helm-${HELM}`);
+  const helm = join(folder, 'helm');
+  const go = findProgram('go');
+  if (!existsSync(helm) && go) await build(go, folder).catch((error) => left(error.message));
+  if (existsSync(helm)) return helm;
+  left('NO HELM IS AT HAND, and no Go to build it with: the chart is not rendered. Name one by HELM_BIN.');
+  return undefined;
+}
+
+async function build(go, folder) {
+  const draft = `${folder}.${process.pid}`;
+  mkdirSync(draft, { recursive: true });
+  await step(`Building Helm ${HELM} (once)`, (onLine) =>
+    run(go, ['install', '-trimpath', '-ldflags=-s -w', `helm.sh/helm/v3/cmd/helm@${HELM}`], {
+      ...{ failure: 'Helm could not be built', onLine },
+      env: { ...process.env, GOBIN: draft, CGO_ENABLED: '0' },
+    }),
+  );
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(draft, folder);
+}
+
+/** A command that holds Kubernetes' objects against its schemas: `{command, args, env}`; undefined where it cannot be had. */
+export async function findSchemas() {
+  const python = findProgram('python3');
+  const folder = join(CACHE, `kubernetes-validate-${SCHEMAS}`);
+  if (python && !existsSync(folder)) {
+    const draft = `${folder}.${process.pid}`;
+    const args = ['-m', 'pip', 'install', '--quiet', '--target', draft, `kubernetes-validate==${SCHEMAS}`];
+    await step('Fetching the schemas of Kubernetes (once)', () =>
+      run(python, args, { failure: 'pip could not fetch them' }),
+    )
+      .then(() => renameSync(draft, folder))
+      .catch((error) => left(error.message));
+  }
+  if (existsSync(folder)) {
+    const env = { ...process.env, PYTHONPATH: folder };
+    return { command: python, args: [join(folder, 'bin/kubernetes-validate'), '--strict'], env };
+  }
+  left('NO SCHEMAS OF KUBERNETES ARE AT HAND (Python with pip fetches them): what the chart renders is not looked at.');
+  return undefined;
+}

@@ -1,0 +1,18 @@
+/**
+ * `npm run replay`: the recorded histories on the workflows of this checkout; with `-- --address host:7233` those of open workflows of
+ * that Temporal too, before this version is deployed there.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { prepareCode } from './lib/build.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { UserError } from './lib/progress.mjs';
+
+try {
+  await prepareCode();
+} catch (error) {
+  process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
+  process.exit(1);
+}
+const args = ['--enable-source-maps', join(ROOT, 'dist/src/replay.js'), ...process.argv.slice(2)];
+process.exit(spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' }).status ?? 1);

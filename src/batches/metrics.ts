@@ -1,0 +1,16 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** What is done with the rows of batches. */
+export type RowStep = 'validated' | 'settled';
+
+/** Counts rows; their rate is how fast batches go. */
+export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
+  const rows = new Counter({
+    name: 'batch_rows_total',
+    help: 'Rows of batches that were read and checked (validated), or paid or refused (settled)',
+    labelNames: ['step'] as const,
+    registers: [registry],
+  });
+  for (const step of ['validated', 'settled'] as const) rows.inc({ step }, 0);
+  return (step, count) => rows.inc({ step }, count);
+}

@@ -1,0 +1,90 @@
+import ExcelJS from 'exceljs';
+import { ASSET_NAMES, ASSETS, formatAmount } from '../core/amount.js';
+import { xlsxText } from '../spreadsheets/writing/cells.js';
+import type { Column } from '../spreadsheets/writing/columns.js';
+import { csvOf, HEADER, VIEWS } from '../spreadsheets/writing/table.js';
+
+/** The empty file that a person fills in. (docs/contract.md, Upload) */
+
+interface TemplateColumn extends Column {
+  readonly example: string;
+  readonly note: string;
+}
+
+const LAST_ROW = 100_001;
+const EXAMPLE_RAW = 150_000n;
+const EXAMPLE_AMOUNTS = ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })).join(' or ');
+
+/** What stands in each column, in words for whoever fills it in. */
+export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
+  {
+    name: 'recipient',
+    kind: 'party',
+    width: 40,
+    // No account has this alias, so a forgotten example is refused and pays nobody.
+    example: '$example-delete-this-row',
+    note: 'Who gets the bonus: an alias ($ana), a phone (+573001112233) or an account id.',
+  },
+  {
+    name: 'amount',
+    kind: 'text',
+    width: 24,
+    example: `${EXAMPLE_RAW}`,
+    note: `A whole number in the smallest unit, without points or commas: ${EXAMPLE_RAW} are ${EXAMPLE_AMOUNTS}.`,
+  },
+  { name: 'asset', kind: 'text', width: 10, example: ASSETS[0], note: `${ASSET_NAMES}. One file has one asset.` },
+  {
+    name: 'description',
+    kind: 'text',
+    width: 44,
+    example: 'Bonus for November',
+    note: 'May be empty. The recipient sees it; at most 140 characters.',
+  },
+  {
+    name: 'reference',
+    kind: 'text',
+    width: 24,
+    example: 'NOV-0001',
+    note: 'May be empty. Your own number for the row; no two rows may have the same.',
+  },
+];
+
+const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
+
+let made: Promise<Buffer> | undefined;
+
+/** Made once in a process. */
+export function templateXlsx(): Promise<Buffer> {
+  return (made ??= makeXlsx());
+}
+
+async function makeXlsx(): Promise<Buffer> {
+  const book = new ExcelJS.Workbook();
+  const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
+  // What is typed stays as typed.
+  sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({ header: name, width, style: { numFmt: '@' } }));
+  TEMPLATE_COLUMNS.forEach(({ note }, index) => {
+    const cell = sheet.getCell(1, index + 1);
+    cell.style = HEADER;
+    cell.note = note;
+  });
+  sheet.addRow(EXAMPLE.map(xlsxText));
+  sheet.dataValidations.add(`C2:C${LAST_ROW}`, {
+    type: 'list',
+    allowBlank: true,
+    showErrorMessage: true,
+    errorTitle: 'asset',
+    error: ASSET_NAMES,
+    formulae: [`"${ASSETS.join(',')}"`],
+  });
+  return Buffer.from(await book.xlsx.writeBuffer());
+}
+
+/** exceljs has it, and does not say so. */
+type ValidatedSheet = ExcelJS.Worksheet & {
+  readonly dataValidations: { add(range: string, validation: ExcelJS.DataValidation): void };
+};
+
+export function templateCsv(): Buffer {
+  return Buffer.from(csvOf(TEMPLATE_COLUMNS, [EXAMPLE]));
+}

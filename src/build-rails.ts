@@ -1,0 +1,74 @@
+import type { Registry } from 'prom-client';
+import type { Ledger } from './build-ledger.js';
+import type { RailWorkConfig } from './config/rails.js';
+import type { Keyring } from './core/fingerprint.js';
+import type { Logger } from './http/logging.js';
+import { RailBreakers } from './payouts/breaker/breakers.js';
+import { RailRecovery } from './payouts/breaker/recovery.js';
+import { RailConversation } from './payouts/conversation.js';
+import { LateInquiries } from './payouts/inquiries.js';
+import { breakerMetrics, railMetrics } from './payouts/metrics.js';
+import { openRails } from './payouts/rails/registry.js';
+import { SIMULATED } from './payouts/rails/rules.js';
+import { SimulatedRail } from './payouts/rails/simulated.js';
+import { USUAL_WINDOW_MS } from './payouts/rules.js';
+import { Submissions } from './payouts/submission.js';
+import { inquirySweeps, recoverySweeps, stuckSweep } from './payouts/sweeps.js';
+import { RailTurns } from './payouts/turns.js';
+import type { Outbox } from './temporal/outbox.js';
+import type { Sweep } from './temporal/sweeper.js';
+
+/** What of the configuration a worker's rails need, by the names that config.ts gives. */
+export interface RailSettings extends RailWorkConfig {
+  readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
+  readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
+  readonly ENCRYPTION_KEYS: Keyring;
+}
+
+/** Everything by which a worker reaches rails. */
+export interface WorkerRails {
+  readonly turns: RailTurns;
+  readonly simulated: SimulatedRail;
+  /** Of which the worker serves a queue each. */
+  readonly names: ReadonlySet<string>;
+  readonly sweeps: readonly Sweep[];
+}
+
+/** The way to every rail that a payout may have, whatever new ones take. */
+export function buildWorkerRails(
+  settings: RailSettings,
+  { database, desk, clock, failpoints, registry }: Ledger & { readonly registry: Registry },
+  outbox: Outbox,
+  logger: Logger,
+): WorkerRails {
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, ENCRYPTION_KEYS: encryptionKeys } = settings;
+  const rails = openRails(simulated, { urls, keys }, clock);
+  const onSilent = (rail: string, reason: string): void => logger.warn({ rail, reason }, 'a rail gave no answer');
+  const observer = railMetrics(registry, onSilent, rails.keys());
+  const options = { opensAfter: settings.PAYOUT_RAIL_OPENS_AFTER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
+  const breakers = new RailBreakers(database, clock, options, {
+    opened: (rail, reason) => logger.error({ rail, reason }, 'a rail gives no answers: its payouts wait'),
+    closed: (rail) => logger.warn({ rail }, 'a rail answers again'),
+  });
+  breakerMetrics(registry, database.reader);
+  const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });
+  const submissions = new Submissions({ conversation, encryptionKeys, monotonic: () => performance.now() });
+  const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = settings;
+  const inquiries = new LateInquiries(conversation, (rail) => windows.get(rail) ?? USUAL_WINDOW_MS);
+  const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
+  const stuckAfter = {
+    silentMs: settings.PAYOUT_STUCK_AFTER_S * 1_000,
+    approvedMs: settings.PAYOUT_APPROVED_STUCK_AFTER_S * 1_000,
+  };
+  return {
+    turns: new RailTurns(submissions, breakers, database.reader),
+    simulated,
+    names: new Set(rails.keys()),
+    sweeps: [
+      stuckSweep(submissions, stuckAfter),
+      ...inquirySweeps(inquiries, rails.keys(), breakers),
+      ...recoverySweeps(recovery),
+    ],
+  };
+}

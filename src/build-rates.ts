@@ -1,0 +1,36 @@
+import type { Registry } from 'prom-client';
+import type { RateConfig } from './config/rates.js';
+import type { Logger } from './http/logging.js';
+import { RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
+import { sharedRateMetrics } from './http/rate-metrics.js';
+import { RedisBuckets } from './http/redis-buckets.js';
+import { SharedRateLimiter } from './http/shared-rate-limit.js';
+
+/** The rate limits as they are configured, and what ends their connection. */
+export interface BuiltRates {
+  readonly limits: RateLimits;
+  close(): void;
+}
+
+/** Shared through Redis where there is one, else each process for itself. Starts at once, whether Redis is there or not. */
+export function buildRates(config: RateConfig, registry: Registry, logger: Logger): BuiltRates {
+  const { API_PROCESSES: processes, REDIS_URL: url } = config;
+  const rates = ratesOf(config);
+  if (url === undefined) return { limits: new RateLimiter(rates, processes), close: () => undefined };
+  const store = new RedisBuckets(url);
+  const observer = sharedRateMetrics(registry, (isThere) =>
+    isThere
+      ? logger.info('Redis answers: the processes share the rate limits')
+      : logger.warn('Redis gives no answers: this process grants its share of the rate limits'),
+  );
+  return { limits: new SharedRateLimiter(rates, processes, store, observer), close: () => store.close() };
+}
+
+function ratesOf(config: RateConfig): Rates {
+  return {
+    requests: { perSecond: config.RATE_LIMIT_REQUESTS_PER_S, burst: config.RATE_LIMIT_BURST },
+    redeliver: { perSecond: config.RATE_LIMIT_REDELIVER_PER_MIN / 60, burst: config.RATE_LIMIT_REDELIVER_PER_MIN },
+    lookup: { perSecond: config.RATE_LIMIT_LOOKUP_PER_S, burst: config.RATE_LIMIT_LOOKUP_BURST },
+    uploads: { perSecond: config.RATE_LIMIT_UPLOADS_PER_MIN / 60, burst: config.RATE_LIMIT_UPLOADS_PER_MIN },
+  };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { count, mysqlDatabaseUrl, pem } from './values.js';
+import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/servers.js';
+
+/** Where MySQL is, for whoever connects to it. */
+export const MYSQL_VARIABLES = {
+  MYSQL_URL: mysqlDatabaseUrl.describe(
+    'the application user: mysql://user:password@host:port/database; of a group every server, with commas between',
+  ),
+  MYSQL_TLS: z.enum(['on', 'off']).default('off').describe('on: speak TLS with MySQL, whose certificate is verified'),
+  MYSQL_TLS_CA: pem.optional().describe('certificate authority of MySQL, PEM; else those of Node'),
+  MYSQL_TLS_CERTIFICATE: pem.optional().describe('client certificate for MySQL, PEM'),
+  MYSQL_TLS_KEY: pem.optional().describe('secret: key of the client certificate for MySQL, PEM'),
+} as const;
+
+/** Of the migrations alone. */
+export const MIGRATION_LOCK_WAIT_S = count(1, 3_600)
+  .default(5)
+  .describe(
+    'how long a change of a table waits for those who use it, and others behind it, before it lets them go first',
+  );
+
+export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;
+export type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;
+
+/** TLS with MySQL as it is configured; null: none. */
+export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {
+  const { MYSQL_TLS_CA: ca, MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: key } = config;
+  return config.MYSQL_TLS === 'off' ? null : { ca, certificate, key };
+}
+
+/** What is wrong with it, a line each. */
+export function mysqlFaults(config: MysqlConfig & { readonly MYSQL_ADMIN_URL?: string | undefined }): string[] {
+  const material = mysqlTls(config);
+  if (material === null) return [];
+  const fault = faultOfMaterial(material);
+  const { MYSQL_URL, MYSQL_ADMIN_URL = '' } = config;
+  const unnamed = Object.entries({ MYSQL_URL, MYSQL_ADMIN_URL }).flatMap(([name, url]) =>
+    hostsWithoutName(url).map((host) => `  ${name}: with MYSQL_TLS ${host} must be a name that its certificate has`),
+  );
+  return [...(fault === null ? [] : [`  MYSQL_TLS_CERTIFICATE: ${fault}`]), ...unnamed];
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { claimRights, webUrl } from './values.js';
+import type { ProviderSettings } from '../staff/provider.js';
+
+/** Sign-in at the support desk, by the company's identity provider and by name and code. */
+
+export const SIGN_IN_VARIABLES = {
+  SUPPORT_OIDC_ISSUER: webUrl
+    .optional()
+    .describe("the company's OpenID Connect provider, as its discovery document names it; unset: none"),
+  SUPPORT_OIDC_CLIENT_ID: z.string().min(1).optional().describe('what the desk is called at the provider'),
+  SUPPORT_OIDC_CLIENT_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('secret: proves the desk to the provider; unset: a public client, with PKCE alone'),
+  SUPPORT_OIDC_SCOPE: z
+    .string()
+    .regex(/^openid( [\x21-\x7e]+)*$/, 'must begin with openid, with spaces between')
+    .default('openid profile')
+    .describe('what the desk asks the provider for'),
+  SUPPORT_OIDC_NAME_CLAIM: z
+    .string()
+    .min(1)
+    .default('preferred_username')
+    .describe('claim of the ID token with the name that somebody has among the staff; of use the first time alone'),
+  SUPPORT_OIDC_RIGHTS_CLAIM: z
+    .string()
+    .min(1)
+    .default('groups')
+    .describe('claim of the ID token whose values SUPPORT_OIDC_RIGHTS names'),
+  SUPPORT_OIDC_RIGHTS: claimRights
+    .optional()
+    .describe(
+      'rights of a session by the values of that claim: support=approve+cancel,leads=all; never more than the person has; unset: all that the person has',
+    ),
+  SUPPORT_CODE_SIGN_IN: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('off: nobody signs in by name and code; what moves money asks for a code all the same'),
+} as const;
+
+const schema = z.object(SIGN_IN_VARIABLES);
+type SignInConfig = Readonly<z.infer<typeof schema>>;
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** What of it does not fit together. */
+export function signInFaults(config: SignInConfig): string[] {
+  const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId } = config;
+  if (issuer === undefined) {
+    const given = clientId !== undefined || config.SUPPORT_OIDC_RIGHTS !== undefined;
+    const isLocked = config.SUPPORT_CODE_SIGN_IN === 'off';
+    return [
+      ...(given ? ['  SUPPORT_OIDC_ISSUER: is not set, and other settings of the provider are'] : []),
+      ...(isLocked ? ['  SUPPORT_CODE_SIGN_IN: nobody could sign in without SUPPORT_OIDC_ISSUER'] : []),
+    ];
+  }
+  const url = new URL(issuer);
+  const isGuarded = url.protocol === 'https:' || LOOPBACK.has(url.hostname);
+  return [
+    ...(isGuarded ? [] : ['  SUPPORT_OIDC_ISSUER: must be https, but on this machine']),
+    ...(clientId === undefined ? ['  SUPPORT_OIDC_CLIENT_ID: is not set, and SUPPORT_OIDC_ISSUER is'] : []),
+  ];
+}
+
+/** Null where there is no provider. */
+export function providerOf(config: SignInConfig): ProviderSettings | null {
+  const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId, SUPPORT_OIDC_RIGHTS: byValue } = config;
+  if (issuer === undefined || clientId === undefined) return null;
+  return {
+    issuer,
+    clientId,
+    clientSecret: config.SUPPORT_OIDC_CLIENT_SECRET ?? null,
+    scope: config.SUPPORT_OIDC_SCOPE,
+    nameClaim: config.SUPPORT_OIDC_NAME_CLAIM,
+    rights: byValue === undefined ? null : { claim: config.SUPPORT_OIDC_RIGHTS_CLAIM, byValue },
+  };
+}

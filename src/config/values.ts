@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { normaliseRange } from '../core/address-ranges.js';
+import { isCountry } from '../core/countries.js';
+import { type ArmedFailpoint, type Failpoint, FAILPOINTS } from '../core/failpoints.js';
+import { type Keyring, PLAIN_KEY_ID, type SecretKey } from '../core/fingerprint.js';
+import { SECRET_KEY_BYTES } from '../core/secret-box.js';
+import { STAFF_RIGHTS, type StaffRight } from '../db/entities/staff.js';
+import { parseMysqlUrl } from '../db/servers.js';
+import { gatewayOf, httpRail, type RailRoute, SIMULATED } from '../payouts/rails/rules.js';
+import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
+import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
+
+/** The kinds of values that the configuration takes: how each is read from its text, and what is wrong with it. */
+
+/** A whole number in plain digits. */
+export const count = (least: number, most: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform((text) => Number.parseInt(text, 10))
+    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
+export const port = count(0, 65_535);
+
+/** `mysql://user:password@host:port,host:port/database`. Options in it could switch off what we rely on. */
+export const mysqlUrl = z
+  .string()
+  .refine(
+    (url) => parseMysqlUrl(url) !== null,
+    'must be mysql://user:password@host:port, with commas between hosts, and takes no options',
+  );
+export const mysqlDatabaseUrl = mysqlUrl.refine(
+  (url) => /^[A-Za-z0-9_]{1,64}$/.test(parseMysqlUrl(url)?.database ?? ''),
+  'must end in /<database>, a plain name',
+);
+export const hostAndPort = z.string().regex(/^[A-Za-z0-9._-]+:\d{1,5}$/, 'must be host:port');
+export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+
+/** `id:base64,id2:base64`; the first makes, the rest still compare and open. */
+const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyring, string> =>
+  z.string().transform((text, context): Keyring => {
+    const keys = text.split(',').map((part): SecretKey => {
+      const [id = '', secret = ''] = part.split(/:(.*)/s);
+      return { id, secret: Buffer.from(secret, 'base64') };
+    });
+    for (const key of keys)
+      if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
+        context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
+    if (keys.some(({ id }) => id === PLAIN_KEY_ID)) context.addIssue(`takes no id ${PLAIN_KEY_ID}`);
+    if (new Set(keys.map(({ id }) => id)).size < keys.length) context.addIssue('names one id twice');
+    const [first, ...rest] = keys;
+    return first === undefined ? z.NEVER : [first, ...rest];
+  });
+export const signingKeys = keyring((bytes) => bytes >= 16, 'at least 16 bytes');
+export const encryptionKeys = keyring((bytes) => bytes === SECRET_KEY_BYTES, `${SECRET_KEY_BYTES} bytes`);
+
+/** Pairs of a name and a value with commas between; the value may hold `=`. */
+function pairs(text: string): (readonly [name: string, value: string])[] {
+  return text.split(',').map((part) => {
+    const [name = '', value = ''] = part.split(/=(.*)/s);
+    return [name.trim(), value.trim()];
+  });
+}
+
+const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
+
+/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: which rail a tenant's payouts to a country take. */
+export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
+  pairs(text).map(([whose, rail]) => {
+    const at = whose.lastIndexOf('/');
+    const [tenant, country] = at < 0 ? [whose, '*'] : [whose.slice(0, at), whose.slice(at + 1)];
+    if (tenant === '' || (country !== '*' && !isCountry(country)))
+      context.addIssue(`${whose} must be *, tenant/COUNTRY, tenant/* or */COUNTRY`);
+    if (rail !== SIMULATED && !RAIL_NAME.test(gatewayOf(rail) ?? ''))
+      context.addIssue(`${rail} is no rail: there are ${SIMULATED} and ${httpRail('<name>')}`);
+    return { tenant, country, rail };
+  }),
+);
+
+/** `bank-a=https://gateway.example/v1`: where each gateway is. */
+export const railUrls = z.string().transform((text, context): ReadonlyMap<string, string> => {
+  const found = new Map(pairs(text));
+  for (const [name, url] of found)
+    if (!RAIL_NAME.test(name) || !webUrl.safeParse(url).success)
+      context.addIssue(
+        `${name} must be a name of small letters, digits and dashes, with = and an http or https address`,
+      );
+  return found;
+});
+
+/** `bank-a=3600,simulated=0`: seconds of each rail; in milliseconds, by the rail's name in payouts. */
+export const railSeconds = (least: number, most: number) =>
+  z.string().transform((text, context): ReadonlyMap<string, number> => {
+    const seconds = count(least, most);
+    return new Map(
+      pairs(text).map(([name, given]) => {
+        const read = seconds.safeParse(given);
+        if (!RAIL_NAME.test(name) || !read.success)
+          context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
+        return [name === SIMULATED ? SIMULATED : httpRail(name), (read.data ?? 0) * 1_000];
+      }),
+    );
+  });
+
+/** `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of them verify. */
+export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
+  const byName = new Map<string, string[]>();
+  for (const [name, key] of pairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
+  const rings = Array.from(byName, ([name, keys]): [string, Keyring] => {
+    const ring = signingKeys.safeParse(keys.join(','));
+    if (!RAIL_NAME.test(name) || !ring.success)
+      context.addIssue('must be name=id:base64 with commas between, at least 16 bytes each');
+    return [name, ring.success ? ring.data : [{ id: '', secret: Buffer.alloc(0) }]];
+  });
+  return new Map(rings);
+});
+
+/** `support=approve+cancel,leads=all`: the rights that each value of a claim gives. */
+export const claimRights = z.string().transform(
+  (text, context): ReadonlyMap<string, readonly StaffRight[]> =>
+    new Map(
+      pairs(text).map(([value, given]): [string, readonly StaffRight[]] => {
+        const words = given === 'all' ? [...STAFF_RIGHTS] : given.split('+');
+        const rights = STAFF_RIGHTS.filter((right) => words.includes(right));
+        if (value === '' || rights.length !== new Set(words).size)
+          context.addIssue(
+            `must be value=right+right with commas between, or value=all, of ${STAFF_RIGHTS.join(', ')}`,
+          );
+        return [value, rights];
+      }),
+    ),
+);
+
+export const failpoint = z.string().transform((text, context): ArmedFailpoint => {
+  const [name = '', passing = '1'] = text.split(':');
+  if (!(FAILPOINTS as readonly string[]).includes(name) || !/^[1-9]\d{0,6}$/.test(passing))
+    context.addIssue(`must be one of ${FAILPOINTS.join(', ')}, with :N for the N-th passing`);
+  return { name: name as Failpoint, passing: Number.parseInt(passing, 10) };
+});
+
+/** Addresses and CIDR ranges with commas between. */
+export const addressRanges = z.string().transform((text, context): readonly string[] =>
+  text
+    .split(',')
+    .flatMap((part) => part.trim() || [])
+    .map((range) => {
+      const normal = normaliseRange(range);
+      if (normal === null) context.addIssue(`${range} is neither an address nor a range`);
+      return normal ?? '';
+    }),
+);
+
+/** In PEM. Given by its file it is read again whenever it is asked for, so that it can be renewed under a running process. */
+export const pem = z
+  .union([z.string().transform((text) => () => text), z.custom<() => string>((given) => typeof given === 'function')])
+  .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
+
+export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
+
+/** Some of the task queues, with commas between. */
+export const taskQueues = z.string().transform((text, context): readonly TaskQueue[] =>
+  text.split(',').flatMap((part): TaskQueue[] => {
+    const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());
+    if (name !== undefined) return [name];
+    context.addIssue(`${part} is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`);
+    return [];
+  }),
+);
+
+/** Receivers that an operator allows, with commas between: `http://127.0.0.1:*`. */
+export const allowedHosts = z.string().transform((text, context): readonly AllowedHost[] =>
+  text.split(',').flatMap((part): AllowedHost[] => {
+    const host = parseAllowedHost(part.trim());
+    if (host !== null) return [host];
+    context.addIssue(`${part} is no host: write http://localhost:* or https://10.0.0.5:8443`);
+    return [];
+  }),
+);

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { count, webUrl } from './values.js';
+
+/** `name=value,name=value`, as OpenTelemetry writes it; values may be percent-encoded. */
+const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
+  const pairs = text.split(',').map((pair) => /^\s*([A-Za-z0-9_-]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  if (pairs.includes(null)) context.addIssue('must be name=value pairs with commas between');
+  return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], decoded(pair[2] ?? '')]])));
+});
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Where traces go, under the names that OpenTelemetry gives. */
+export const TRACING_VARIABLES = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
+    .optional()
+    .describe('where traces go: an OTLP collector over HTTP, as http://collector:4318; unset: nothing is traced'),
+  OTEL_EXPORTER_OTLP_HEADERS: headers
+    .default({})
+    .describe('secret: headers that the collector asks for, name=value with commas between'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('the share of traces that are kept, by their ids; those that a sender has not kept never are'),
+} as const;
+
+export type TracingConfig = Readonly<z.infer<z.ZodObject<typeof TRACING_VARIABLES>>>;
+
+/** How the audit that runs by itself goes on. */
+export const AUDIT_VARIABLES = {
+  AUDIT_EVERY_S: count(0, 86_400)
+    .default(60)
+    .describe('how often the audit of the ledger goes on where it stood, for a quarter of that time; 0: never'),
+  AUDIT_PASS_EVERY_S: count(0, 2_592_000)
+    .default(3_600)
+    .describe('how long after the end of a whole audit the next begins'),
+} as const;
+
+type AuditConfig = Readonly<z.infer<z.ZodObject<typeof AUDIT_VARIABLES>>>;
+
+/** Others have the database for three quarters of the time. */
+export function auditPace(config: AuditConfig): { readonly passEveryMs: number; readonly workMs: number } {
+  return { passEveryMs: config.AUDIT_PASS_EVERY_S * 1_000, workMs: config.AUDIT_EVERY_S * 250 };
+}

@@ -1,0 +1,125 @@
+import {
+  type Attributes,
+  context,
+  defaultTextMapGetter,
+  isSpanContextValid,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from '@opentelemetry/api';
+
+/**
+ * Where a trace goes through the service. Nothing here begins a trace but `entrance`: everything else goes on with the one that it
+ * is in, if it is in one. Without an endpoint for traces there never is one, and each of these is a look at a constant.
+ * (docs/operations.md, Traces)
+ */
+
+/** W3C: `00-<trace id>-<span id>-01`. Stored and sent as it is. */
+export type Traceparent = string;
+
+const NAME = 'money-movement';
+const KINDS = { inside: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+
+export interface Part {
+  /** What it does, without ids. */
+  readonly name: string;
+  readonly kind?: keyof typeof KINDS;
+  /** Ids, kinds, counts and states: never what people wrote, nor who they are. */
+  readonly attributes?: Attributes;
+}
+
+/** The trace that this goes on with where it leaves the process or waits in MySQL; null outside one, and in one that nobody keeps. */
+export function currentTraceparent(): Traceparent | null {
+  const span = trace.getSpanContext(context.active());
+  return span === undefined || !isKept(span) ? null : textOf(span);
+}
+
+/** The id by which logs name the trace; null outside one. */
+export function currentTraceId(): string | null {
+  const span = trace.getSpanContext(context.active());
+  return span === undefined || !isKept(span) ? null : span.traceId;
+}
+
+type SpanContext = ReturnType<Span['spanContext']>;
+
+function isKept(span: SpanContext): boolean {
+  return isSpanContextValid(span) && (span.traceFlags & TraceFlags.SAMPLED) !== 0;
+}
+
+function textOf({ traceId, spanId }: SpanContext): Traceparent {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/** What is sent along with a request, so that whoever gets it can go on with the trace. */
+export function traceHeaders(): Readonly<Record<string, string>> {
+  const traceparent = currentTraceparent();
+  return traceparent === null ? {} : { traceparent };
+}
+
+/** Begins a trace, or goes on with the sender's. `traceparent` is whatever came; what is none is passed over. */
+export function entrance<T>(part: Part, traceparent: unknown, work: (span: Span) => Promise<T>): Promise<T> {
+  return spanned(part, typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT, work);
+}
+
+/** A part of the trace that this is in. */
+export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
+  return currentTraceparent() === null ? work() : spanned(part, context.active(), work);
+}
+
+/** The same of a trace that waited somewhere; outside any where there is none. */
+export function continued<T>(
+  part: Part,
+  traceparent: Traceparent | null | undefined,
+  work: (span: Span | null) => Promise<T>,
+): Promise<T> {
+  if (traceparent === null || traceparent === undefined) return untraced(() => work(null));
+  return spanned(part, contextOf(traceparent), work);
+}
+
+/** Work of nobody's: what is begun by a request, but does not belong to it. */
+export function untraced<T>(work: () => T): T {
+  return context.with(ROOT_CONTEXT, work);
+}
+
+/** A part whose end somebody else will see, of the trace that this is in; null outside one. */
+export function beginPart({ name, attributes }: Part): OpenPart | null {
+  if (currentTraceparent() === null) return null;
+  const span = trace.getTracer(NAME).startSpan(name, attributes === undefined ? {} : { attributes });
+  return {
+    traceparent: textOf(span.spanContext()),
+    tell: (more) => void span.setAttributes(more),
+    end: () => span.end(),
+  };
+}
+
+export interface OpenPart {
+  readonly traceparent: Traceparent;
+  tell(attributes: Attributes): void;
+  end(): void;
+}
+
+function contextOf(traceparent: Traceparent): typeof ROOT_CONTEXT {
+  return propagation.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
+}
+
+function spanned<T>(
+  { name, kind = 'inside', attributes = {} }: Part,
+  parent: typeof ROOT_CONTEXT,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  return trace.getTracer(NAME).startActiveSpan(name, { kind: KINDS[kind], attributes }, parent, async (span) => {
+    try {
+      return await work(span);
+    } catch (failure) {
+      // Its name alone: messages may quote what is nobody's business.
+      span.setStatus({ code: SpanStatusCode.ERROR, message: failure instanceof Error ? failure.name : 'failure' });
+      throw failure;
+    } finally {
+      span.end();
+    }
+  });
+}

@@ -1,0 +1,103 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { PoolName, PoolUse } from './connections.js';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What a statement does. `lock`: a read that locks what it reads, so that its time is mostly that of waiting. */
+export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
+
+/** What the database tells to whoever watches how it does. */
+export interface StatementObserver {
+  /** A connection of the pool was lent after so long. */
+  lent(pool: PoolName, seconds: number): void;
+  /** None became free in time, or MySQL refused one. */
+  notLent(pool: PoolName): void;
+  answered(pool: PoolName, kind: StatementKind, seconds: number): void;
+  /** `errno`: MySQL's number; null where no answer came. */
+  failed(pool: PoolName, errno: number | null): void;
+}
+
+export const UNTIMED: StatementObserver = {
+  lent: () => undefined,
+  notLent: () => undefined,
+  answered: () => undefined,
+  failed: () => undefined,
+};
+
+/** A lock that was not given in time, a deadlock, no space on the disk, a full table. */
+const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
+
+/** What operators see of MySQL from a process's side. */
+export function statementMetrics(registry: Registry): StatementObserver {
+  const registers = [registry];
+  const waits = new Histogram({
+    name: 'mysql_connection_wait_seconds',
+    help: 'How long a connection was waited for, by pool',
+    labelNames: ['pool'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const missing = new Counter({
+    name: 'mysql_connections_missed_total',
+    help: 'Times when no connection of the pool became free in time, or MySQL refused one',
+    labelNames: ['pool'] as const,
+    registers,
+  });
+  const statements = new Histogram({
+    name: 'mysql_statement_seconds',
+    help: 'Time to the answer of a statement, by pool and kind; lock: it waited for the rows that it locks',
+    labelNames: ['pool', 'kind'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'mysql_statement_failures_total',
+    help: "Statements that failed, by MySQL's number of the error; 1205: a lock was not given in time, 1213: deadlock",
+    labelNames: ['pool', 'errno'] as const,
+    registers,
+  });
+  // An increase is seen from 0 alone: what is worth an alarm begins there.
+  for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
+  // Looked up by its labels each time, a series costs more than what it counts.
+  const series = new Map<string, { observe(seconds: number): void }>();
+  const known = (name: string, open: () => { observe(seconds: number): void }): { observe(seconds: number): void } => {
+    let one = series.get(name);
+    if (one === undefined) series.set(name, (one = open()));
+    return one;
+  };
+  return {
+    lent: (pool, seconds) => known(pool, () => waits.labels(pool)).observe(seconds),
+    notLent: (pool) => missing.inc({ pool }),
+    answered: (pool, kind, seconds) => known(`${pool} ${kind}`, () => statements.labels(pool, kind)).observe(seconds),
+    failed: (pool, errno) => failures.inc({ pool, errno: errno === null ? 'none' : errno.toString() }),
+  };
+}
+
+/** What of the database is looked at when it is asked for: nothing is sent to MySQL. */
+export function poolMetrics(
+  registry: Registry,
+  database: { isPrimaryKnown(): boolean; poolUse(): ReadonlyMap<PoolName, PoolUse> },
+): void {
+  new Gauge({
+    name: 'mysql_up',
+    help: '1 while there is a server of MySQL that takes writes, as this process sees it',
+    registers: [registry],
+    collect() {
+      this.set(database.isPrimaryKnown() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'mysql_connections',
+    help: 'Connections by pool: used, what waits for one, and the most there may be',
+    labelNames: ['pool', 'state'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [pool, { used, waiting, limit }] of database.poolUse()) {
+        this.set({ pool, state: 'used' }, used);
+        this.set({ pool, state: 'waiting' }, waiting);
+        this.set({ pool, state: 'limit' }, limit);
+      }
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import type { StatementKind } from './metrics.js';
+import { selectSql, type SelectOptions, type Where } from './statements.js';
+import { parseRow, type Table } from './table.js';
+
+export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** Something that answers statements: a pooled connection, or a transaction. */
+export interface Reader {
+  /** The rows of a SELECT. Throws DatabaseUnavailable when MySQL is not there. */
+  query(sql: string): Promise<readonly StoredRow[]>;
+  select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
+  /** The first row, or undefined. */
+  find<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row | undefined>;
+}
+
+export interface Transaction extends Reader {
+  /** A statement that writes. Answers the number of rows it touched. */
+  execute(sql: string): Promise<number>;
+  /**
+   * Several statements in one round trip; for each the rows it answered (none for a write). The server stops at the
+   * first that fails, so nothing runs behind a failure.
+   */
+  all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
+  /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
+  atEnd(last: () => Promise<void>): void;
+  /** Has these sent in one text with COMMIT, which the server does not reach when one of them fails. */
+  withCommit(statements: readonly string[]): void;
+}
+
+type Send = (sql: string, kind: StatementKind) => Promise<unknown>;
+
+/** What a transaction ends with, in this order. */
+export interface Ending {
+  readonly lasts: (() => Promise<void>)[];
+  readonly statements: string[];
+}
+
+export function readerOver(sendSql: Send): Reader {
+  const query = async (sql: string): Promise<readonly StoredRow[]> => {
+    const answer = await sendSql(sql, 'read');
+    if (!Array.isArray(answer)) throw new TypeError('the statement answered no rows');
+    return answer as readonly StoredRow[];
+  };
+  const select: Reader['select'] = async (table, where, options) =>
+    (await query(selectSql(table, where, options))).map((row) => parseRow(table, row));
+  return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
+}
+
+export function transactionOver(sendSql: Send, ending: Ending): Transaction {
+  return {
+    ...readerOver(sendSql),
+    execute: async (sql) => {
+      const answer = await sendSql(sql, 'write');
+      return typeof answer === 'object' && answer !== null && 'affectedRows' in answer
+        ? Number(answer.affectedRows)
+        : 0;
+    },
+    all: async (statements) => {
+      if (statements.length === 0) return [];
+      const answer = await sendSql(statements.join(';'), 'many');
+      const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
+      return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
+    },
+    atEnd: (last) => ending.lasts.push(last),
+    withCommit: (statements) => ending.statements.push(...statements),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
+import { events } from '../db/entities/events.js';
+import { type EventGap, eventGaps } from '../db/entities/restores.js';
+import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
+import { literal } from '../db/statements.js';
+
+/** Where in a tenant's log something is: gapless and in the order of time, but for what restores have left out. */
+
+/** The tenant's log as numbered rows: between two gaps. */
+export function eventsOf(tenantId: Uuid): NumberedRows {
+  return { table: events.name, owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`, number: 'sequence' };
+}
+
+/** What restores have left out of it, oldest first. */
+export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
+  return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
+}
+
+/** The sequences of the events within these bounds, both inclusive. There may be gaps among them. */
+export async function sequencesWithin(
+  reader: Reader,
+  tenantId: Uuid,
+  gaps: readonly EventGap[],
+  from: Instant | undefined,
+  to: Instant | undefined,
+): Promise<NumberRange> {
+  if (gaps.length === 0) return numbersWithin(reader, eventsOf(tenantId), from, to);
+  const [first, next] = await Promise.all([
+    from === undefined ? 1n : firstSince(reader, tenantId, gaps, from),
+    firstSince(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
+  ]);
+  return { first, last: next - 1n };
+}
+
+/**
+ * The sequence of the first event then or later, or the one behind the last. Each gap lies between two times as well, so one part of
+ * the log, which has none, holds the answer. Undefined: the one behind the last.
+ */
+async function firstSince(
+  reader: Reader,
+  tenantId: Uuid,
+  gaps: readonly EventGap[],
+  at: Instant | undefined,
+): Promise<bigint> {
+  const behind = gaps.findIndex(({ announcedAt }) => at !== undefined && at <= announcedAt);
+  const [before, after] = behind < 0 ? [gaps.at(-1), undefined] : [gaps[behind - 1], gaps[behind]];
+  const part: Partial<NumberRange> = {
+    ...(before === undefined ? {} : { first: before.throughSequence + 1n }),
+    ...(after === undefined ? {} : { last: after.afterSequence }),
+  };
+  const rows = eventsOf(tenantId);
+  if (at === undefined) return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
+  return (await numbersWithin(reader, rows, at, undefined, part)).first;
+}

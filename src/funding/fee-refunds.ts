@@ -1,0 +1,263 @@
+import type { Asset } from '../core/amount.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import { feeFor } from '../core/fees.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { bigint, string, time, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import { type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/entities/parties.js';
+import { literal } from '../db/statements.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import { approveAdjustment, proposeAdjustment } from './adjustments.js';
+import type { FundingParts } from './reference.js';
+import {
+  assertRefundName,
+  feeAccountReference,
+  payerReference,
+  refundPart,
+  refundReason,
+} from './refund-references.js';
+import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
+
+/**
+ * What was charged by a wrong fee schedule goes back, out of the account that got it: the difference to what the schedule of now asks.
+ * One person proposes, another posts. Each refund is an adjustment with the operation's id in its reference, so an operation is refunded
+ * once, however often and by whomever it is asked for. What was rejected is proposed anew, and whatever has changed since, proposing again
+ * makes what the fee accounts give as much as what goes back. (docs/runbooks/wrong-fee-schedule.md)
+ */
+
+export interface WantedRefund {
+  readonly tenantId: Uuid;
+  readonly operation: FeeOperation;
+  readonly asset: Asset;
+  /** Bounds of the operations' creation, both inclusive. */
+  readonly from: Instant;
+  readonly to: Instant;
+  /** The operators' name for all of it: `^[A-Za-z0-9_-]{1,24}$`. */
+  readonly reference: string;
+  /** Up to 110 characters: whoever paid reads them with the movement, behind the reference. */
+  readonly reason: string;
+}
+
+/** An operation that cost too much. */
+interface Overcharge {
+  readonly operationId: Uuid;
+  readonly payerId: Uuid;
+  /** A closed account gets nothing any more. */
+  readonly isClosed: boolean;
+  readonly feeAccountId: Uuid;
+  readonly raw: bigint;
+}
+
+/** An adjustment that is to be proposed. */
+type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
+
+/** What moves in a refund. */
+export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
+  /** Out of the fee accounts. */
+  readonly taken: readonly Move[];
+  /** To whoever paid, one for each operation. */
+  readonly toPayers: readonly Move[];
+  /** Back into the fee accounts: more was taken from them than goes to payers. */
+  readonly putBack: readonly Move[];
+}
+
+export interface RefundPlan {
+  /** That are refunded under the name, what is proposed or posted already included. */
+  readonly operations: number;
+  readonly totalRaw: bigint;
+  /** Operations that are left out, for they were refunded under another name. */
+  readonly refundedBefore: number;
+  /** Operations that are left out, for the account that paid is closed. */
+  readonly closed: number;
+  readonly moves: RefundMoves<Proposal>;
+}
+
+/** Operations that have cost their fee. */
+const CHARGED: Readonly<Record<FeeOperation, string>> = {
+  transfer: "transfers WHERE status='completed'",
+  bonus: 'bonuses WHERE TRUE',
+  payout: "payouts WHERE status IN ('completed','returned')",
+};
+const SLICE = 1_000;
+const AT_ONCE = 50;
+/** An operation's id is dated when it was asked for. */
+const ASKED_BEFORE_MS = 3_600_000;
+
+/** What would be refunded, and what is missing for it. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
+export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
+  const { tenantId, operation, asset, reference: name } = wanted;
+  assertRefundName(name);
+  if (wanted.from > wanted.to) throw new ApiError(invalidField('to', 'before_from'));
+  const schedule = await reader.find(feeSchedules, { tenantId, operation, asset });
+  const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
+  const fresh: (Overcharge & { readonly proposal: Proposal })[] = [];
+  let after: Uuid | null = firstIdAt(wanted.from - ASKED_BEFORE_MS);
+  while (after !== null) {
+    const { last, found }: ChargedSlice = await chargedSlice(reader, wanted, after, schedule);
+    const ids = found.map(({ operationId }) => operationId);
+    const known = await lastTries(reader, tenantId, ids);
+    for (const one of found) {
+      const { adjustment, tries } = known.get(one.operationId) ?? { adjustment: null, tries: 0 };
+      const standing = adjustment !== null && isAlive(adjustment) ? adjustment : null;
+      if (standing !== null && refundPart(name, standing) === null) counts.refundedBefore += 1;
+      else if (standing === null && one.isClosed) counts.closed += 1;
+      else {
+        counts.operations += 1;
+        counts.totalRaw += standing?.raw ?? one.raw;
+        if (standing !== null) continue;
+        const reference = payerReference(one.operationId, tries + 1);
+        fresh.push({ ...one, proposal: { accountId: one.payerId, direction: 'in', asset, raw: one.raw, reference } });
+      }
+    }
+    after = last;
+  }
+  const due = feeAccountsDue(asset, fresh, await standingRefund(reader, tenantId, name));
+  return { ...counts, moves: { ...feeAccountMoves(name, due), toPayers: fresh.map(({ proposal }) => proposal) } };
+}
+
+interface Due {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  /** What is missing of what it ought to give; below zero, what it has given too much. */
+  raw: bigint;
+  readonly tries: number;
+}
+
+/** What goes back to payers, less what the account gives for it: of everything under the name, whatever is asked for now. */
+function feeAccountsDue(
+  asset: Asset,
+  fresh: readonly Overcharge[],
+  { ofFeeAccounts, ofPayers }: StandingRefund,
+): readonly Due[] {
+  const due = new Map<string, Due>();
+  const add = (accountId: Uuid, of: Asset, raw: bigint): void => {
+    const one = due.get(`${accountId} ${of}`);
+    if (one !== undefined) one.raw += raw;
+    else {
+      const before = ofFeeAccounts.filter((part) => part.accountId === accountId);
+      // Of several assets each takes a number of its own.
+      const others = [...due.values()].filter((other) => other.accountId === accountId).length;
+      const tries = Math.max(0, ...before.map((part) => part.tries)) + 1 + others;
+      due.set(`${accountId} ${of}`, { accountId, asset: of, raw, tries });
+    }
+  };
+  const alive = ofPayers.filter(isAlive);
+  const standing = new Set(alive.map(({ operationId }) => operationId));
+  for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
+  // Somebody else may be proposing the same.
+  for (const one of fresh) if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
+  for (const part of ofFeeAccounts.filter(isAlive))
+    add(part.accountId, part.asset, part.direction === 'out' ? -part.raw : part.raw);
+  return [...due.values()];
+}
+
+function feeAccountMoves(name: string, due: readonly Due[]): Pick<RefundMoves<Proposal>, 'taken' | 'putBack'> {
+  const proposal = ({ accountId, asset, raw, tries }: Due): Proposal => {
+    const reference = feeAccountReference(name, accountId, tries);
+    return { accountId, direction: raw > 0n ? 'out' : 'in', asset, raw: raw > 0n ? raw : -raw, reference };
+  };
+  return {
+    taken: due.filter(({ raw }) => raw > 0n).map(proposal),
+    putBack: due.filter(({ raw }) => raw < 0n).map(proposal),
+  };
+}
+
+interface ChargedSlice {
+  readonly last: Uuid | null;
+  readonly found: readonly Overcharge[];
+}
+
+async function chargedSlice(
+  reader: Reader,
+  { tenantId, operation, asset, from, to }: WantedRefund,
+  after: Uuid,
+  schedule: FeeScheduleRow | undefined,
+): Promise<ChargedSlice> {
+  const rows = await reader.query(
+    `SELECT id, source_account_id, fee_account_id, raw, fee_raw,
+       (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED[operation]} AND id>${uuid.literal(after)}
+     AND id<=${uuid.literal(firstIdAt(to + 1))} AND tenant_id=${uuid.literal(tenantId)}
+     AND asset=${literal(adjustments, 'asset', asset)} AND fee_account_id IS NOT NULL
+     AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${SLICE}`,
+  );
+  const found = rows.flatMap((row): Overcharge[] => {
+    const right = schedule === undefined ? 0n : feeFor(schedule, bigint.parse(row.raw));
+    const raw = bigint.parse(row.fee_raw) - right;
+    const who = { operationId: uuid.parse(row.id), payerId: uuid.parse(row.source_account_id) };
+    const isClosed = string.parse(row.payer_status) === 'closed';
+    return raw > 0n ? [{ ...who, isClosed, feeAccountId: uuid.parse(row.fee_account_id), raw }] : [];
+  });
+  const last = rows.length < SLICE ? undefined : rows.at(-1);
+  return { last: last === undefined ? null : uuid.parse(last.id), found };
+}
+
+/**
+ * Proposes what is missing, first what the fee accounts give; nothing moves. Again, it goes on where it stopped. Throws ApiError as
+ * proposeAdjustment does (idempotency_key_reused where somebody else proposes under the name at the same time).
+ */
+export async function proposeRefund(
+  parts: FundingParts,
+  { tenantId, reference: name, reason: why }: WantedRefund,
+  { moves }: RefundPlan,
+  by: StaffIdentity,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  const reason = refundReason(name, why);
+  const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
+    proposeAdjustment(parts, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+  for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
+  await inSteps(moves.toPayers, onProgress, propose);
+}
+
+/**
+ * What is proposed under the name and not decided. Throws ApiError: invalid_field (reference), invalid_state (what comes out and what goes
+ * back are not the same).
+ */
+export async function proposedRefund(reader: Reader, tenantId: Uuid, name: string): Promise<RefundMoves<Adjustment>> {
+  assertRefundName(name);
+  const standing = await standingRefund(reader, tenantId, name);
+  const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
+  const ofFeeAccounts = standing.ofFeeAccounts.filter(isProposed);
+  const toPayers = standing.ofPayers.filter(isProposed);
+  if (ofFeeAccounts.length + toPayers.length > 0) assertEven(name, standing);
+  const going = (way: Adjustment['direction']): readonly Adjustment[] =>
+    ofFeeAccounts.filter(({ direction }) => direction === way);
+  return { taken: going('out'), toPayers, putBack: going('in') };
+}
+
+/**
+ * A second person posts it: what the fee accounts owe first, and the rest only when all of that has come, so that nothing goes back where
+ * they lack it. Again, it goes on where it stopped. Throws ApiError as approveAdjustment does, and invalid_state (a part was rejected).
+ */
+export async function approveRefund(
+  parts: FundingParts,
+  { tenantId, reference: name }: Pick<WantedRefund, 'tenantId' | 'reference'>,
+  { taken, toPayers, putBack }: RefundMoves<Adjustment>,
+  by: StaffIdentity,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  for (const adjustment of taken) await approveAdjustment(parts, adjustment, by);
+  const standing = await standingRefund(parts.database.reader, tenantId, name);
+  assertEven(name, standing);
+  if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
+    throw new ApiError({
+      code: 'invalid_state',
+      message: `more was proposed under ${name} meanwhile: look at it again`,
+    });
+  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(parts, adjustment, by));
+}
+
+/** The desk posts what comes together in one transaction. Where one fails, all that began with it have ended. */
+async function inSteps<T>(
+  items: readonly T[],
+  onProgress: (done: number, total: number) => void,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const ended = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(work));
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+    onProgress(Math.min(from + AT_ONCE, items.length), items.length);
+  }
+}

@@ -1,0 +1,60 @@
+import { ApiError, invalidField } from '../core/errors.js';
+import { isCanonicalUuid, type Uuid } from '../core/ids.js';
+import type { Adjustment } from '../db/entities/operations.js';
+
+/**
+ * What the adjustments of refunds are called: made and recognised in one place. A rejected one has ended and keeps its reference, so that
+ * each has tries: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next. Who gives and gets is known by the
+ * reference; the operators' name for all of it stands before the reason.
+ */
+
+/** Whose refund it is, rather than what the operators call it: no name of theirs. */
+const OF_PAYERS = 'fee-refund';
+const NAME = /^[A-Za-z0-9_-]{1,24}$/;
+const LAST_TRY = 99;
+const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
+
+/** The part that an adjustment has in a refund: what a payer gets back, or what a fee account gives for it. */
+export type RefundPart =
+  | { readonly of: 'payer'; readonly operationId: Uuid; readonly tries: number }
+  | { readonly of: 'fee account'; readonly tries: number };
+
+/** Throws ApiError invalid_field. */
+export function assertRefundName(name: string): void {
+  if (!NAME.test(name) || name === OF_PAYERS) throw new ApiError(invalidField('reference', 'pattern'));
+}
+
+/** One for each operation and try, whatever the operators call it: so none is refunded twice. */
+export function payerReference(operationId: Uuid, tries: number): string {
+  return referenceOf(OF_PAYERS, operationId, tries);
+}
+
+export function feeAccountReference(name: string, accountId: Uuid, tries: number): string {
+  return referenceOf(name, accountId, tries);
+}
+
+function referenceOf(name: string, id: Uuid, tries: number): string {
+  if (tries > LAST_TRY)
+    throw new ApiError({
+      code: 'invalid_state',
+      message: `${name}.${id} was rejected ${LAST_TRY} times`,
+    });
+  return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
+}
+
+/** The reason as whoever paid reads it, which tells the refunds of one name from those of another. */
+export function refundReason(name: string, reason: string): string {
+  return `${name}: ${reason}`;
+}
+
+/** The part of the refund of this name, or null: any other adjustment's reason may begin with the name as well. */
+export function refundPart(
+  name: string,
+  { reference, reason, accountId, direction }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,
+): RefundPart | null {
+  const [, of, id, text = '1'] = REFERENCE.exec(reference) ?? [];
+  if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, ''))) return null;
+  const tries = Number(text);
+  if (of === OF_PAYERS) return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
+  return of === name && id === accountId ? { of: 'fee account', tries } : null;
+}

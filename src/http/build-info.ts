@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { Gauge, type Registry } from 'prom-client';
+import { z } from 'zod';
+import { CURRENT_VERSION } from '../core/versions.js';
+
+/** The version of the package that runs. */
+export function packageVersion(): string {
+  const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
+}
+
+/** What runs here, as labels: which processes are of which version is seen from outside. */
+export function buildInfo(registry: Registry): void {
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1; the version of the package, the newest of its API, and of Node',
+    labelNames: ['version', 'api_version', 'node'] as const,
+    registers: [registry],
+  }).set({ version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node }, 1);
+}

@@ -1,0 +1,105 @@
+import {
+  eachRateClass,
+  type RateClass,
+  RateLimiter,
+  type RateLimits,
+  type Rates,
+  type RateState,
+  rateState,
+  type Taken,
+} from './rate-limit.js';
+
+/** Where processes keep buckets together. */
+export interface BucketStore {
+  /** False while nothing would come of asking it. */
+  readonly isThere: boolean;
+  /** Takes a token, if there is one. Rejects where it gives no answer. */
+  take(bucket: string, burst: number, refillMs: number): Promise<Taken>;
+}
+
+export interface SharedRateObserver {
+  /** The store gives no answers (false), or gives them again. */
+  changed(isThere: boolean): void;
+  /** A request was decided by this process alone. */
+  aloneDecided(): void;
+}
+
+/** What a request waits for the store. It answers within one where it is well. */
+const ANSWER_MS = 20;
+/** For so long it is left alone after it gave no answer; then one request asks it. */
+const REST_MS = 1_000;
+
+/**
+ * One rate for a token, whichever process its requests reach. While the store gives no answers each process grants its share, as
+ * it would without: nobody is refused or kept waiting for a limit. (docs/contract.md, Rate limits)
+ */
+export class SharedRateLimiter implements RateLimits {
+  private readonly alone: RateLimiter;
+  private readonly buckets: Readonly<Record<RateClass, { readonly burst: number; readonly refillMs: number }>>;
+  private isWell = true;
+  private restsUntil = 0;
+
+  /** Each of `processes` grants its share of the rates where it decides alone. */
+  constructor(
+    rates: Rates,
+    processes: number,
+    private readonly store: BucketStore,
+    private readonly observer: SharedRateObserver,
+    private readonly answerMs: number = ANSWER_MS,
+  ) {
+    this.alone = new RateLimiter(rates, processes);
+    this.buckets = eachRateClass((rateClass) => {
+      const { perSecond, burst } = rates[rateClass];
+      return { burst, refillMs: 1_000 / perSecond };
+    });
+  }
+
+  take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
+    // Counted in any case, so that nobody has a full bucket when the store gives no answers.
+    const own = this.alone.take(rateClass, tokenKeyId);
+    if (!this.mayAsk()) {
+      this.observer.aloneDecided();
+      return own;
+    }
+    return this.ask(rateClass, tokenKeyId, own);
+  }
+
+  private mayAsk(): boolean {
+    if (this.isWell && this.store.isThere) return true;
+    if (this.isWell) this.changeTo(false);
+    if (!this.store.isThere || performance.now() < this.restsUntil) return false;
+    this.restsUntil = performance.now() + REST_MS;
+    return true;
+  }
+
+  private async ask(rateClass: RateClass, tokenKeyId: string, own: RateState): Promise<RateState> {
+    const { burst, refillMs } = this.buckets[rateClass];
+    try {
+      const taken = await within(this.answerMs, this.store.take(`rate/${rateClass}/${tokenKeyId}`, burst, refillMs));
+      this.changeTo(true);
+      return rateState(taken, burst, refillMs);
+    } catch {
+      this.changeTo(false);
+      this.observer.aloneDecided();
+      return own;
+    }
+  }
+
+  private changeTo(isWell: boolean): void {
+    if (!isWell) this.restsUntil = performance.now() + REST_MS;
+    if (this.isWell === isWell) return;
+    this.isWell = isWell;
+    this.observer.changed(isWell);
+  }
+}
+
+/** An answer that comes too late is nobody's; one that has arrived while this process was busy is not too late. */
+function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new Error('no answer in time'));
+    // What the sockets hold is read between a timer and an immediate.
+    const timer = setTimeout(() => setImmediate(giveUp), ms);
+    const end = (): void => clearTimeout(timer);
+    answer.then(resolve, reject).finally(end);
+  });
+}

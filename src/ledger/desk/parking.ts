@@ -1,0 +1,66 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Database } from '../../db/database.js';
+import { BusyAccounts } from './busy-accounts.js';
+import { lockedByOthers } from './loading.js';
+import type { NamedAccounts, Ticket } from './tickets.js';
+
+/** A command that may be set aside. */
+export interface Parkable extends Ticket {
+  readonly answered: boolean;
+  /** Set aside, because an account that it touches is kept locked by somebody else. */
+  parked: boolean;
+}
+
+interface Place<T> {
+  readonly ticket: T;
+  readonly accounts: readonly Uuid[];
+}
+
+/** Where commands wait apart for accounts that somebody else keeps locked: each for its own, and none for another's. */
+export class Parking<T extends Parkable> {
+  private readonly busy = new BusyAccounts();
+  private places: Place<T>[] = [];
+
+  constructor(private readonly database: Database) {}
+
+  get isEmpty(): boolean {
+    return this.places.length === 0;
+  }
+
+  /** Finds which of these accounts are kept locked. Throws as a transaction does. */
+  async look(ids: readonly Uuid[]): Promise<void> {
+    this.busy.mark(await lockedByOthers(this.database, ids));
+  }
+
+  /** Sets aside those of the commands that touch an account which is known to be kept locked. */
+  park(tickets: readonly T[], named: NamedAccounts): void {
+    for (const ticket of tickets) {
+      const accounts = named.get(ticket) ?? [];
+      if (!this.busy.includesAny(accounts)) continue;
+      ticket.parked = true;
+      this.places.push({ ticket, accounts });
+    }
+  }
+
+  /** Takes those whose accounts are all free by now, at most so many. Nothing is waited for. Throws as a transaction does. */
+  async takeFree(most: number): Promise<readonly T[]> {
+    this.places = this.places.filter(({ ticket }) => !ticket.answered);
+    const ids = [...new Set(this.places.flatMap(({ accounts }) => accounts))];
+    if (ids.length === 0) return [];
+    const locked = await lockedByOthers(this.database, ids);
+    this.busy.mark(locked);
+    this.busy.clear(ids.filter((id) => !locked.has(id)));
+    const free = this.places.filter(({ accounts }) => !accounts.some((id) => locked.has(id))).slice(0, most);
+    const taken = new Set(free);
+    this.places = this.places.filter((place) => !taken.has(place));
+    return free.map(({ ticket }) => {
+      ticket.parked = false;
+      return ticket;
+    });
+  }
+
+  /** Takes all. */
+  takeAll(): readonly T[] {
+    return this.places.splice(0).map(({ ticket }) => ticket);
+  }
+}

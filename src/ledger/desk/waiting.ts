@@ -1,0 +1,42 @@
+import type { Uuid } from '../../core/ids.js';
+import { beginPart } from '../../core/trace.js';
+import { Deadline } from '../../db/deadline.js';
+import { UNKNOWN } from './keys.js';
+import type { Parkable } from './parking.js';
+import type { Answer, Command, CommandKind } from './types.js';
+
+/** A command from its submission to its answer. */
+export interface Waiting extends Parkable {
+  /** Those that were submitted together have the same one. */
+  readonly submission: symbol;
+  answered: boolean;
+}
+
+/** The command as it waits; it is answered once, and with "unknown" when its time is over. */
+export function waitingFor<C extends Command, Row extends { readonly id: Uuid }>(
+  kind: CommandKind<C, Row>,
+  command: C,
+  { submission, timeoutMs }: { readonly submission: symbol; readonly timeoutMs: number },
+  resolve: (answer: Answer<Row>) => void,
+): Waiting {
+  const timer = setTimeout(() => waiting.answer(UNKNOWN), timeoutMs);
+  const waiting: Waiting = {
+    // The queue holds commands of every kind; each meets only its own kind again.
+    kind: kind,
+    command,
+    submission,
+    deadline: Deadline.afterMs(timeoutMs),
+    answered: false,
+    parked: false,
+    part: beginPart({ name: `desk ${kind.name}` }),
+    answer: (answer) => {
+      if (waiting.answered) return;
+      waiting.answered = true;
+      clearTimeout(timer);
+      waiting.part?.tell({ 'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code });
+      waiting.part?.end();
+      resolve(answer as Answer<Row>);
+    },
+  };
+  return waiting;
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { systemClock } from '../../core/instant.js';
+import { copyMark } from '../../restores/copy-mark.js';
+import { addLocalCommand, group } from '../command.js';
+import { text } from '../inputs.js';
+
+export function addBackupCommands(program: Command): void {
+  const own = group(program, 'backup', 'what backups need of the service');
+  addLocalCommand(own, {
+    usage: 'mark',
+    summary:
+      'print the SQL that closes a copy of the database: put it behind each dump, or start a physical copy with it',
+    explanation: `
+A copy that is loaded with it posts nothing, whoever starts the service on it, before it is made good (restore --help).
+It changes nothing where a restore is open already.`,
+    options: [['--database <name>', 'of the copy (default: money)']],
+    examples: ['backup mark', 'backup mark --database money_drill'],
+    input: z.object({
+      database: text.regex(/^[A-Za-z0-9_]{1,64}$/, 'must be a plain name').default('money'),
+    }),
+    run: (output, { database }) => {
+      output.verbatim(copyMark(systemClock, database));
+      return Promise.resolve();
+    },
+  });
+}

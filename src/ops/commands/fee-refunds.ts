@@ -1,0 +1,132 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { type Amount, formatAmount } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import type { Adjustment } from '../../db/entities/operations.js';
+import { FEE_OPERATIONS } from '../../db/entities/parties.js';
+import {
+  approveRefund,
+  planRefund,
+  proposedRefund,
+  proposeRefund,
+  type RefundMoves,
+} from '../../funding/fee-refunds.js';
+import { type ActingOps, addCommand } from '../command.js';
+import { UsageError } from '../failures.js';
+import { findTenant } from '../finding.js';
+import { ASSET_OPTION, asset, optionalText, text, time } from '../inputs.js';
+import { PROGRAM } from '../program-name.js';
+
+const input = z.object({
+  tenant: text,
+  reference: text,
+  operation: z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` }).optional(),
+  asset: asset.optional(),
+  from: time.optional(),
+  to: time.optional(),
+  reason: optionalText,
+  approve: z.boolean().default(false),
+});
+type Input = z.infer<typeof input>;
+
+/** What a wrong fee schedule has taken goes back. */
+export function addFeeRefund(own: Command): void {
+  addCommand(own, {
+    usage: 'refund',
+    summary: 'give back what a wrong schedule has charged: one person proposes, another posts',
+    explanation: `
+  fees set …                                           put the schedule right first: what it asks now is what is right
+  fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT
+                                                       proposes the difference for each operation of that time
+  fees refund --tenant T --reference R --approve       a second person posts it
+
+The money comes out of the account that got the fees; where that lacks it, nothing is refunded. Each refund is an adjustment named
+fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
+rejected, and what has changed since, is proposed anew by proposing again.`,
+    options: [
+      ['--tenant <tenant>', 'id or name of the tenant'],
+      ['--reference <reference>', 'your own name for all of it: letters, digits, - and _, up to 24'],
+      ['--operation <operation>', FEE_OPERATIONS.join(', ')],
+      ASSET_OPTION,
+      ['--from <time>', 'the first moment at which the wrong schedule held'],
+      ['--to <time>', 'the last one'],
+      ['--reason <text>', 'why, up to 110 characters; whoever paid reads it with the movement'],
+      ['--approve', 'post what another person proposed under the reference'],
+    ],
+    examples: [
+      "fees refund --tenant acme --reference fees-118 --operation transfer --asset COPM --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'",
+      'fees refund --tenant acme --reference fees-118 --approve --as leo',
+    ],
+    input,
+    needs: {
+      among: ['adjustment.propose', 'adjustment.approve'],
+      of: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
+    },
+    subject: ({ reference }) => reference,
+    check: ({ approve, ...given }) => {
+      const { operation, asset: of, from, to, reason } = given;
+      const named = [operation, of, from, to, reason].filter((one) => one !== undefined).length;
+      if (approve ? named > 0 : named < 5)
+        throw new UsageError('say --approve alone, or --operation, --asset, --from, --to and --reason');
+    },
+    run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
+  });
+}
+
+async function propose(ops: ActingOps, given: Input): Promise<void> {
+  const { tenant, reference, operation, asset: of, from, to, reason } = given;
+  if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
+  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+  const wanted = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
+  const plan = await planRefund(ops.database.reader, wanted);
+  if (countOf(plan.moves) > 0) {
+    await ops.output.confirm(`Propose to ${described(plan.moves)}`);
+    await proposeRefund(ops, wanted, plan, ops.by(), (done, all) => ops.output.progress('Proposing', done, all));
+  }
+  const total: Amount = { raw: plan.totalRaw, asset: of };
+  const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
+  ops.output.one({ reference, operations: plan.operations, total, ...left });
+  if (plan.operations + countOf(plan.moves) > 0)
+    ops.output.say(
+      `A second person posts it: ${PROGRAM} fees refund --tenant ${tenant} --reference ${reference} --approve`,
+    );
+}
+
+async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void> {
+  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+  const moves = await proposedRefund(ops.database.reader, tenantId, reference);
+  if (countOf(moves) > 0) {
+    await ops.output.confirm(sentence(described(moves)));
+    const refund = { tenantId, reference };
+    await approveRefund(ops, refund, moves, ops.by(), (done, all) => ops.output.progress('Posting', done, all));
+  }
+  ops.output.one({ reference, posted: moves.toPayers.length });
+  if (countOf(moves) === 0) ops.output.say('Nothing is proposed under it, or all of it was posted before.');
+}
+
+type Moves = RefundMoves<Pick<Adjustment, 'asset' | 'raw'>>;
+
+function countOf({ taken, toPayers, putBack }: Moves): number {
+  return taken.length + toPayers.length + putBack.length;
+}
+
+function described({ taken, toPayers, putBack }: Moves): string {
+  const parts = [
+    ...(taken.length > 0 ? [`take ${sumsOf(taken)} out of the fee accounts`] : []),
+    ...(toPayers.length > 0 ? [`give ${sumsOf(toPayers)} back for ${toPayers.length} operation(s)`] : []),
+    ...(putBack.length > 0 ? [`put ${sumsOf(putBack)} back into the fee accounts`] : []),
+  ];
+  return parts.join(', and ');
+}
+
+function sumsOf(moves: Moves['taken']): string {
+  const sums = Array.from(
+    groupBy(moves, ({ asset: of }) => of),
+    ([of, own]) => formatAmount({ raw: own.reduce((sum, { raw }) => sum + raw, 0n), asset: of }),
+  );
+  return sums.join(' and ');
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

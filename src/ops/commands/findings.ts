@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { recordAct } from '../../access/audit-log.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
+import { parseUuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
+import { columnList, updateSql } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { transact } from '../../db/transact.js';
+import { addCommand, addQuery, group } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { limit, text } from '../inputs.js';
+
+const EXPLANATION = `
+The workers audit the ledger again and again, a while each time. What they find stays, and is an alarm, until somebody who
+has looked into it acknowledges it. An acknowledged one that is found again is no new alarm; one with other figures is.`;
+
+/** What the audit that runs by itself has found. */
+export function addFindingCommands(program: Command): void {
+  const own = group(program, 'findings', 'what the audit that runs by itself has found');
+  addQuery(own, {
+    usage: 'list',
+    summary: 'contradictions that nobody has acknowledged, newest first',
+    explanation: EXPLANATION,
+    options: [
+      ['--all', 'those that were acknowledged as well'],
+      ['--limit <count>', 'how many at most (default: 100)'],
+    ],
+    examples: ['findings list', 'findings list --all --json'],
+    input: z.object({ all: z.boolean().default(false), limit }),
+    run: async ({ database, output }, { all, limit: most }) => {
+      const where = all ? '' : ' WHERE acknowledged_at IS NULL';
+      const rows = await database.reader.query(
+        `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
+      );
+      output.list(
+        rows.map((row) => findingFields(parseRow(auditFindings, row))),
+        'Nothing was found.',
+      );
+      if (rows.length === most) output.say(`The newest ${most}; --limit shows more.`);
+    },
+  });
+  addCommand(own, {
+    usage: 'acknowledge <id>',
+    summary: 'say that a finding was looked into: it is no alarm any more',
+    explanation: EXPLANATION,
+    options: [['--reason <text>', 'what it came from, for the audit log']],
+    examples: [
+      `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
+    ],
+    input: z.object({ id: text, reason: text }),
+    needs: 'manage',
+    subject: ({ id }) => id,
+    run: async (ops, { id: given, reason: said }) => {
+      const id = parseUuid(given);
+      if (id === null) throw new UsageError(`${given} is no id of a finding`);
+      const why = checkedText('reason', said, MAX_REASON);
+      const now = ops.clock();
+      const [acknowledgedAt, acknowledgedBy] = [now, ops.by().name];
+      const found = await transact(ops.database, async (transaction) => {
+        const finding = await transaction.find(auditFindings, { id }, { forUpdate: true });
+        if (finding === undefined || finding.acknowledgedAt !== null) return finding;
+        await transaction.execute(updateSql(auditFindings, { acknowledgedAt, acknowledgedBy }, { id }));
+        const act = { tenantId: null, action: 'finding.acknowledge', subjectType: 'finding', subjectId: id };
+        await recordAct(transaction, ops.actor(), now, { ...act, details: { reason: why, check: finding.checkName } });
+        return { ...finding, acknowledgedAt, acknowledgedBy };
+      });
+      if (found === undefined) throw new OpsError(`there is no finding ${given}`);
+      ops.output.one(findingFields(found));
+    },
+  });
+}
+
+function findingFields(finding: AuditFinding): Record<string, string | null> {
+  const { id, checkName, subject, message, firstFoundAt, lastFoundAt, acknowledgedAt, acknowledgedBy } = finding;
+  return {
+    id,
+    check: checkName,
+    subject,
+    message,
+    first_found_at: toRfc3339(firstFoundAt),
+    last_found_at: toRfc3339(lastFoundAt),
+    acknowledged_at: acknowledgedAt === null ? null : toRfc3339(acknowledgedAt),
+    acknowledged_by: acknowledgedBy,
+  };
+}

@@ -1,0 +1,225 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { Failpoints } from '../../core/failpoints.js';
+import type { Restore } from '../../db/entities/restores.js';
+import { RailBreakers } from '../../payouts/breaker/breakers.js';
+import { RailConversation } from '../../payouts/conversation.js';
+import { openRails } from '../../payouts/rails/registry.js';
+import { SIMULATED } from '../../payouts/rails/rules.js';
+import { SimulatedRail } from '../../payouts/rails/simulated.js';
+import { type Rails, RailSilent } from '../../payouts/rails/types.js';
+import {
+  auditRestored,
+  moveNumbers,
+  openLedger,
+  raiseContradictions,
+  restoreToFinish,
+  stepOf,
+} from '../../restores/finishing.js';
+import { beginRestore, lastRestore } from '../../restores/opening.js';
+import { askRails, findingsOf } from '../../restores/rails.js';
+import { contradicts } from '../../restores/rules.js';
+import { Outbox } from '../../temporal/outbox.js';
+import { WAITING_SOURCES } from '../../waiting-sources.js';
+import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { optionalText, text, time, wholeNumber } from '../inputs.js';
+import { PROGRAM } from '../program-name.js';
+import { restoreFields, restoreFindingFields } from '../support/restores.js';
+import { rebuildOutbox } from '../support/outbox.js';
+
+const STEPS = `
+  restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
+  restore finish                           a second person makes it good, and opens it again:
+    1. every tenant's event log, and every chain of the audit log, goes on behind the numbers that were lost
+    2. whatever waits gets its workflow; workers tell those that run to look again
+    3. each rail is asked what it was given since then, and what became of the payouts that are not at their end
+    4. the audit
+  What stopped goes on where it was when the command is repeated. Before the ledger is open no step does harm.`;
+
+export function addRestoreCommands(program: Command): void {
+  const own = group(program, 'restore', 'what a database that was put back to an earlier moment has to make good');
+  addBegin(own);
+  addFinish(own);
+  addQuery(own, {
+    usage: 'status',
+    summary: 'the last restore, whether it is open, and how far it is',
+    options: [],
+    examples: ['restore status', 'restore status --json'],
+    input: z.object({}),
+    run: async ({ database, output }) => {
+      const last = await lastRestore(database.reader);
+      if (last === undefined) return output.list([], 'This database was never restored.');
+      output.one(restoreFields(last));
+    },
+  });
+  addQuery(own, {
+    usage: 'findings',
+    summary: 'what the rails contradict after the last restore: payments that we do not know are unknown_here',
+    options: [['--all', 'also what goes on by itself']],
+    examples: ['restore findings', 'restore findings --all --json'],
+    input: z.object({ all: z.boolean().default(false) }),
+    run: async ({ database, output }, { all }) => {
+      const last = await lastRestore(database.reader);
+      const found = last === undefined ? [] : await findingsOf(database.reader, last.id);
+      output.list(found.filter((one) => all || contradicts(one)).map(restoreFindingFields), NOTHING);
+    },
+  });
+}
+
+const NOTHING = 'No rail contradicts what is here.';
+
+function addBegin(own: Command): void {
+  addCommand(own, {
+    usage: 'begin',
+    summary: 'close the ledger of a restored database, and say what was lost',
+    explanation: STEPS,
+    options: [
+      ['--to <time>', 'the moment that was restored: what was committed later is lost'],
+      ['--until <time>', 'when the lost part ended (default: now)'],
+      [
+        '--skip <count>',
+        'sequences to leave out in each log (default: 10,000 for each lost second, at least 1,000,000)',
+      ],
+      ['--nothing-lost', 'the copy is whole: the service was stopped before it was made'],
+      ['--reason <text>', 'why, up to 140 characters'],
+    ],
+    examples: [
+      "restore begin --to 2026-11-22T14:10:00Z --until 2026-11-22T14:21:00Z --reason 'ticket 204: a table was dropped'",
+      "restore begin --nothing-lost --reason 'moved to another server, ticket 118'",
+    ],
+    input: z.object({
+      to: time.optional(),
+      until: time.optional(),
+      skip: z
+        .string()
+        .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
+        .transform((given) => BigInt(given))
+        .optional(),
+      nothingLost: z.boolean().default(false),
+      reason: text,
+    }),
+    needs: 'restore.begin',
+    check: ({ to, until, skip, nothingLost }) => {
+      if (nothingLost === (to !== undefined)) throw new UsageError('say one of --to and --nothing-lost');
+      if (nothingLost && (until !== undefined || skip !== undefined))
+        throw new UsageError('--until and --skip go with --to');
+    },
+    run: async (ops, { to, until, skip, reason }) => {
+      const lost = to === undefined ? null : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
+      await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
+      output(ops, await beginRestore(ops, lost, reason, ops.by()));
+      ops.output.say(`The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`);
+    },
+  });
+}
+
+function addFinish(own: Command): void {
+  addCommand(own, {
+    usage: 'finish',
+    summary: 'make the restored database good, then open the ledger again',
+    explanation: STEPS,
+    options: [
+      [
+        '--leave-out <rails>',
+        'rails that give no answer, with commas between: they are asked when the command is repeated without this',
+      ],
+      ['--accept-findings <count>', 'open it though the audit finds this many contradictions (default: 0)'],
+    ],
+    examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
+    input: z.object({ leaveOut: optionalText, acceptFindings: wholeNumber(0, 999_999).prefault('0') }),
+    needs: 'restore.finish',
+    run: async (ops, { leaveOut, acceptFindings }) => {
+      const by = ops.by();
+      const restore = await restoreToFinish(ops.database.reader, by);
+      const leftOut = new Set(leaveOut?.split(',') ?? []);
+      const conversation = conversationOf(ops, leftOut);
+      const asking = { restore, rails: conversation.parts.rails, isWhole: leftOut.size === 0 };
+      if (restore.finishedAt === null) {
+        await ops.output.confirm('Make the restored database good, and open the ledger');
+        await makeGood(ops, asking, acceptFindings);
+        const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(contradicts).length;
+        await openLedger(ops, restore, by, {
+          contradictions,
+          accepted_findings: acceptFindings,
+          // Those that were asked before are not left out now.
+          left_out: restore.askedAt === null ? (leaveOut ?? '') : '',
+        });
+      } else await askAll(ops, asking);
+      await raiseContradictions(ops, restore.id, conversation);
+      const found = await findingsOf(ops.database.reader, restore.id);
+      ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
+      ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
+      if (restore.askedAt === null && leftOut.size > 0)
+        ops.output.say(
+          `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
+        );
+    },
+  });
+}
+
+interface Asking {
+  readonly restore: Restore;
+  readonly rails: Rails;
+  /** No rail was left out. */
+  readonly isWhole: boolean;
+}
+
+async function makeGood(ops: ActingOps, asking: Asking, accepted: number): Promise<void> {
+  const { restore } = asking;
+  const { database, clock, output: out } = ops;
+  const progress = (what: string, done: number, total: number): void => out.progress(what, done, total);
+  await moveNumbers(ops, restore, ops.by(), progress);
+  await stepOf(ops, restore, 'rebuiltAt', async () => {
+    const onProgress = (done: number, total: number): void => out.progress('Looking for what waits', done, total);
+    await rebuildOutbox({ database, clock, outbox: new Outbox(database, clock), onProgress }, WAITING_SOURCES);
+  });
+  await askAll(ops, asking);
+  const { findings } = await auditRestored(ops, restore, accepted, progress);
+  if (findings.length <= accepted) return;
+  out.list(
+    findings.map((one) => ({ ...one })),
+    '',
+  );
+  throw new OpsError(
+    `the audit found ${findings.length} contradiction(s), so the ledger stays closed: when they are understood, --accept-findings ${findings.length}`,
+  );
+}
+
+/** While a rail is left out the step is not done: whoever repeats the command without that asks it. */
+async function askAll(ops: Ops, { restore, rails, isWhole }: Asking): Promise<void> {
+  if (isWhole) await stepOf(ops, restore, 'askedAt', () => ask(ops, restore, rails));
+  else if (restore.askedAt === null) await ask(ops, restore, rails);
+}
+
+async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
+  const { database, clock, output: out } = ops;
+  const onProgress = (rail: string, asked: number): void => out.progress(`Asking ${rail}`, asked, asked);
+  try {
+    const { cannotList } = await askRails({ database, clock, restore, onProgress }, rails);
+    for (const rail of cannotList)
+      out.say(`${rail} does not list its payments: take its statements since then (payouts reconcile --help)`);
+  } catch (failure) {
+    if (!(failure instanceof RailSilent)) throw failure;
+    throw new OpsError(`${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`);
+  }
+}
+
+function conversationOf({ database, desk, clock, gateways, output: out }: Ops, leftOut: ReadonlySet<string>) {
+  const all = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
+  const unknown = [...leftOut].filter((name) => !all.has(name));
+  if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
+  const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
+  const observer = {
+    called: () => undefined,
+    silent: (_: string, message: string) => out.say(message),
+    contradicted: () => undefined,
+    ended: () => undefined,
+  };
+  const breakers = new RailBreakers(database, clock);
+  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
+}
+
+function output({ output: out }: Ops, restore: Restore): void {
+  out.one(restoreFields(restore));
+}

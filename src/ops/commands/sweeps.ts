@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readSweeps } from '../../temporal/reading-leases.js';
+import { addQuery, group } from '../command.js';
+import { sweepFields } from '../presenting-bridge.js';
+
+const EXPLANATION = `
+A sweep finds in MySQL what is due or was left undone, and does it. One worker process at a time does each, or each part of it; when that
+one dies, another takes over within ten seconds.`;
+
+export function addSweepCommands(program: Command): void {
+  const own = group(program, 'sweeps', 'what the workers look for again and again');
+  addQuery(own, {
+    usage: 'list',
+    summary: 'every sweep, and the worker process that does it',
+    explanation: EXPLANATION,
+    options: [],
+    examples: ['sweeps list', 'sweeps list --json'],
+    input: z.object({}),
+    run: async ({ database, output }) => {
+      const found = await readSweeps(database.reader);
+      output.list(found.map(sweepFields), 'There are none: no worker has run yet.');
+      const free = found.filter(({ worker }) => worker === null).length;
+      if (free > 0) output.say(`Nobody does ${free} of them: is a worker running?`);
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import type { Refusal } from '../core/errors.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { capabilityRefusal } from '../accounts/rules.js';
+import type { ApprovalFeature, Ending } from '../approvals/decide.js';
+import type { HoldChange, View, Writes } from '../ledger/desk/types.js';
+import { payoutEvent } from './decide.js';
+import { calmed, nextInstant } from './rules.js';
+
+/**
+ * How a payout that waits for approval goes on or ends, and how one that was approved is canceled before the rail has it.
+ * Pure. (docs/contract.md, Payouts)
+ */
+export const payoutApproval: ApprovalFeature<Payout> = {
+  resourceType: 'payout',
+  table: payouts,
+  expiring: {
+    from: `payouts t FORCE INDEX (expiring) WHERE t.status='pending_approval'`,
+    expiresAt: 't.approval_expires_at',
+    lasting: `t.stuck_reason<=>'contradiction'`,
+  },
+  operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
+  endRefusal: contradictionRefusal,
+  // An end posts nothing: what is held goes back to where it was.
+  accountsOf: ({ sourceAccountId }) => [sourceAccountId],
+  granted,
+  ended: (payout, action, reason, view) =>
+    action === 'reject'
+      ? rejected(payout, 'rejected', reason, view)
+      : canceled({ ...payout, endedAt: nextInstant(payout, view.at) }),
+  expired: (payout, view) =>
+    canceled({
+      ...payout,
+      endedAt: nextInstant(payout, view.at),
+      failureCode: 'approval_expired',
+      failureMessage: 'it was not approved in time',
+    }),
+};
+
+/** The rail speaks of an order that it was never given, as far as is known here: what is held may have been paid. */
+function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
+  if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved')) return null;
+  return {
+    code: 'invalid_state',
+    message: 'its rail knows of it, so its money may have left: it cannot be ended until operators have settled that',
+    details: { current: status, allowed: [] },
+  };
+}
+
+/** The last approval: verification and status are checked once more, and then it is on its way. */
+function granted(payout: Payout, view: View): Ending<Payout> {
+  const source = view.account(payout.sourceAccountId);
+  if (source === undefined) throw new Error('the account of a payout does not exist');
+  const refusal = capabilityRefusal(source.account);
+  if (refusal !== null) return rejected(payout, refusal.code, refusal.message, view);
+  const settled: Payout = { ...payout, status: 'approved', approvedAt: nextInstant(payout, view.at) };
+  return { settled, writes: { events: [payoutEvent('payout.approved', settled)] } };
+}
+
+function rejected(payout: Payout, rejectionCode: string, rejectionReason: string | null, view: View): Ending<Payout> {
+  const endedAt = nextInstant(payout, view.at);
+  const settled: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
+  return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.rejected', settled)] } };
+}
+
+function canceled(ended: Payout): Ending<Payout> {
+  const settled: Payout = { ...ended, ...calmed(ended), status: 'canceled' };
+  return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.canceled', settled)] } };
+}
+
+/** All that was held. */
+export function released({ id, raw, feeRaw }: Payout): HoldChange {
+  return { change: 'release', resourceId: id, raw: raw + feeRaw };
+}
+
+/** Nothing leaves: the hold is released and the month given back. */
+export function givenBack(payout: Payout): Writes {
+  const { sourceAccountId: accountId, asset, limitMonth: month, raw } = payout;
+  return { holds: [released(payout)], months: [{ accountId, asset, month, raw: -raw }] };
+}

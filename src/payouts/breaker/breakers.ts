@@ -1,0 +1,164 @@
+import type { Uuid } from '../../core/ids.js';
+import { type Clock, instant, type Instant } from '../../core/instant.js';
+import { time } from '../../db/columns.js';
+import type { Database } from '../../db/database.js';
+import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
+import { isUnavailable } from '../../db/failures.js';
+import { literal, upsertSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
+
+/** What the breakers tell to whoever watches them. */
+export interface BreakerObserver {
+  opened(rail: string, reason: string): void;
+  closed(rail: string): void;
+}
+
+const UNOBSERVED: BreakerObserver = { opened: () => undefined, closed: () => undefined };
+
+/** As every cache of the service. */
+const KNOWN_MS = 500;
+/** Whoever tries a rail, or tells what waited for it, has so long before another worker does. */
+const LEASE_MS = 30_000;
+
+/** Something that one worker does of a rail, until then. */
+export interface Lease {
+  readonly rail: string;
+  readonly until: Instant;
+}
+
+/**
+ * One circuit breaker for each rail, shared by all workers through MySQL: what one of them found need not be found by the
+ * others, each with calls that hang. (docs/decisions/0038-rails-apart.md)
+ */
+export class RailBreakers {
+  private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly options: BreakerOptions = USUAL_BREAKER,
+    private readonly observer: BreakerObserver = UNOBSERVED,
+  ) {}
+
+  /** True of a rail that answers, or was never asked. At most half a second old. Throws DatabaseUnavailable. */
+  async isClosed(rail: string): Promise<boolean> {
+    return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
+  }
+
+  /** A call had an answer. Never throws: what is not written now is with the next answer. */
+  async answered(rail: string): Promise<void> {
+    await this.attempt(async () => {
+      const known = (await this.read()).get(rail);
+      if (known === undefined || (known.state === 'closed' && known.failures === 0)) return;
+      const { before } = await this.change(rail, (row, now) => afterAnswer(row, now));
+      if (before.state !== 'closed') this.observer.closed(rail);
+    });
+  }
+
+  /** A call had no answer. Never throws. `reason` is a line for operators, without personal data. */
+  async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
+    await this.attempt(async () => {
+      const told = { payoutId, reason };
+      const { before, after } = await this.change(rail, (row, now) => afterSilence(row, told, now, this.options));
+      if (before.state === 'closed' && after.state === 'open') this.observer.opened(rail, reason);
+    });
+  }
+
+  /** The rails that are due to be tried, each for one worker alone. Throws DatabaseUnavailable. */
+  async claimProbes(): Promise<readonly Lease[]> {
+    const due = await this.due(({ state, probeAt }) => (state === 'closed' ? null : probeAt));
+    const claims = due.map(async ({ rail, at }) => {
+      const until = this.leaseEnd();
+      const set = `state='half_open', probes=probes+1, probe_at=${time.literal(until)}`;
+      const isOurs = await this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
+      return isOurs ? [{ rail, until }] : [];
+    });
+    return (await Promise.all(claims)).flat();
+  }
+
+  /** The rails that answer again and where nobody tells what waited for them. Throws DatabaseUnavailable. */
+  async claimWakes(): Promise<readonly Lease[]> {
+    const due = await this.due(({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
+    const claims = await Promise.all(due.map(({ rail, at }) => this.moveWake(rail, at, this.leaseEnd())));
+    return claims.flatMap((lease) => lease ?? []);
+  }
+
+  /** The same lease for longer; null where it was lost, or the rail does not answer after all. Throws DatabaseUnavailable. */
+  keepWaking({ rail, until }: Lease): Promise<Lease | null> {
+    return this.moveWake(rail, until, this.leaseEnd());
+  }
+
+  /** Everything that waited was told. Throws DatabaseUnavailable. */
+  async woken({ rail, until }: Lease): Promise<void> {
+    await this.moveWake(rail, until, null);
+  }
+
+  private leaseEnd(): Instant {
+    return instant(this.clock() + LEASE_MS);
+  }
+
+  private async moveWake(rail: string, from: Instant, until: Instant | null): Promise<Lease | null> {
+    const set = `wake_at=${literal(railBreakers, 'wakeAt', until)}`;
+    const isOurs = await this.write(rail, set, `state='closed' AND wake_at=${time.literal(from)}`);
+    return isOurs && until !== null ? { rail, until } : null;
+  }
+
+  private async due(
+    atOf: (row: RailBreaker) => Instant | null,
+  ): Promise<readonly { readonly rail: string; readonly at: Instant }[]> {
+    const now = this.clock();
+    return Array.from((await this.read()).values()).flatMap((row) => {
+      const at = atOf(row);
+      return at === null || at > now ? [] : [{ rail: row.rail, at }];
+    });
+  }
+
+  private async write(rail: string, set: string, condition: string): Promise<boolean> {
+    const own = `rail=${literal(railBreakers, 'rail', rail)}`;
+    const changed = await transact(this.database, (transaction) =>
+      transaction.execute(`UPDATE rail_breakers SET ${set} WHERE ${own} AND ${condition}`),
+    );
+    this.known = null;
+    return changed > 0;
+  }
+
+  private async change(
+    rail: string,
+    next: (row: RailBreaker, now: Instant) => RailBreaker,
+  ): Promise<{ readonly before: RailBreaker; readonly after: RailBreaker }> {
+    const changed = await transact(this.database, async (transaction) => {
+      const now = this.clock();
+      const found = await transaction.find(railBreakers, { rail }, { forUpdate: true });
+      const before = found ?? newBreaker(rail, now);
+      const after = next(before, now);
+      const all = railBreakers.columns.map(({ property }) => property as keyof RailBreaker & string);
+      await transaction.execute(upsertSql(railBreakers, [after], all));
+      return { before, after };
+    });
+    this.known = null;
+    return changed;
+  }
+
+  private read(): Promise<ReadonlyMap<string, RailBreaker>> {
+    if (this.known !== null && performance.now() - this.known.readAt < KNOWN_MS) return this.known.rows;
+    const rows = this.database.reader
+      .select(railBreakers, {})
+      .then((all) => new Map(all.map((row): [string, RailBreaker] => [row.rail, row])));
+    const known = { rows, readAt: performance.now() };
+    this.known = known;
+    rows.catch(() => {
+      if (this.known === known) this.known = null;
+    });
+    return rows;
+  }
+
+  /** What MySQL cannot take now must not cost the rail's answer. */
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (failure) {
+      if (!isUnavailable(failure)) throw failure;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Uuid } from '../../core/ids.js';
+import { uuid } from '../../db/columns.js';
+import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { columnList, literal } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import type { Outbox } from '../../temporal/outbox.js';
+import type { RailConversation } from '../conversation.js';
+import type { Submissions } from '../submission.js';
+import type { Lease, RailBreakers } from './breakers.js';
+
+export interface RecoveryParts {
+  readonly conversation: RailConversation;
+  readonly submissions: Pick<Submissions, 'submit' | 'ask'>;
+  readonly breakers: RailBreakers;
+  readonly outbox: Pick<Outbox, 'add'>;
+}
+
+/** What waited is told at this pace, so that a rail which has just come back is not asked everything at once. */
+const WOKEN_AT_ONCE = 50;
+const WAKE_PAUSE_MS = 500;
+/** Not always the same one, about which alone the rail may have nothing to say. */
+const TRIED_AMONG = 5;
+
+/** Finds out whether rails that gave no answers do again, and then brings back what waited for them. */
+export class RailRecovery {
+  constructor(private readonly parts: RecoveryParts) {}
+
+  /** Tries each rail that is due with one payout; what came of it the breaker has learned. Throws DatabaseUnavailable. */
+  async probeDue(): Promise<false> {
+    const due = await this.parts.breakers.claimProbes();
+    await Promise.all(due.map(({ rail }) => this.probe(rail)));
+    return false;
+  }
+
+  /** Tells the workflows of what waited, oldest first, until all know or the rail is silent again. Throws DatabaseUnavailable. */
+  async wakeDue(signal: AbortSignal): Promise<false> {
+    const due = await this.parts.breakers.claimWakes();
+    await Promise.all(due.map((lease) => this.wake(lease, signal)));
+    return false;
+  }
+
+  /**
+   * Best asked is about a payout of which the rail has spoken before: that it says nothing of another may be the other's fault.
+   * Where there is none, one that waits is handed over; else the rail is asked about one that it may never have got.
+   */
+  private async probe(rail: string): Promise<void> {
+    const { conversation, submissions } = this.parts;
+    const known =
+      (await this.first(rail, 'FORCE INDEX (asking)', 'ask_at IS NOT NULL ORDER BY ask_at DESC')) ??
+      (await this.first(
+        rail,
+        'FORCE INDEX (submitted)',
+        `status='in_progress' AND rail_reference IS NOT NULL ORDER BY submitted_at DESC`,
+      ));
+    if (known !== undefined) return void (await conversation.inquire(known));
+    const waiting = await this.first(rail, 'FORCE INDEX (expiring)', `status='approved' ORDER BY id`);
+    if (waiting !== undefined) return void (await submissions.submit(waiting.id));
+    const lost = await this.first(
+      rail,
+      'FORCE INDEX (submitted)',
+      `status='in_progress' ORDER BY attempted_at, submitted_at`,
+    );
+    if (lost !== undefined) await submissions.ask(lost.id);
+  }
+
+  private async wake(taken: Lease, signal: AbortSignal): Promise<void> {
+    const { breakers, outbox } = this.parts;
+    let [lease, after]: [Lease | null, Uuid | null] = [taken, null];
+    while (lease !== null && !signal.aborted) {
+      const rows: Waiting[] = await this.waiting(lease.rail, after);
+      await outbox.add(rows.map(({ id, tenantId }) => ({ tenantId, resourceType: 'payout', resourceId: id })));
+      if (rows.length < WOKEN_AT_ONCE) return breakers.woken(lease);
+      after = rows.at(-1)?.id ?? null;
+      await sleep(WAKE_PAUSE_MS);
+      lease = await breakers.keepWaking(lease);
+    }
+  }
+
+  /** Approved, or handed over without a word: those that the rail has spoken of it tells about by itself, or is asked as usual. */
+  private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
+    const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const rows = await this.parts.conversation.parts.database.reader.query(
+      `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)
+       WHERE status IN ('approved','in_progress') AND rail_reference IS NULL
+         AND rail=${literal(payouts, 'rail', rail)}${behind} ORDER BY id LIMIT ${WOKEN_AT_ONCE}`,
+    );
+    return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+  }
+
+  /** One of the first. */
+  private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
+    const rows = await this.parts.conversation.parts.database.reader.query(
+      `SELECT ${columnList(payouts)} FROM payouts ${index}
+       WHERE rail=${literal(payouts, 'rail', rail)} AND ${condition} LIMIT ${TRIED_AMONG}`,
+    );
+    const row = rows[Math.floor(Math.random() * rows.length)];
+    return row === undefined ? undefined : parseRow(payouts, row);
+  }
+}
+
+interface Waiting {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+}

@@ -1,0 +1,70 @@
+import type { Uuid } from '../../core/ids.js';
+import { instant, type Instant } from '../../core/instant.js';
+import type { RailBreaker } from '../../db/entities/rail-breakers.js';
+
+/** When a rail counts as one that does not answer, and when it is tried again. Pure. (docs/contract.md, Rails) */
+
+export interface BreakerOptions {
+  /** So many calls in a row without an answer, about different payouts, open it. */
+  readonly opensAfter: number;
+  /** From opening to the first try; each later pause is twice the last, up to six times this. */
+  readonly probeAfterMs: number;
+}
+
+export const USUAL_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
+
+/** Of a rail of which nothing was written yet. */
+export function newBreaker(rail: string, now: Instant): RailBreaker {
+  const unheard = { lastPayoutId: null, lastFailure: null, lastFailureAt: null } as const;
+  return { rail, state: 'closed', since: now, failures: 0, ...unheard, probes: 0, probeAt: null, wakeAt: null };
+}
+
+export interface Silence {
+  readonly payoutId: Uuid;
+  /** A line for operators, without personal data. */
+  readonly reason: string;
+}
+
+const MAX_REASON = 200;
+
+/**
+ * After a call that had no answer. One payout that the rail never answers about, however often it is asked, says nothing of
+ * the others: only another one's counts.
+ */
+export function afterSilence(
+  before: RailBreaker,
+  { payoutId, reason }: Silence,
+  now: Instant,
+  { opensAfter, probeAfterMs }: BreakerOptions,
+): RailBreaker {
+  const failures = before.failures + (before.lastPayoutId === payoutId ? 0 : 1);
+  const lastFailure = [...reason].slice(0, MAX_REASON).join('');
+  const told = { ...before, failures, lastPayoutId: payoutId, lastFailure, lastFailureAt: now };
+  switch (before.state) {
+    case 'closed': {
+      if (failures < opensAfter) return told;
+      const probeAt = instant(now + probeAfterMs);
+      return { ...told, state: 'open', since: now, probes: 0, probeAt, wakeAt: null };
+    }
+    case 'half_open':
+      return { ...told, state: 'open', probeAt: instant(now + pauseAfter(before.probes, probeAfterMs)) };
+    case 'open':
+      // A call of before it was opened ends only now.
+      return told;
+  }
+}
+
+const LONGEST_PAUSES = 6;
+
+function pauseAfter(probes: number, probeAfterMs: number): number {
+  return probeAfterMs * Math.min(LONGEST_PAUSES, 2 ** Math.min(probes, 10));
+}
+
+/** After an answer, whoever got it: a rail that answers one answers others. */
+export function afterAnswer(before: RailBreaker, now: Instant): RailBreaker {
+  if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
+  return {
+    ...before,
+    ...{ state: 'closed', since: now, failures: 0, lastPayoutId: null, probes: 0, probeAt: null, wakeAt: now },
+  };
+}

@@ -1,0 +1,91 @@
+import { fundsRefusal } from '../accounts/rules.js';
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { instant, type Instant, toRfc3339 } from '../core/instant.js';
+import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import type { View } from '../ledger/desk/types.js';
+import type { RailStatement } from './rules.js';
+
+/** When a payout can be resolved by people, and as what: pure. (docs/contract.md, Rails) */
+
+/** What must be known before money is given back: the rail's word that it never pays, or that it has been quiet for long. */
+export type Release =
+  | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
+  | { readonly by: 'quiet'; readonly quietMs: number };
+
+/** True where money comes back to the account though the rail has never named the payment: an order may be on its way. */
+export function givesBack({ status, railReference }: Payout, outcome: PayoutResolution['outcome']): boolean {
+  return (outcome === 'failed' || outcome === 'returned') && (status === 'in_progress' || railReference === null);
+}
+
+/** In which statuses a payout can be resolved so. */
+const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
+  completed: ['in_progress', 'failed'],
+  failed: ['in_progress'],
+  returned: ['in_progress', 'completed'],
+  unchanged: ['pending_approval', 'approved', 'completed', 'failed', 'returned', 'canceled', 'rejected'],
+};
+
+export function outcomeRefusal({ status, stuckSince }: Payout, outcome: PayoutResolution['outcome']): Refusal | null {
+  const allowed = POSSIBLE_IN[outcome];
+  if (!allowed.includes(status))
+    return {
+      code: 'invalid_state',
+      message: `the payout is ${status}: it cannot be resolved as ${outcome}`,
+      details: { current: status, allowed },
+    };
+  if (outcome !== 'unchanged' || stuckSince !== null) return null;
+  return { code: 'invalid_state', message: 'nothing is raised', details: { current: status, allowed: ['stuck'] } };
+}
+
+/** What was proposed of a payout in one state says nothing of it in the next: the rail spoke meanwhile. */
+export function overtakenRefusal({ status }: Payout, { payoutStatus, outcome }: PayoutResolution): Refusal | null {
+  if (status === payoutStatus) return null;
+  return {
+    code: 'invalid_state',
+    message: `the payout has become ${status} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
+    details: { current: status, allowed: ['unchanged_since_proposed'] },
+  };
+}
+
+export function applyRefusal(
+  payout: Payout,
+  outcome: PayoutResolution['outcome'],
+  release: Release | null,
+  view: View,
+): Refusal | null {
+  const refusal = outcomeRefusal(payout, outcome);
+  if (refusal !== null) return refusal;
+  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, view.at);
+  const source =
+    payout.status === 'failed' && outcome === 'completed' ? view.account(payout.sourceAccountId) : undefined;
+  return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
+}
+
+/** A rail that cannot void is trusted to have reported or refused by then whatever was handed to it. */
+function quietRefusal({ attemptedAt, submittedAt }: Payout, release: Release, at: Instant): Refusal | null {
+  if (release.by === 'void') return null;
+  const until = instant((attemptedAt ?? submittedAt ?? at) + release.quietMs);
+  if (at >= until) return null;
+  return {
+    code: 'invalid_state',
+    message: `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
+    details: { current: 'in_progress', allowed: ['completed'] },
+  };
+}
+
+const NOT_ASKED: Refusal = {
+  code: 'invalid_state',
+  message: 'the rail has not said that it will never pay this: approve the resolution again',
+  details: { current: 'in_progress', allowed: ['completed'] },
+};
+export const OPEN_ALREADY: Refusal = {
+  code: 'invalid_state',
+  message: 'a resolution is proposed already: it is approved or rejected first',
+  details: { current: 'proposed', allowed: ['none_proposed'] },
+};
+export const NOTHING_OPEN: Refusal = {
+  code: 'invalid_state',
+  message: 'no resolution is proposed',
+  details: { current: 'none_proposed', allowed: ['proposed'] },
+};

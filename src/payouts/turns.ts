@@ -1,0 +1,40 @@
+import { ApiError, NOT_FOUND } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Reader } from '../db/database.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import type { RailBreakers } from './breaker/breakers.js';
+import { isUnfinished } from './rules.js';
+import type { Submissions } from './submission.js';
+
+/** What came of a payout's turn at its rail. */
+export interface Turn {
+  readonly payout: Payout;
+  /** It had none: the rail gives no answers, so the payout waits as it is, and no attempt is counted. */
+  readonly isHeld: boolean;
+}
+
+/** Payouts as their workflows bring them to their rails: none is brought to one that gives no answers. (docs/contract.md, Rails) */
+export class RailTurns {
+  constructor(
+    private readonly submissions: Pick<Submissions, 'submit' | 'ask'>,
+    private readonly breakers: Pick<RailBreakers, 'isClosed'>,
+    private readonly reader: Reader,
+  ) {}
+
+  /** As Submissions.submit. */
+  submit(id: Uuid): Promise<Turn> {
+    return this.take(id, () => this.submissions.submit(id));
+  }
+
+  /** As Submissions.ask. */
+  ask(id: Uuid): Promise<Turn> {
+    return this.take(id, () => this.submissions.ask(id));
+  }
+
+  private async take(id: Uuid, call: () => Promise<Payout>): Promise<Turn> {
+    const payout = await this.reader.find(payouts, { id });
+    if (payout === undefined) throw new ApiError(NOT_FOUND);
+    if (isUnfinished(payout) && !(await this.breakers.isClosed(payout.rail))) return { payout, isHeld: true };
+    return { payout: await call(), isHeld: false };
+  }
+}

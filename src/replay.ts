@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { temporalOptions } from './config/temporal.js';
+import { ConfigError, readTemporalConfig } from './config.js';
+import { installRuntime } from './temporal/workers.js';
+import { type Replayed, replayOpen, replayRecorded } from './temporal/replaying.js';
+
+/**
+ * Replays histories on the workflows of this build, and ends with 1 where one would not go on: those that the repository keeps, and
+ * with `--address` a sample of what is open in a running Temporal, which it only reads. (docs/operations.md, Worker versions)
+ */
+
+const RECORDED = 'test/histories';
+const SAMPLE = 100;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { address: { type: 'string' }, namespace: { type: 'string' }, sample: { type: 'string' } },
+  });
+  const { address, namespace, sample = String(SAMPLE) } = values;
+  if (!/^[1-9]\d{0,4}$/.test(sample)) throw new ConfigError('--sample takes a number from 1 to 99999');
+  // It says itself what fails.
+  const silent = (): void => undefined;
+  installRuntime({ info: silent, warn: silent }, 0);
+  const replayed = [await replayRecorded(RECORDED)];
+  if (address !== undefined) {
+    const named = namespace === undefined ? {} : { TEMPORAL_NAMESPACE: namespace };
+    const config = readTemporalConfig({ TEMPORAL_ADDRESS: address, ...named });
+    replayed.push(...(await replayOpen(temporalOptions(config), Number(sample))));
+  }
+  for (const one of replayed) process.stdout.write(lineOf(one));
+  return replayed.some(({ failures }) => failures.length > 0) ? 1 : 0;
+}
+
+function lineOf({ what, histories, failures }: Replayed): string {
+  const first = `${histories} ${what}: ${failures.length === 0 ? 'each would go on' : `${failures.length} would fail`}\n`;
+  return first + failures.map((failure) => `  ${failure}\n`).join('');
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`nothing is known: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

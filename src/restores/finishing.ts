@@ -1,0 +1,158 @@
+import { recordAct } from '../access/audit-log.js';
+import { ApiError } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { time, uuid } from '../db/columns.js';
+import type { Reader, Transaction } from '../db/database.js';
+import { payouts } from '../db/entities/payouts.js';
+import { type Restore, type RestoreFinding, restoreFindings, restores } from '../db/entities/restores.js';
+import { literals, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { audit } from '../ledger/auditor/audit.js';
+import type { AuditReport } from '../ledger/auditor/types.js';
+import type { RailConversation } from '../payouts/conversation.js';
+import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
+import { lastRestore, restoreAct, type RestoreParts } from './opening.js';
+import { findingsOf } from './rails.js';
+import { contradicts } from './rules.js';
+import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
+
+/**
+ * What makes a restored database good, step by step. Each is remembered when it is done, so that whoever repeats the command goes on
+ * where it stopped. (docs/operations.md, Backup and restore)
+ */
+
+type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
+
+export type Progress = (what: string, done: number, total: number) => void;
+
+/**
+ * The one that this person may finish; one that is finished where none is open, which may lack its last words to operators. Throws
+ * ApiError authority_insufficient (who began it), invalid_state (none, or nobody has begun it).
+ */
+export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
+  assertMayAct('restore.finish', by);
+  const open = await lastRestore(reader);
+  if (open === undefined) throw new ApiError({ code: 'invalid_state', message: 'this database was never restored' });
+  if (open.finishedAt !== null) return open;
+  if (open.beganById === null)
+    throw new ApiError({
+      code: 'invalid_state',
+      message: 'nobody has said yet to which moment the database was restored: restore begin --help',
+    });
+  const refusal = secondPersonRefusal(open.beganById, by.id);
+  if (refusal !== null) throw new ApiError(refusal);
+  return open;
+}
+
+/** Does `work` unless it was done. Answers whether it did it now. */
+export async function stepOf(
+  { database, clock }: RestoreParts,
+  restore: Restore,
+  step: Step,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  if (restore[step] !== null) return false;
+  await work();
+  await transact(database, (transaction) =>
+    transaction.execute(
+      `UPDATE restores SET ${restores.column(step).name}=${time.literal(clock())} WHERE id=${uuid.literal(restore.id)}`,
+    ),
+  );
+  return true;
+}
+
+/** Numbers that somebody may have seen are left out, where anything was lost. */
+export function moveNumbers(
+  parts: RestoreParts,
+  restore: Restore,
+  by: StaffIdentity,
+  onProgress: Progress,
+): Promise<boolean> {
+  return stepOf(parts, restore, 'movedAt', async () => {
+    if (!isLossy(restore)) return;
+    await moveSequences(parts, restore, by, (done, total) => onProgress('Leaving a gap', done, total));
+    await moveSystemChain(parts, restore, by);
+  });
+}
+
+/** The step is done where it finds no more contradictions than were accepted. */
+export async function auditRestored(
+  parts: RestoreParts,
+  restore: Restore,
+  accepted: number,
+  onProgress: Progress,
+): Promise<AuditReport> {
+  const report = await audit(parts.database, { onProgress: (done, total) => onProgress('Auditing', done, total) });
+  if (report.findings.length > accepted) return report;
+  await stepOf(parts, restore, 'auditedAt', () => Promise.resolve());
+  return report;
+}
+
+/** From then on the ledger posts again. What the rails have contradicted is kept from being ended in the same moment. */
+export async function openLedger(
+  { database, clock }: RestoreParts,
+  restore: Restore,
+  by: StaffIdentity,
+  found: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  await transact(database, async (transaction) => {
+    const now = clock();
+    const finished = { finishedAt: now, finishedBy: by.name, finishedById: by.id };
+    // All that are open: several workers may have noticed the same.
+    const open = await transaction.select(restores, { finishedAt: null }, { orderBy: ['id'], forUpdate: true });
+    if (open.length === 0) return;
+    await holdFound(transaction, restore.id, now);
+    await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
+    const act = restoreAct('restore.finish', restore);
+    await recordAct(transaction, by, now, { ...act, details: { ...act.details, ...found } });
+  });
+}
+
+/**
+ * What a rail has of what it was not given here: what waits for approval is raised, so that neither time nor anybody gives back what is
+ * paid; what was approved is in progress, and cannot be canceled before its workflow has asked what became of it.
+ */
+async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant): Promise<void> {
+  const found = await transaction.select(restoreFindings, { restoreId });
+  const contrary = found.filter(contradicts).map(({ payoutId }) => payoutId);
+  const begun = found.filter((one) => !contradicts(one)).map(({ payoutId }) => payoutId);
+  if (contrary.length > 0)
+    await transaction.execute(
+      `UPDATE payouts SET stuck_since=COALESCE(stuck_since, ${time.literal(now)}), stuck_reason='contradiction'
+       WHERE status IN ('pending_approval','approved') AND id IN (${literals(payouts, 'id', contrary)})`,
+    );
+  if (begun.length === 0) return;
+  await transaction.execute(
+    `UPDATE payouts SET status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
+       stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')
+     WHERE status='approved' AND id IN (${literals(payouts, 'id', begun)})`,
+  );
+}
+
+/** Raises what contradicts to operators, where there is a payout here; it can be repeated. Answers how many. */
+export async function raiseContradictions(
+  { database: { reader } }: RestoreParts,
+  restoreId: Uuid,
+  conversation: RailConversation,
+): Promise<number> {
+  let raised = 0;
+  for (const finding of await findingsOf(reader, restoreId)) {
+    if (!contradicts(finding)) continue;
+    const payout = await reader.find(payouts, { id: finding.payoutId });
+    if (payout === undefined) continue;
+    if (payout.stuckSince !== null && (await isWritten(reader, finding))) continue;
+    await conversation.inquire(payout);
+    raised += 1;
+  }
+  return raised;
+}
+
+/** Whether the rail's word was written down since it was found: what opened the ledger raised without one. */
+async function isWritten(reader: Reader, { payoutId, foundAt }: RestoreFinding): Promise<boolean> {
+  const rows = await reader.query(
+    `SELECT 1 FROM payout_rail_events FORCE INDEX (payout)
+     WHERE payout_id=${uuid.literal(payoutId)} AND effect='conflict' AND at>=${time.literal(foundAt)} LIMIT 1`,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,13 @@
+import type { Registry } from 'prom-client';
+import { readTogether } from '../core/gauges.js';
+import type { Reader } from '../db/database.js';
+import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
+
+/** Whether a restore closes the ledger: nothing is posted before it is finished. */
+export function restoreMetrics(registry: Registry, reader: Reader): void {
+  readTogether(
+    registry,
+    { restore_open: { help: '1 while a restore is open: the ledger posts nothing until it is finished' } },
+    async () => ({ restore_open: (await reader.query(OPEN_RESTORE_SQL)).length }),
+  );
+}

@@ -1,0 +1,120 @@
+import { type Act, recordAct } from '../access/audit-log.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
+import { ApiError, invalidField } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Database, Reader } from '../db/database.js';
+import { type Restore, restores } from '../db/entities/restores.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
+import { skipFor } from './rules.js';
+
+/** How a restore begins: from then on nothing is posted, until it is finished. (docs/operations.md, Backup and restore) */
+
+export interface RestoreParts {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** What was lost. Null: nothing, the copy is whole. */
+export interface Lost {
+  /** What was committed later is not there. */
+  readonly restoredTo: Instant;
+  /** Until then the lost part went on. */
+  readonly until: Instant;
+  /** How many sequences are left out; null: as many as no tenant can have used in that time. */
+  readonly skip: bigint | null;
+}
+
+/** Ids tell nothing of time: some copies were closed under one of another kind. */
+const IN_TIME = ['beganAt', 'id'] as const;
+
+/** The one that is not finished; of several the one that somebody has begun, or the first that was noticed. */
+export async function openRestore(reader: Reader): Promise<Restore | undefined> {
+  const open = await reader.select(restores, { finishedAt: null }, { orderBy: IN_TIME });
+  return leading(open);
+}
+
+function leading(open: readonly Restore[]): Restore | undefined {
+  return open.find(({ beganById }) => beganById !== null) ?? open[0];
+}
+
+/** The one that is open; where none is, the youngest. */
+export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
+  const open = await openRestore(reader);
+  return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
+}
+
+/**
+ * Closes the ledger for every process, and says what was lost. What the copy itself, the migrations or a worker have noticed is taken
+ * over. Throws ApiError authority_insufficient, invalid_field (reason, restored_to, until, skip), invalid_state (begun already).
+ */
+export async function beginRestore(
+  { database, clock }: RestoreParts,
+  lost: Lost | null,
+  givenReason: string,
+  by: StaffIdentity,
+): Promise<Restore> {
+  assertMayAct('restore.begin', by);
+  const reason = checkedText('reason', givenReason, MAX_REASON);
+  if (lost !== null) await assertFits(database.reader, lost, clock());
+  return transact(database, async (transaction) => {
+    const now = clock();
+    const open = await transaction.select(restores, { finishedAt: null }, { orderBy: IN_TIME, forUpdate: true });
+    const noticed = leading(open);
+    if (noticed !== undefined && noticed.beganById !== null)
+      throw new ApiError({
+        code: 'invalid_state',
+        message: `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
+      });
+    const begun: Restore = {
+      ...(noticed ?? newRestore('operator', now)),
+      reason,
+      beganBy: by.name,
+      beganById: by.id,
+      restoredTo: lost?.restoredTo ?? null,
+      lostUntil: lost?.until ?? null,
+      skip: lost === null ? null : (lost.skip ?? skipFor(lost)),
+    };
+    const set = noticed === undefined ? insertSql(restores, [begun]) : updateSql(restores, begun, { id: noticed.id });
+    await transaction.execute(set);
+    await recordAct(transaction, by, now, restoreAct('restore.begin', begun));
+    return begun;
+  });
+}
+
+export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): Restore {
+  const steps = { movedAt: null, rebuiltAt: null, askedAt: null, auditedAt: null, finishedAt: null, toldAt: null };
+  const lost = { restoredTo: null, lostUntil: null, skip: null };
+  const nobody = { beganBy: null, beganById: null, finishedBy: null, finishedById: null };
+  return { id: newId(), noticedBy, reason: '', beganAt, ...lost, ...steps, ...nobody };
+}
+
+export function restoreAct(action: string, restore: Restore): Act {
+  const { id, reason, restoredTo, lostUntil, skip, beganBy } = restore;
+  const lost = {
+    restored_to: restoredTo === null ? null : toRfc3339(restoredTo),
+    lost_until: lostUntil === null ? null : toRfc3339(lostUntil),
+    skip: skip === null ? null : skip.toString(),
+  };
+  const details = { reason, began_by: beganBy, ...lost };
+  return { tenantId: null, action, subjectType: 'restore', subjectId: id, details };
+}
+
+/** Clocks of two processes are never further apart. */
+const CLOCKS_APART_MS = 60_000;
+
+async function assertFits(reader: Reader, { restoredTo, until, skip }: Lost, now: Instant): Promise<void> {
+  if (until > instant(now + CLOCKS_APART_MS)) throw new ApiError(invalidField('until', 'in_the_future'));
+  if (restoredTo > until) throw new ApiError(invalidField('restored_to', 'after_until'));
+  if (skip !== null && skip < 1n) throw new ApiError(invalidField('skip', 'out_of_range'));
+  const [row] = await reader.query('SELECT created_at FROM ledger_transactions ORDER BY id DESC LIMIT 1');
+  const last = row === undefined ? null : column.time.parse(row.created_at);
+  if (last === null || last <= restoredTo + CLOCKS_APART_MS) return;
+  throw new ApiError({
+    ...invalidField('restored_to', 'too_early'),
+    message: `the database has what was posted at ${toRfc3339(last)}: it was restored to then, or later`,
+  });
+}

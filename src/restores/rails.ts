@@ -1,0 +1,163 @@
+import { groupBy } from '../core/collections.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
+import { columnList, literal, literals, upsertSql } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { transact } from '../db/transact.js';
+import {
+  canList,
+  type ListedPayment,
+  type ListingRail,
+  type Rail,
+  type Rails,
+  RailSilent,
+} from '../payouts/rails/types.js';
+import { UNFINISHED } from '../payouts/rules.js';
+import type { RestoreParts } from './opening.js';
+import { findingOf, type FindingKind } from './rules.js';
+
+/** What the rails know of payouts that this database has forgotten, or has in an earlier state. (docs/operations.md, Backup and restore) */
+
+export interface AskedRails {
+  /** Rails that say nothing but of keys that we name: only their statements tell the rest. */
+  readonly cannotList: readonly string[];
+  /** Payouts and listed payments that were looked at. */
+  readonly asked: number;
+}
+
+/** The clocks of the rail and of the database are never further apart. */
+const MARGIN_MS = 300_000;
+const SLICE = 500;
+const ASKED_AT_ONCE = 20;
+
+interface Asking extends RestoreParts {
+  readonly restore: Restore;
+  readonly onProgress: (rail: string, asked: number) => void;
+}
+
+/**
+ * Asks each rail what it was given since the moment of the restore, and what became of every payout that is not at its end here; keeps
+ * what it finds. Nothing here is changed by it. Throws RailSilent, DatabaseUnavailable.
+ */
+export async function askRails(parts: Asking, rails: Rails): Promise<AskedRails> {
+  const cannotList: string[] = [];
+  let asked = 0;
+  for (const [name, rail] of rails) {
+    asked += await askKeys(parts, name, rail);
+    const listed = canList(rail) ? await askList(parts, name, rail) : null;
+    if (listed === null) cannotList.push(name);
+    asked += listed ?? 0;
+  }
+  return { cannotList, asked };
+}
+
+/** Null where it cannot list. */
+async function askList(parts: Asking, name: string, rail: ListingRail): Promise<number | null> {
+  const { restoredTo } = parts.restore;
+  const since: Instant = instant((restoredTo ?? parts.restore.beganAt) - MARGIN_MS);
+  let seen = 0;
+  let after: Uuid | null = null;
+  do {
+    const page: Awaited<ReturnType<ListingRail['list']>> = await rail.list(since, after);
+    if (page === null) return null;
+    await compareListed(parts, name, page.items);
+    seen += page.items.length;
+    parts.onProgress(name, seen);
+    if (after !== null && page.next !== null && page.next <= after)
+      throw new RailSilent(`${name} lists no further than ${after}, and says that there is more`);
+    after = page.next;
+  } while (after !== null);
+  return seen;
+}
+
+async function compareListed(parts: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
+  const { reader } = parts.database;
+  const ids = listed.map(({ key }) => key);
+  const known = new Map((await reader.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
+  const found = listed.flatMap((item) => {
+    const payout = known.get(item.key);
+    const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
+    return kind === null ? [] : [finding(parts, kind, rail, item.key, payout, wordsOf(item))];
+  });
+  await keep(parts, found);
+}
+
+async function askKeys(parts: Asking, name: string, rail: Rail): Promise<number> {
+  let seen = 0;
+  for await (const slice of unfinished(parts.database.reader, name)) {
+    for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
+      const some = slice.slice(from, from + ASKED_AT_ONCE);
+      const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
+      const found = some.flatMap((payout, index) => {
+        const answer = said[index] ?? null;
+        if (answer === 'silent') return [];
+        const kind = findingOf(payout, answer);
+        const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
+        return kind === null ? [] : [finding(parts, kind, name, payout.id, payout, there)];
+      });
+      await keep(parts, found);
+      seen += some.length;
+      parts.onProgress(name, seen);
+    }
+  }
+  return seen;
+}
+
+/** What was approved is asked about by its workflow for as long as it takes; of what waits for approval it must be known now. */
+async function statusOf(rail: Rail, payout: Payout): Promise<Awaited<ReturnType<Rail['status']>> | 'silent'> {
+  try {
+    return await rail.status(payout.id);
+  } catch (failure) {
+    if (failure instanceof RailSilent && payout.status !== 'pending_approval') return 'silent';
+    throw failure;
+  }
+}
+
+async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonly Payout[]> {
+  let after: Uuid | null = null;
+  do {
+    const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const rows = await reader.query(
+      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (expiring)
+       WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) AND rail=${literal(payouts, 'rail', rail)}${behind}
+       ORDER BY id LIMIT ${SLICE}`,
+    );
+    const found = rows.map((row) => parseRow(payouts, row));
+    if (found.length > 0) yield found;
+    after = found.length < SLICE ? null : (found.at(-1)?.id ?? null);
+  } while (after !== null);
+}
+
+function wordsOf({ status, reference, amount: { raw, asset } }: ListedPayment): string {
+  return `${status}, ${raw} ${asset}, reference ${reference ?? 'none'}`;
+}
+
+function finding(
+  { restore, clock }: Asking,
+  kind: FindingKind,
+  rail: string,
+  payoutId: Uuid,
+  payout: Payout | undefined,
+  there: string,
+): RestoreFinding {
+  const here = payout?.status ?? 'nothing';
+  return { restoreId: restore.id, kind, rail, payoutId, here, there, foundAt: clock() };
+}
+
+async function keep({ database }: Asking, found: readonly RestoreFinding[]): Promise<void> {
+  if (found.length === 0) return;
+  const sql = upsertSql(restoreFindings, found, ['here', 'there', 'foundAt']);
+  await transact(database, (transaction) => transaction.execute(sql));
+}
+
+/** All that a restore has found, what contradicts first. */
+export async function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly RestoreFinding[]> {
+  const all = await reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
+  const byKind = groupBy(all, ({ kind }) => kind);
+  const { goes_on: rest = [], ...others } = Object.fromEntries(byKind);
+  return [...Object.values(others).flat(), ...rest];
+}

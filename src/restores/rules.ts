@@ -1,0 +1,45 @@
+import type { ListedPayment } from '../payouts/rails/types.js';
+import type { Payout } from '../db/entities/payouts.js';
+import type { RestoreFinding } from '../db/entities/restores.js';
+
+/** What a restore has to leave out, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md) */
+
+/** More events than one tenant has in a second: twice what the service was measured to post in all. */
+const EVENTS_A_SECOND = 10_000n;
+const LEAST_SKIP = 1_000_000n;
+
+/** More sequences than a tenant can have used between the two: so none is ever used twice. */
+export function skipFor({ restoredTo, until }: { readonly restoredTo: number; readonly until: number }): bigint {
+  const seconds = BigInt(Math.ceil(Math.max(0, until - restoredTo) / 1_000));
+  const most = seconds * EVENTS_A_SECOND;
+  return most > LEAST_SKIP ? most : LEAST_SKIP;
+}
+
+/** The last sequence that is left out: the next begins a round number, which people recognise. */
+export function throughFor(last: bigint, skip: bigint): bigint {
+  const least = last + skip;
+  return ((least + LEAST_SKIP - 1n) / LEAST_SKIP) * LEAST_SKIP;
+}
+
+/** The rail has taken the order, whatever became of it: its money may be on its way, or there. */
+const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
+
+export type FindingKind = RestoreFinding['kind'];
+
+/** How a payout here differs from what its rail says; null: it does not. `said` null: the rail never heard of the key. */
+export function findingOf(
+  payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,
+  said: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,
+): FindingKind | null {
+  const { status, asset, raw, railReference } = payout;
+  if (said === null) return railReference === null ? null : 'not_paid_there';
+  if (said.amount !== undefined && (said.amount.raw !== raw || said.amount.asset !== asset)) return 'amount';
+  if (status === 'approved' || status === 'in_progress') return 'goes_on';
+  const isUnsent = status === 'pending_approval' || status === 'rejected' || status === 'canceled';
+  return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;
+}
+
+/** Whether somebody has to look at it. */
+export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
+  return kind !== 'goes_on';
+}

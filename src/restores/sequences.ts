@@ -1,0 +1,105 @@
+import { type Actor, recordAct } from '../access/audit-log.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
+import { RESTORE_GAP, SYSTEM_CHAIN } from '../db/audit-hash.js';
+import * as column from '../db/columns.js';
+import type { Transaction } from '../db/database.js';
+import { eventCounters } from '../db/entities/events.js';
+import { auditChains } from '../db/entities/identity.js';
+import { type EventGap, eventGaps, type Restore } from '../db/entities/restores.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { RestoreParts } from './opening.js';
+import { throughFor } from './rules.js';
+
+/** Numbers that outsiders may have seen in what was lost are never given again. (docs/contract.md, Events) */
+
+/** A restore of which it is known what it has lost. */
+export type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
+
+export function isLossy(restore: Restore): restore is LossyRestore {
+  return restore.restoredTo !== null && restore.skip !== null;
+}
+
+/**
+ * Leaves the gap in every tenant's event log and in every chain of the audit log, a tenant a transaction; again, it goes on where it
+ * stopped. Answers how many tenants it moved now. Throws DatabaseUnavailable.
+ */
+export async function moveSequences(
+  parts: RestoreParts,
+  restore: LossyRestore,
+  actor: Actor,
+  onProgress: (done: number, total: number) => void,
+): Promise<number> {
+  const rows = await parts.database.reader.query('SELECT tenant_id FROM event_counters ORDER BY tenant_id');
+  let moved = 0;
+  for (const [index, row] of rows.entries()) {
+    const tenantId = column.uuid.parse(row.tenant_id);
+    if (await transact(parts.database, (work) => moveTenant(work, restore, tenantId, actor, parts.clock()))) moved += 1;
+    onProgress(index + 1, rows.length);
+  }
+  return moved;
+}
+
+async function moveTenant(
+  transaction: Transaction,
+  restore: LossyRestore,
+  tenantId: Uuid,
+  actor: Actor,
+  now: Instant,
+): Promise<boolean> {
+  const counter = await transaction.find(eventCounters, { tenantId }, { forUpdate: true });
+  const known = await transaction.find(eventGaps, { restoreId: restore.id, tenantId });
+  if (counter === undefined || known !== undefined) return false;
+  const { lastSequence: after, lastAt, restores } = counter;
+  const throughSequence = throughFor(after, restore.skip);
+  const gap: EventGap = {
+    ...{ tenantId, afterSequence: after, throughSequence, restoreId: restore.id, restoredTo: restore.restoredTo },
+    announcedAt: maxInstant(lastAt, now),
+  };
+  const moved = { lastSequence: throughSequence, lastAt: gap.announcedAt, restores: restores + 1 };
+  await transaction.all([
+    insertSql(eventGaps, [gap]),
+    updateSql(eventCounters, moved, { tenantId }),
+    // Who had seen all that is left goes on behind the gap, and has nothing to do.
+    `UPDATE webhook_endpoints SET cursor_sequence=${throughSequence}
+     WHERE tenant_id=${column.uuid.literal(tenantId)} AND cursor_sequence=${after}`,
+  ]);
+  const events = { events_after: after.toString(), events_through: throughSequence.toString() };
+  await leaveOut(transaction, restore, tenantId, actor, now, events);
+  return true;
+}
+
+/** The same for the chain of what belongs to no tenant; once. */
+export function moveSystemChain(parts: RestoreParts, restore: LossyRestore, actor: Actor): Promise<void> {
+  return transact(parts.database, async (transaction) => {
+    const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
+    const known = await transaction.query(`SELECT 1 FROM audit_log WHERE ${own} LIMIT 1`);
+    if (known.length === 0) await leaveOut(transaction, restore, null, actor, parts.clock(), {});
+  });
+}
+
+/** The chain's next number lies behind the gap, and the act that has it says so. */
+async function leaveOut(
+  transaction: Transaction,
+  restore: LossyRestore,
+  tenantId: Uuid | null,
+  actor: Actor,
+  now: Instant,
+  events: Readonly<Record<string, string>>,
+): Promise<void> {
+  const chainId = tenantId ?? SYSTEM_CHAIN;
+  const chain = await transaction.find(auditChains, { chainId }, { forUpdate: true });
+  const after = chain?.lastSequence ?? 0n;
+  const lastSequence = throughFor(after, restore.skip);
+  if (chain !== undefined) await transaction.execute(updateSql(auditChains, { lastSequence }, { chainId }));
+  const details = {
+    acts_after: after.toString(),
+    acts_through: chain === undefined ? after.toString() : lastSequence.toString(),
+    ...events,
+    restored_to: toRfc3339(restore.restoredTo),
+  };
+  await recordAct(transaction, actor, now, {
+    ...{ tenantId, action: RESTORE_GAP, subjectType: 'restore', subjectId: restore.id, details },
+  });
+}

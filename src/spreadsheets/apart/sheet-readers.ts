@@ -1,0 +1,108 @@
+import { FairQueue } from '../../core/fair-queue.js';
+import type { ByteSource } from '../byte-source.js';
+import { SheetProblem, type SheetRow } from '../sheet.js';
+import type { ReadingEnd } from './messages.js';
+import { ReadingThread } from './reading-thread.js';
+
+/** A file of a few thousand rows is smaller, unless it is full of something else. */
+const SHORT_FILE_BYTES = 512 * 1024;
+
+/** Of V8's heap. Texts lie outside of it and are bounded by themselves (texts.ts). */
+const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
+const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+
+/** Whose file it is, and who says that it is no longer wanted. */
+export interface ReadingFor {
+  readonly tenantId: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the files of a process in threads of their own, so that no file takes the service's thread or its memory. What all
+ * readings hold together is bounded by how many there are: one short file at a time, in a thread that is kept (a new one
+ * takes 150 ms), and one that is not short, in a thread that is ended with it and leaves nothing behind. They wait for their
+ * turn, one for each tenant, and a short one never waits for a long one.
+ */
+export class SheetReaders {
+  private readonly short = new FairQueue(1);
+  private readonly whole = new FairQueue(1);
+  private readonly stopping = new AbortController();
+  private kept: ReadingThread | null = null;
+
+  /** As openSheet. Throws the signal's reason too. */
+  async *rows(source: ByteSource, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
+    const until = AbortSignal.any([signal, this.stopping.signal]);
+    const short = source.size > SHORT_FILE_BYTES ? null : await this.readShort(source, tenantId, until);
+    if (short === null) {
+      for await (const piece of this.readWhole(source, tenantId, until)) for (const row of piece) yield row;
+      return;
+    }
+    for (const row of short.rows) yield row;
+    assertWhole(short.end);
+  }
+
+  /** Ends what is read. */
+  async close(): Promise<void> {
+    this.stopping.abort(new Error('the readers of files are stopped'));
+    await this.kept?.end();
+  }
+
+  /** The whole file, or null where it is not short after all. */
+  private async readShort(
+    source: ByteSource,
+    tenantId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly rows: readonly SheetRow[]; readonly end: ReadingEnd } | null> {
+    const leave = await this.short.enter(tenantId, signal);
+    try {
+      const bytes = await bytesOfAll(source);
+      if (this.kept?.isAlive !== true) this.kept = new ReadingThread(SHORT_MEMORY);
+      const reading = this.kept.read({ bytes, isShort: true }, signal);
+      const rows: SheetRow[] = [];
+      let next = await reading.next();
+      for (; next.done !== true; next = await reading.next()) rows.push(...next.value);
+      return next.value.how === 'not_short' ? null : { rows, end: next.value };
+    } catch (failure) {
+      await this.kept?.end();
+      // Too large for this thread; the other has more room, and more time.
+      if (failure instanceof SheetProblem) return null;
+      throw failure;
+    } finally {
+      leave();
+    }
+  }
+
+  private async *readWhole(
+    source: ByteSource,
+    tenantId: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly SheetRow[]> {
+    const leave = await this.whole.enter(tenantId, signal);
+    try {
+      const thread = new ReadingThread(WHOLE_MEMORY);
+      try {
+        assertWhole(yield* thread.read({ bytes: await bytesOfAll(source), isShort: false }, signal));
+      } finally {
+        await thread.end();
+      }
+    } finally {
+      leave();
+    }
+  }
+}
+
+/** Throws what the reading ended with, but for its end. */
+function assertWhole(end: ReadingEnd): void {
+  if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
+  if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** In memory of its own, which can go over to a thread. */
+async function bytesOfAll(source: ByteSource): Promise<Uint8Array> {
+  const all = new Uint8Array(source.size);
+  for (let at = 0; at < source.size; at += PIECE_BYTES)
+    all.set(await source.read(at, Math.min(PIECE_BYTES, source.size - at)), at);
+  return all;
+}

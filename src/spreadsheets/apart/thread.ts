@@ -1,0 +1,95 @@
+import { parentPort } from 'node:worker_threads';
+import { bytesOf } from '../byte-source.js';
+import { type EffortLimits, WHOLE_FILE } from '../effort.js';
+import { openSheet } from '../open-sheet.js';
+import { SheetProblem, type SheetRow } from '../sheet.js';
+import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
+import { giveWay } from '../../core/priority.js';
+
+/**
+ * The thread that reads files, one after the other: rows go out in pieces, so many ahead of those that were asked for.
+ * Nothing of the service is known here, and nothing comes in but bytes.
+ */
+
+const ROWS_A_PIECE = 250;
+/** UTF-16 units of a piece's texts. */
+const LENGTH_A_PIECE = 64 * 1024;
+const PIECES_AHEAD = 2;
+
+/** A short file: what an honest one of a few thousand rows has by far, and under a fifth of a second for any. */
+const SHORT: EffortLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
+const SHORT_ROWS = 4_000;
+const SHORT_LENGTH = 512 * 1024;
+
+const asker = parentPort;
+if (asker === null) throw new Error('it runs as a thread alone');
+
+let credit = 0;
+let wake = (): void => {};
+
+asker.on('message', (message: ReadFile | typeof MORE) => {
+  if (message === MORE) {
+    credit += 1;
+    wake();
+  } else void (message.isShort ? readShort(message.bytes) : readWhole(message.bytes));
+});
+
+function tell(rows: readonly SheetRow[], end: ReadingEnd | null): void {
+  const told: Told = { rows: packRows(rows), end };
+  asker?.postMessage(told);
+}
+
+async function readWhole(bytes: Uint8Array): Promise<void> {
+  giveWay('file');
+  credit = PIECES_AHEAD;
+  let piece: SheetRow[] = [];
+  let length = 0;
+  try {
+    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]))) {
+      piece.push(row);
+      length += lengthOf(row);
+      if (piece.length < ROWS_A_PIECE && length < LENGTH_A_PIECE) continue;
+      await permission();
+      tell(piece, null);
+      piece = [];
+      length = 0;
+    }
+    tell(piece, { how: 'whole' });
+  } catch (failure) {
+    // The rows before it count: what is wrong with them is told too.
+    tell(piece, endOf(failure));
+  }
+}
+
+async function permission(): Promise<void> {
+  while (credit === 0) await new Promise<void>((resolve) => (wake = resolve));
+  credit -= 1;
+}
+
+async function readShort(bytes: Uint8Array): Promise<void> {
+  const rows: SheetRow[] = [];
+  let length = 0;
+  try {
+    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]), SHORT)) {
+      rows.push(row);
+      length += lengthOf(row);
+      if (rows.length <= SHORT_ROWS && length <= SHORT_LENGTH) continue;
+      tell([], { how: 'not_short' });
+      return;
+    }
+    tell(rows, { how: 'whole' });
+  } catch (failure) {
+    const end = endOf(failure);
+    const isOverShort = end.how === 'problem' && end.code === 'too_large_inflated';
+    tell(isOverShort ? [] : rows, isOverShort ? { how: 'not_short' } : end);
+  }
+}
+
+function lengthOf({ cells }: SheetRow): number {
+  return cells.reduce((sum, cell) => sum + (cell?.text.length ?? 0), 0);
+}
+
+function endOf(failure: unknown): ReadingEnd {
+  if (failure instanceof SheetProblem) return { how: 'problem', code: failure.code, message: failure.message };
+  return { how: 'failed', message: failure instanceof Error ? failure.message : String(failure) };
+}

@@ -1,0 +1,139 @@
+import { TextDecoder } from 'node:util';
+import { CsvError, parse } from 'csv-parse';
+import { type ByteSource, piecesOf } from '../byte-source.js';
+import {
+  type Cell,
+  LAST_COLUMN,
+  LAST_ROW,
+  MAX_CELL_LENGTH,
+  SheetProblem,
+  type SheetRow,
+  tooManyColumns,
+  tooManyRows,
+  trimmedRow,
+  unreadable,
+} from '../sheet.js';
+import { Turns } from '../turns.js';
+import { feed, withPlainBreaks } from './feeding.js';
+
+/** No row that is meant to be one is longer: a quotation mark is open. */
+const MAX_ROW = 128 * 1024;
+const PIECE_BYTES = 16 * 1024;
+
+/**
+ * The rows of CSV in UTF-8, with `,` or `;` as the header has it; quoted cells may hold line breaks. A cell is text, or
+ * a formula where it begins with `=`.
+ * Throws SheetProblem, and what the source throws.
+ */
+export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
+  const turns = new Turns();
+  const text = withPlainBreaks(decoded(source));
+  const head = await firstLine(text);
+  const numbered = new NumberedRows();
+  const parser = parse({
+    delimiter: delimiterOf(head),
+    record_delimiter: '\n',
+    relax_column_count: true,
+    max_record_size: MAX_ROW,
+    on_record: (record) => numbered.keep(record),
+  });
+  const feeding = feed(parser, head, text);
+  try {
+    for await (const _ of parser) {
+      yield numbered.next();
+      await turns.pause();
+    }
+    await feeding;
+  } catch (failure) {
+    throw failure instanceof CsvError ? notCsv(failure) : failure;
+  } finally {
+    parser.destroy();
+    await feeding;
+  }
+}
+
+/** Numbers the records as they are parsed, and leaves out those without content before they take any room. */
+class NumberedRows {
+  private number = 0;
+  private readonly rows: SheetRow[] = [];
+
+  /** The record, if it is worth telling; its row comes out of `next` when the record comes out of the parser. */
+  keep(record: string[]): string[] | null {
+    this.number += 1;
+    if (this.number > LAST_ROW) throw tooManyRows();
+    const row = trimmedRow(this.number, record.map(cellOf));
+    if (row.cells.length === 0) return null;
+    this.rows.push(row);
+    return record;
+  }
+
+  next(): SheetRow {
+    const row = this.rows.shift();
+    if (row === undefined) throw new Error('a record without a row');
+    return row;
+  }
+}
+
+async function* decoded(source: ByteSource): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of piecesOf(source, 0, source.size, PIECE_BYTES)) yield checked(decoder, piece);
+  yield checked(decoder, null);
+}
+
+/** The text of the piece; null ends it. NUL is UTF-8, but no text: it is how UTF-16 and binary files look. */
+function checked(decoder: TextDecoder, piece: Buffer | null): string {
+  let text: string;
+  try {
+    text = piece === null ? decoder.decode() : decoder.decode(piece, { stream: true });
+  } catch {
+    throw notUtf8();
+  }
+  if (text.includes('\0')) throw notUtf8();
+  return text;
+}
+
+/** At least the first line that has something in it, and what came with it. */
+async function firstLine(text: AsyncGenerator<string>): Promise<string> {
+  let head = '';
+  while (headerOf(head).end === head.length && head.length < MAX_ROW) {
+    const next = await text.next();
+    if (next.done === true) break;
+    head += next.value;
+  }
+  return head;
+}
+
+/** Where the first line that is not empty begins and ends; it ends with the text where its break has not come. */
+function headerOf(head: string): { readonly start: number; readonly end: number } {
+  const start = head.search(/\S/);
+  const end = start < 0 ? -1 : head.indexOf('\n', start);
+  return { start: Math.max(0, start), end: end < 0 ? head.length : end };
+}
+
+/** The one that the header line has more of, outside quotation marks. Throws too_many_columns for what no spreadsheet has. */
+function delimiterOf(head: string): ',' | ';' {
+  const { start, end } = headerOf(head);
+  const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
+  const commas = bare.split(',').length;
+  const semicolons = bare.split(';').length;
+  if (Math.max(commas, semicolons) > LAST_COLUMN) throw tooManyColumns('the header');
+  return semicolons > commas ? ';' : ',';
+}
+
+function notUtf8(): SheetProblem {
+  return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
+}
+
+/** A spreadsheet program would compute what begins with `=` (`="0012"` too): nobody can say which value was meant. */
+function cellOf(text: string): Cell {
+  if (text === '') return null;
+  return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
+}
+
+/** The parser is ahead of the rows that were taken, so it says itself how many there were. */
+function notCsv({ code, records }: CsvError): SheetProblem {
+  const row = typeof records === 'number' ? records + 1 : '?';
+  return code === 'CSV_MAX_RECORD_SIZE'
+    ? unreadable(`row ${row} does not end: a quotation mark is open, or it is far too long`)
+    : unreadable(`a quotation mark in row ${row} is wrong: write it twice inside a quoted cell`);
+}

@@ -1,0 +1,41 @@
+import type { Parser } from 'csv-parse';
+import { Turns } from '../turns.js';
+
+/** Writes the text into the parser as fast as it takes it. A failure comes out of the parser. */
+export async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
+  const turns = new Turns();
+  try {
+    parser.write(head);
+    for await (const piece of rest) {
+      if (parser.destroyed) return;
+      if (!parser.write(piece)) await drained(parser);
+      await turns.pause();
+    }
+    parser.end();
+  } catch (failure) {
+    parser.destroy(failure instanceof Error ? failure : new Error(String(failure)));
+  }
+}
+
+/** Ready for more, or over. */
+function drained(parser: Parser): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      parser.off('drain', go).off('close', go);
+      resolve();
+    };
+    parser.on('drain', go).on('close', go);
+  });
+}
+
+/** Every line break as one LF, so that lines are counted as an editor counts them. */
+export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+  let held = '';
+  for await (const piece of text) {
+    const whole = held + piece;
+    // A CR at the end may be half of a break.
+    held = whole.endsWith('\r') ? '\r' : '';
+    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
+  }
+  if (held !== '') yield '\n';
+}

@@ -1,0 +1,68 @@
+/** A spreadsheet as its readers see it: rows of cells, whatever the file was. (docs/contract.md, Upload) */
+
+/** The most columns that a row may have. */
+export const MAX_COLUMNS = 100;
+/** The most data rows; the header is one more. */
+export const MAX_DATA_ROWS = 100_000;
+/** The last row and column of every spreadsheet program, empty ones included. */
+export const LAST_ROW = 1_048_576;
+export const LAST_COLUMN = 16_384;
+/** Longer texts are cut here (UTF-16 units): longer than any column takes, so that what was cut is refused for its length. */
+export const MAX_CELL_LENGTH = 2_048;
+
+/**
+ * `number` has the digits exactly as the file has them (`1E5`, `100.0`): they are never made a float. A `formula` has its last
+ * result as text, a `date` what is stored (a count of days, or ISO 8601), a `boolean` TRUE or FALSE. Text is never empty.
+ */
+export type Cell = {
+  readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
+  readonly text: string;
+} | null;
+
+/** A cell that holds something. */
+export type FilledCell = NonNullable<Cell>;
+
+/** A row that has something in it. Cells after the last one with content are left out; `null` is an empty cell. */
+export interface SheetRow {
+  /** As a spreadsheet shows it: the header is 1. */
+  readonly number: number;
+  readonly cells: readonly Cell[];
+}
+
+/** What is wrong with a file as a whole. */
+export type SheetProblemCode =
+  'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
+
+/** The file cannot be read, or not further. The message is for the person who made the file. */
+export class SheetProblem extends Error {
+  override name = 'SheetProblem';
+
+  constructor(
+    readonly code: SheetProblemCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function unreadable(message: string): SheetProblem {
+  return new SheetProblem('unreadable_file', message);
+}
+
+export function tooManyRows(): SheetProblem {
+  return new SheetProblem('too_many_rows', `the file has more than ${MAX_DATA_ROWS} rows: split it`);
+}
+
+/** `where` is the row that has them. */
+export function tooManyColumns(where: string): SheetProblem {
+  return new SheetProblem('too_many_columns', `${where} has more than ${MAX_COLUMNS} columns`);
+}
+
+/** The cells without the empty ones at the end. */
+export function trimmedRow(number: number, cells: Cell[]): SheetRow {
+  let length = cells.length;
+  while (length > 0 && (cells[length - 1] ?? null) === null) length -= 1;
+  if (length > MAX_COLUMNS) throw tooManyColumns(`row ${number}`);
+  cells.length = length;
+  return { number, cells };
+}

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import ExcelJS from 'exceljs';
+import { type CellKind, csvLines, xlsxText } from './cells.js';
+import type { Column, TableRow } from './columns.js';
+
+/** Where the two files of a table are written. */
+export interface TablePaths {
+  readonly csv: string;
+  readonly xlsx: string;
+}
+
+/** Shared by all cells: exceljs takes twice the time where each has a style of its own. */
+const TEXT = { numFmt: '@' };
+export const HEADER: Partial<ExcelJS.Style> = {
+  ...TEXT,
+  font: { bold: true },
+  fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFE8EEF7' } },
+};
+/** The header stays in view. */
+export const VIEWS: ExcelJS.WorksheetView[] = [{ state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView];
+/** Level 3 takes a third of the time of the usual 6 and makes a tenth more. */
+const LEVEL = 3;
+
+/** Without it some programs take UTF-8 for the encoding of the country. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** The table's CSV from its header on. */
+export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {
+  return BYTE_ORDER_MARK + csvLines([headerOf(columns)]) + csvLines(rows, kindsOf(columns));
+}
+
+function kindsOf(columns: readonly Column[]): CellKind[] {
+  return columns.map(({ kind }) => kind);
+}
+
+function headerOf(columns: readonly Column[]): TableRow {
+  return columns.map(({ name }) => name);
+}
+
+/** Writes a table as it comes into two files, as CSV and as XLSX. Rejects with what the file system says. */
+export class TableFiles {
+  private readonly csv: WriteStream;
+  private readonly xlsx: WriteStream;
+  private readonly book: ExcelJS.stream.xlsx.WorkbookWriter;
+  private readonly sheet: ExcelJS.Worksheet;
+  private readonly written: Promise<unknown>;
+  private rows = 0;
+
+  constructor(
+    private readonly columns: readonly Column[],
+    paths: TablePaths,
+    sheetName: string,
+  ) {
+    this.csv = createWriteStream(paths.csv);
+    this.xlsx = createWriteStream(paths.xlsx);
+    this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);
+    // Whoever adds or ends hears of it.
+    this.written.catch(() => undefined);
+    const stream = { stream: this.xlsx, useStyles: true, useSharedStrings: false, zip: { zlib: { level: LEVEL } } };
+    this.book = new ExcelJS.stream.xlsx.WorkbookWriter(stream);
+    this.sheet = this.book.addWorksheet(sheetName, { views: VIEWS });
+    this.sheet.columns = columns.map(({ width }) => ({ width }));
+    this.csv.write(csvOf(columns, []));
+    this.addToSheet(headerOf(columns), HEADER);
+  }
+
+  async add(rows: readonly TableRow[]): Promise<void> {
+    // A stream that has failed never drains.
+    if (this.csv.destroyed || this.xlsx.destroyed) await this.written;
+    for (const row of rows) this.addToSheet(row, TEXT);
+    if (!this.csv.write(csvLines(rows, kindsOf(this.columns)))) await once(this.csv, 'drain');
+  }
+
+  async end(): Promise<void> {
+    this.csv.end();
+    this.sheet.commit();
+    await Promise.all([this.written, this.book.commit()]);
+  }
+
+  /** Gives up what was written so far. */
+  destroy(): void {
+    this.csv.destroy();
+    this.xlsx.destroy();
+  }
+
+  /** Row numbers are numbers; all other cells, amounts too, are text and stay as they are to the last digit. */
+  private addToSheet(cells: TableRow, style: Partial<ExcelJS.Style>): void {
+    const isHeader = this.rows === 0;
+    const row = this.sheet.getRow((this.rows += 1));
+    cells.forEach((text, index) => {
+      if (text === null) return;
+      const cell = row.getCell(index + 1);
+      const isNumber = this.columns[index]?.kind === 'number' && !isHeader;
+      cell.value = isNumber ? Number.parseInt(text, 10) : xlsxText(text);
+      if (!isNumber) cell.style = style;
+    });
+    row.commit();
+  }
+}

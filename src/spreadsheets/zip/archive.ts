@@ -1,0 +1,153 @@
+import { Readable, pipeline } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import yauzl, { type Entry } from 'yauzl';
+import { type ByteSource, piecesOf, readAhead } from '../byte-source.js';
+import type { Effort } from '../effort.js';
+import { SheetProblem, unreadable } from '../sheet.js';
+
+/** A workbook has a few dozen; one with many pictures has hundreds. */
+const MAX_ENTRIES = 2_000;
+const STORED = 0;
+const DEFLATED = 8;
+const INFLATE_PIECE_BYTES = 64 * 1024;
+
+/** Another name for the entry, in an extra field: some readers go by it, others do not, and no program writes it into a workbook. */
+const UNICODE_PATH = 0x7075;
+
+const DAMAGED = 'the file is damaged or was not sent whole';
+
+/**
+ * The entries of a zip, by what its central directory says. What it says is checked against the local headers, the sizes and
+ * the checksums when an entry is read, so that no two readers can see different files in one.
+ */
+export class Archive {
+  private constructor(
+    private readonly source: ByteSource,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
+
+  /** Reads the directory alone. Throws SheetProblem unreadable_file, and what the source throws. */
+  static async open(bytes: ByteSource): Promise<Archive> {
+    const source = readAhead(bytes);
+    const reader = new SourceReader(source);
+    try {
+      // The reader is not closed: it holds nothing open.
+      const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { autoClose: false });
+      if (zip.entryCount > MAX_ENTRIES) throw unreadable(`the file has more than ${MAX_ENTRIES} parts`);
+      const entries = new Map<string, Entry>();
+      for await (const entry of zip.eachEntry()) {
+        if (entry.extraFields.some(({ id }) => id === UNICODE_PATH)) throw unreadable(DAMAGED);
+        const name = partKey(entry.fileName);
+        if (entries.has(name))
+          throw unreadable(`the file has two parts of the same name (${printable(entry.fileName)})`);
+        entries.set(name, entry);
+      }
+      return new Archive(source, entries);
+    } catch (failure) {
+      throw reader.failure ?? (failure instanceof SheetProblem ? failure : unreadable(DAMAGED));
+    }
+  }
+
+  has(name: string): boolean {
+    return this.entries.has(partKey(name));
+  }
+
+  /**
+   * The content of the entry, counted while it is inflated. Throws SheetProblem: unreadable_file (absent, encrypted, damaged,
+   * another size or checksum than the directory says), too_large_inflated; and what the source throws.
+   */
+  async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
+    const entry = this.entries.get(partKey(name));
+    if (entry === undefined) throw unreadable(`the workbook lacks a part (${printable(name)})`);
+    if (entry.isEncrypted()) throw unreadable('the file is protected with a password: save it without one');
+    if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+      throw unreadable('the file is packed in a way that workbooks do not use');
+    const start = await this.dataStart(entry);
+    let size = 0;
+    let checksum = 0;
+    for await (const piece of this.inflated(entry, start)) {
+      effort.inflate(piece.length);
+      size += piece.length;
+      if (size > entry.uncompressedSize) throw unreadable(DAMAGED);
+      checksum = crc32(piece, checksum);
+      yield piece;
+    }
+    if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
+  }
+
+  /** Where the entry's data begin. The local header must name the same entry. */
+  private async dataStart(entry: Entry): Promise<number> {
+    const at = entry.relativeOffsetOfLocalHeader;
+    if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
+    const header = await this.source.read(at, 30 + entry.fileNameLength);
+    const start = at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+    const isSame =
+      header.readUInt32LE(0) === 0x04034b50 &&
+      header.readUInt16LE(26) === entry.fileNameLength &&
+      header.readUInt16LE(8) === entry.compressionMethod &&
+      header.subarray(30).equals(entry.fileNameRaw);
+    if (!isSame || start + entry.compressedSize > this.source.size) throw unreadable(DAMAGED);
+    return start;
+  }
+
+  private async *inflated(entry: Entry, start: number): AsyncGenerator<Buffer> {
+    const packed = piecesOf(this.source, start, start + entry.compressedSize);
+    if (entry.compressionMethod === STORED) {
+      yield* packed;
+      return;
+    }
+    const inflate = createInflateRaw({ chunkSize: INFLATE_PIECE_BYTES });
+    // A failure of either end destroys the other, and comes out of the loop below.
+    pipeline(Readable.from(packed), inflate, () => {});
+    try {
+      yield* inflate;
+    } catch (failure) {
+      throw isZlibFailure(failure) ? unreadable(DAMAGED) : failure;
+    }
+  }
+}
+
+/** Part names are compared without case: some programs write them otherwise than they refer to them. */
+function partKey(name: string): string {
+  return name.toLowerCase();
+}
+
+function printable(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 80);
+}
+
+function isZlibFailure(failure: unknown): boolean {
+  return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
+}
+
+/** Gives the zip library our bytes. What the store throws is kept: it is no fault of the file. */
+class SourceReader extends yauzl.RandomAccessReader {
+  failure: Error | null = null;
+
+  constructor(private readonly source: ByteSource) {
+    super();
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    this.copy(buffer, offset, length, position).then(
+      () => callback(null),
+      (thrown: unknown) => {
+        const failure = thrown instanceof Error ? thrown : new Error(String(thrown));
+        if (!(failure instanceof SheetProblem)) this.failure = failure;
+        callback(failure);
+      },
+    );
+  }
+
+  private async copy(buffer: Buffer, offset: number, length: number, position: number): Promise<void> {
+    if (position < 0 || position + length > this.source.size) throw unreadable(DAMAGED);
+    const bytes = await this.source.read(position, length);
+    bytes.copy(buffer, offset);
+  }
+}

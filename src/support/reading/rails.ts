@@ -1,0 +1,38 @@
+import { integer, string } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
+
+/** How a rail stands, whatever tenants use it. */
+export interface RailStanding {
+  readonly rail: string;
+  /** Null where it has always answered, or was never asked. */
+  readonly breaker: RailBreaker | null;
+  /** Payouts that are not handed to it yet. */
+  readonly approved: number;
+  /** Those of which nobody knows yet what became. */
+  readonly inProgress: number;
+}
+
+/** Those that are configured, that payouts wait for, and that were found silent, by their names. */
+export async function listRails(reader: Reader, configured: readonly string[]): Promise<readonly RailStanding[]> {
+  const [breakers, rows] = await Promise.all([
+    reader.select(railBreakers, {}),
+    reader.query(
+      `SELECT rail, COUNT(IF(status='approved',1,NULL)) AS approved,
+         COUNT(IF(status='in_progress',1,NULL)) AS in_progress
+       FROM payouts FORCE INDEX (expiring) WHERE status IN ('approved','in_progress') GROUP BY rail`,
+    ),
+  ]);
+  const known = new Map(breakers.map((breaker) => [breaker.rail, breaker]));
+  const open = new Map(
+    rows.map((row) => [
+      string.parse(row.rail),
+      { approved: integer.parse(row.approved), inProgress: integer.parse(row.in_progress) },
+    ]),
+  );
+  return [...new Set([...configured, ...known.keys(), ...open.keys()])].toSorted().map((rail) => ({
+    rail,
+    breaker: known.get(rail) ?? null,
+    ...(open.get(rail) ?? { approved: 0, inProgress: 0 }),
+  }));
+}

@@ -1,0 +1,24 @@
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { nullable, string, time, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+
+/** A sweep, or one part of it, and who does it. */
+export interface SweepState {
+  readonly name: string;
+  /** Null: nobody does it at the moment. */
+  readonly worker: { readonly id: Uuid; readonly label: string; readonly since: Instant } | null;
+}
+
+/** Those that any worker process has known, by name, as MySQL's clock has them. */
+export async function readSweeps(reader: Reader): Promise<readonly SweepState[]> {
+  const rows = await reader.query(
+    `SELECT l.name, l.taken_at, w.id, w.label FROM sweep_leases l
+     LEFT JOIN sweep_workers w ON w.id=l.holder AND l.lease_until>UTC_TIMESTAMP(3) ORDER BY l.name`,
+  );
+  return rows.map((row) => {
+    const [id, label] = [nullable(uuid).parse(row.id), nullable(string).parse(row.label)];
+    const worker = id === null || label === null ? null : { id, label, since: time.parse(row.taken_at) };
+    return { name: string.parse(row.name), worker };
+  });
+}

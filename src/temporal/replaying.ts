@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection, type HistoryAndWorkflowId } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import { BUNDLE_FILE } from './bundle-file.js';
+import { messageOf } from './client.js';
+import { connectionOptions, type TemporalOptions } from './connecting.js';
+import { WORKFLOW_TYPES, type WorkflowType } from './contracts.js';
+
+/** Histories of workflows that ran, or run, on the workflows of this build: would they go on? */
+
+export interface Replayed {
+  /** What was replayed, in words. */
+  readonly what: string;
+  readonly histories: number;
+  /** The workflows that would fail, and why. */
+  readonly failures: readonly string[];
+}
+
+/** Where a namespace has more of a type, the sample is of these. */
+const MOST_LISTED = 20_000;
+const PAGE = 1_000;
+
+/** The files that the repository keeps. */
+export function replayRecorded(folder: string): Promise<Replayed> {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const histories = names.map((name) => ({
+    workflowId: name,
+    history: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown,
+  }));
+  return replay(`recorded histories in ${folder}`, histories);
+}
+
+/** So many open workflows of each type, spread over all that there are. A terminated one is not open. */
+export async function replayOpen(options: TemporalOptions, sample: number): Promise<readonly Replayed[]> {
+  const connection = await Connection.connect(connectionOptions(options));
+  const client = new Client({ connection, namespace: options.namespace });
+  try {
+    const replayed: Replayed[] = [];
+    for (const type of Object.keys(WORKFLOW_TYPES) as readonly WorkflowType[]) {
+      const open = await listOpen(client, type);
+      const chosen = spread(open, sample);
+      replayed.push(await replay(`of ${open.length} open workflows ${type}`, historiesOf(client, chosen)));
+    }
+    return replayed;
+  } finally {
+    await connection.close();
+  }
+}
+
+interface OpenRun {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+async function listOpen(client: Client, type: WorkflowType): Promise<readonly OpenRun[]> {
+  const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
+  const found: OpenRun[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: PAGE })) {
+    found.push({ workflowId, runId });
+    if (found.length === MOST_LISTED) break;
+  }
+  return found;
+}
+
+/** Every so many-th: the list is in the order of their starts. */
+function spread<T>(all: readonly T[], count: number): readonly T[] {
+  const step = Math.max(1, all.length / count);
+  return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
+async function* historiesOf(client: Client, runs: readonly OpenRun[]): AsyncGenerator<HistoryAndWorkflowId> {
+  for (const { workflowId, runId } of runs) {
+    const history = await client.workflow
+      .getHandle(workflowId, runId)
+      .fetchHistory()
+      // It has ended and was removed since it was listed.
+      .catch(() => null);
+    if (history !== null) yield { workflowId, history };
+  }
+}
+
+async function replay(
+  what: string,
+  histories: AsyncIterable<HistoryAndWorkflowId> | Iterable<HistoryAndWorkflowId>,
+): Promise<Replayed> {
+  const results = Worker.runReplayHistories({ workflowBundle: { codePath: BUNDLE_FILE } }, histories);
+  const failures: string[] = [];
+  let count = 0;
+  for await (const { workflowId, error } of results) {
+    count += 1;
+    if (error !== undefined) failures.push(`${workflowId}: ${messageOf(error)}`);
+  }
+  return { what, histories: count, failures };
+}

@@ -1,0 +1,259 @@
+import { newId, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { nullable, string, time, uuid } from '../db/columns.js';
+import type { Database } from '../db/database.js';
+import { sweepLeases, sweepWorkers } from '../db/entities/sweeps.js';
+import { insertSql, literals } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './lease-plan.js';
+
+/**
+ * How worker processes share the sweeps: each is done by whoever has its lease in MySQL. A lease says who looks, not who may write: what a
+ * sweep finds is guarded by its own row, so that two that look at once do no harm. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
+ */
+
+/** A process that is silent for so long is dead: others take over what it had, at their next beat. */
+const LEASE_MS = 4_000;
+const BEAT_MS = 1_000;
+/** What a process allows itself less than the others allow it. */
+const MARGIN_MS = 500;
+const LOOK_MS = 250;
+const FORGOTTEN_DAYS = 1;
+const NOW = 'UTC_TIMESTAMP(3)';
+const FOR_A_LEASE = `${NOW} + INTERVAL ${LEASE_MS * 1_000} MICROSECOND`;
+const NOBODYS = { holder: null, takenAt: instant(0), leaseUntil: instant(0) } as const;
+
+export interface LeaseObserver {
+  /** A beat failed; the next one comes in a second. */
+  failed(name: string, fault: unknown): void;
+  /** Somebody else has it, or may have: MySQL was not reached in time, or this process stood still. */
+  lost(name: string): void;
+  /** So many it has now. */
+  holds(count: number): void;
+}
+
+/** Some leases, for one round of work. */
+export interface Turn {
+  readonly names: readonly string[];
+  /** Says that one of them was lost, or that the process stops: begin nothing more. */
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+}
+
+interface Held {
+  /** Of performance.now(), which nobody sets. */
+  until: number;
+  /** Somebody else is to have it, as soon as the round has ended. */
+  isLeaving: boolean;
+  readonly rounds: Set<AbortController>;
+}
+
+export class SweepLeases {
+  readonly workerId: Uuid = newId();
+  private readonly held = new Map<string, Held>();
+  /** What MySQL said at the last beat that this process has. */
+  private own: readonly string[] = [];
+  private plan: LeasePlan = { take: [], giveUp: [] };
+  private isPrepared = false;
+  private isStopping = false;
+  private waiters = new Set<() => void>();
+  private wake: () => void = () => undefined;
+  private beating: Promise<void> = Promise.resolve();
+  private looking: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly names: readonly string[],
+    /** By which people know the process. */
+    private readonly label: string,
+    private readonly observer: LeaseObserver,
+  ) {}
+
+  start(): void {
+    this.looking = setInterval(() => this.endExpired(), LOOK_MS).unref();
+    this.beating = this.beatOn();
+  }
+
+  /** Those of the names that this process has at this moment, as soon as it has one; null when it stops. */
+  async turn(names: readonly string[]): Promise<Turn | null> {
+    for (;;) {
+      if (this.isStopping) return null;
+      this.endExpired();
+      const mine = names.filter((name) => this.held.get(name)?.isLeaving === false);
+      if (mine.length > 0) return this.begin(mine);
+      await new Promise<void>((resolve) => this.waiters.add(resolve));
+    }
+  }
+
+  /** Ends the rounds; none begins. */
+  interrupt(): void {
+    this.isStopping = true;
+    for (const { rounds } of this.held.values()) for (const round of rounds) round.abort();
+    this.wakeWaiters();
+  }
+
+  /** Gives everything back, so that others need not wait for it to expire. Call it when the rounds have ended. */
+  async stop(): Promise<void> {
+    this.interrupt();
+    clearInterval(this.looking);
+    this.wake();
+    await this.beating;
+    const me = uuid.literal(this.workerId);
+    await this.write([
+      `UPDATE sweep_leases SET lease_until=${NOW} WHERE holder=${me} AND lease_until>${NOW}`,
+      `UPDATE sweep_workers SET seen_until=${NOW} WHERE id=${me}`,
+    ]).catch(() => undefined);
+    this.held.clear();
+    this.observer.holds(0);
+  }
+
+  private begin(names: readonly string[]): Turn {
+    const round = new AbortController();
+    const held = names.flatMap((name) => this.held.get(name) ?? []);
+    for (const { rounds } of held) rounds.add(round);
+    return {
+      names,
+      signal: round.signal,
+      end: () => {
+        for (const { rounds } of held) rounds.delete(round);
+      },
+    };
+  }
+
+  private async beatOn(): Promise<void> {
+    while (!this.isStopping) {
+      try {
+        await this.beat();
+        // What is to be taken is taken now, not a second later.
+        if (this.plan.take.length > 0) await this.beat();
+      } catch (fault) {
+        this.observer.failed('leases', fault);
+      }
+      await this.pause();
+    }
+  }
+
+  /** Renews, gives up and takes, in one text; then reads who has what now. Throws DatabaseUnavailable. */
+  private async beat(): Promise<void> {
+    if (!this.isPrepared) await this.prepare();
+    const askedAt = performance.now();
+    const { take, giveUp } = this.plan;
+    const leaving = giveUp.filter((name) => (this.held.get(name)?.rounds.size ?? 0) === 0);
+    const renewed = this.own.filter((name) => !leaving.includes(name));
+    await this.write(this.beatSql(renewed, leaving, take));
+    const { now, leases, workers } = await this.read();
+    // Where the database was put back to before this process began, or has lost them, its rows are made anew at the next beat.
+    this.isPrepared = leases.length === this.names.length && workers.some(({ id }) => id === this.workerId);
+    const mine = leases.filter(({ holder, leaseUntil }) => leaseUntil > now && holder === this.workerId);
+    this.own = mine.map(({ name }) => name);
+    const asked = new Set([...renewed, ...take]);
+    this.hold(
+      this.own.filter((name) => asked.has(name)),
+      askedAt + LEASE_MS - MARGIN_MS,
+    );
+    this.plan = planLeases(this.workerId, now, workers, leases);
+    for (const [name, held] of this.held) held.isLeaving = this.plan.giveUp.includes(name);
+  }
+
+  private beatSql(renewed: readonly string[], leaving: readonly string[], take: readonly string[]): string[] {
+    const me = uuid.literal(this.workerId);
+    const among = (names: readonly string[]): string => `name IN (${literals(sweepLeases, 'name', names)})`;
+    const seen = `UPDATE sweep_workers SET seen_until=${FOR_A_LEASE} WHERE id=${me}`;
+    const kept = `UPDATE sweep_leases SET lease_until=${FOR_A_LEASE} WHERE ${among(renewed)} AND holder=${me}`;
+    const left = `UPDATE sweep_leases SET lease_until=${NOW} WHERE ${among(leaving)} AND holder=${me}`;
+    const taken = `UPDATE sweep_leases SET holder=${me}, taken_at=${NOW}, lease_until=${FOR_A_LEASE}
+      WHERE ${among(take)} AND lease_until<=${NOW}`;
+    return [
+      seen,
+      ...(renewed.length > 0 ? [kept] : []),
+      ...(leaving.length > 0 ? [left] : []),
+      ...(take.length > 0 ? [taken] : []),
+    ];
+  }
+
+  /** The rows of the sweeps that there are, and of this process. */
+  private async prepare(): Promise<void> {
+    const rows = this.names.map((name) => ({ name, ...NOBODYS }));
+    const me = { id: this.workerId, label: this.label, startedAt: instant(0), seenUntil: instant(0) };
+    await this.write([
+      `${insertSql(sweepLeases, rows)} ON DUPLICATE KEY UPDATE name=VALUES(name)`,
+      `${insertSql(sweepWorkers, [me])} ON DUPLICATE KEY UPDATE label=VALUES(label)`,
+      `UPDATE sweep_workers SET started_at=${NOW}
+       WHERE id=${uuid.literal(this.workerId)} AND started_at=${time.literal(instant(0))}`,
+      `DELETE FROM sweep_workers WHERE seen_until>${time.literal(instant(0))} AND seen_until<${NOW} - INTERVAL ${FORGOTTEN_DAYS} DAY`,
+    ]);
+    this.isPrepared = true;
+  }
+
+  /** One text with its COMMIT: a process that stands still in the middle holds no lock. */
+  private write(statements: readonly string[]): Promise<void> {
+    return transact(this.database, (transaction) => {
+      transaction.withCommit(statements);
+      return Promise.resolve();
+    });
+  }
+
+  private async read(): Promise<{ now: Instant; leases: LeaseState[]; workers: LiveWorker[] }> {
+    const { reader } = this.database;
+    const [leases, workers] = await Promise.all([
+      reader.query(
+        `SELECT name, holder, taken_at, lease_until, ${NOW} AS now FROM sweep_leases
+         WHERE name IN (${literals(sweepLeases, 'name', this.names)})`,
+      ),
+      reader.query(`SELECT id, started_at FROM sweep_workers WHERE seen_until>${NOW}`),
+    ]);
+    return {
+      // Without a lease there is nothing to plan.
+      now: leases[0] === undefined ? instant(0) : time.parse(leases[0].now),
+      leases: leases.map((row) => ({
+        name: string.parse(row.name),
+        holder: nullable(uuid).parse(row.holder),
+        takenAt: time.parse(row.taken_at),
+        leaseUntil: time.parse(row.lease_until),
+      })),
+      workers: workers.map((row) => ({ id: uuid.parse(row.id), startedAt: time.parse(row.started_at) })),
+    };
+  }
+
+  private hold(names: readonly string[], until: number): void {
+    for (const name of this.held.keys()) if (!names.includes(name)) this.lose(name);
+    for (const name of names) {
+      const held = this.held.get(name);
+      if (held === undefined) this.held.set(name, { until, isLeaving: false, rounds: new Set() });
+      else held.until = until;
+    }
+    this.observer.holds(this.held.size);
+    this.wakeWaiters();
+  }
+
+  private endExpired(): void {
+    const now = performance.now();
+    for (const [name, { until }] of this.held) if (until <= now) this.lose(name);
+  }
+
+  private lose(name: string): void {
+    const held = this.held.get(name);
+    this.held.delete(name);
+    if (held === undefined || held.isLeaving) return;
+    for (const round of held.rounds) round.abort();
+    this.observer.lost(name);
+    this.observer.holds(this.held.size);
+  }
+
+  private wakeWaiters(): void {
+    const waiting = [...this.waiters];
+    this.waiters = new Set();
+    for (const wake of waiting) wake();
+  }
+
+  private async pause(): Promise<void> {
+    if (this.isStopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, BEAT_MS);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import { type Clock, type Instant, instant } from '../core/instant.js';
+import type { Uuid } from '../core/ids.js';
+import type { Database } from '../db/database.js';
+import type { WaitingType } from '../db/entities/outbox.js';
+import { type SweepPass, sweepPasses } from '../db/entities/sweeps.js';
+import { upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { Outbox } from './outbox.js';
+import type { Sweep } from './sweeper.js';
+import type { WaitingSource } from './waiting.js';
+
+/**
+ * Has every workflow told again, once in a while, that its resource still waits: for a Temporal that was restored to yesterday, stands
+ * empty beside the database, or had a workflow terminated by hand. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
+ */
+
+const NAME = 'told again';
+/** Of the time after which a workflow looks by itself: so the timers of those that are told never come to their end. */
+const PASS_SHARE = 0.75;
+/** A pass is spread over so many rounds, of which each takes at least this and looks for at least so many. */
+const ROUNDS = 40;
+const LEAST_ROUND_MS = 500;
+const LEAST_OF_A_ROUND = 100;
+/** As many as may wait before anybody has counted. */
+const AT_FIRST = 20_000;
+/** Of a round of a pass that should have come to its end: more waits than before. */
+const LATE_ROUND = 5_000;
+const SLICE = 500;
+/** What is younger is in the hands of the outbox. */
+const YOUNG_MS = 60_000;
+
+export interface TellingParts {
+  readonly database: Database;
+  readonly outbox: Outbox;
+  readonly sources: readonly WaitingSource[];
+  readonly clock: Clock;
+  /** After so long a workflow looks by itself. */
+  readonly lookAgainMs: number;
+  /** So many get an entry in the outbox. */
+  readonly onTold: (resourceType: WaitingType, resources: number) => void;
+}
+
+/** Where a pass stands; null: at its end. */
+type Position = { readonly type: string; readonly after: Uuid | null } | null;
+
+/** Goes through all that waits, in rounds spread over the pass; the next process goes on where this one stops. */
+export function tellAgainSweep(parts: TellingParts): Sweep {
+  const passMs = parts.lookAgainMs * PASS_SHARE;
+  const everyMs = Math.max(LEAST_ROUND_MS, passMs / ROUNDS);
+  return {
+    name: NAME,
+    everyMs,
+    run: async (signal) => {
+      const pass = await presentPass(parts, passMs);
+      // A little more than it would need to be, for what comes to wait meanwhile and for rounds that fail.
+      const usual = ((pass.foundBefore ?? AT_FIRST) / (passMs / everyMs)) * 1.2;
+      const isLate = pass.beganAt + passMs <= parts.clock();
+      const count = Math.max(LEAST_OF_A_ROUND, Math.ceil(usual), isLate ? LATE_ROUND : 0);
+      if (pass.atType !== null) await tellSome(parts, pass, count, passMs, signal);
+      return false;
+    },
+  };
+}
+
+/** The one that is under way, or the next when its time has come. */
+async function presentPass({ database, sources, clock }: TellingParts, passMs: number): Promise<SweepPass> {
+  const known = await database.reader.find(sweepPasses, { name: NAME });
+  const now = clock();
+  if (known !== undefined && (known.atType !== null || known.beganAt + passMs > now)) return known;
+  const atType = sources[0]?.resourceType ?? null;
+  return { name: NAME, beganAt: now, atType, afterId: null, found: 0, foundBefore: known?.found ?? null };
+}
+
+async function tellSome(
+  parts: TellingParts,
+  pass: SweepPass,
+  count: number,
+  passMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, sources, clock } = parts;
+  const madeBefore = instant(clock() - Math.min(YOUNG_MS, passMs));
+  let position: Position = pass.atType === null ? null : { type: pass.atType, after: pass.afterId };
+  for (let found = 0; found < count && position !== null && !signal.aborted;) {
+    const { type, after }: NonNullable<Position> = position;
+    const index = sources.findIndex(({ resourceType }) => resourceType === type);
+    const asked = Math.min(SLICE, count - found);
+    const told: Told = await tellSlice(parts, sources[index], madeBefore, after, asked);
+    found += told.count;
+    // What a later release has gone through is unknown here: the pass ends, and the next one begins with the first.
+    const next = index < 0 ? undefined : sources[index + 1]?.resourceType;
+    if (told.count === asked) position = { type, after: told.last };
+    else position = next === undefined ? null : { type: next, after: null };
+    const at = { atType: position?.type ?? null, afterId: position?.after ?? null, found: pass.found + found };
+    const set = ['beganAt', 'atType', 'afterId', 'found', 'foundBefore'] as const;
+    await transact(database, (transaction) => transaction.execute(upsertSql(sweepPasses, [{ ...pass, ...at }], set)));
+  }
+}
+
+interface Told {
+  readonly count: number;
+  readonly last: Uuid | null;
+}
+
+async function tellSlice(
+  { database, outbox, onTold }: TellingParts,
+  source: WaitingSource | undefined,
+  madeBefore: Instant,
+  after: Uuid | null,
+  limit: number,
+): Promise<Told> {
+  if (source === undefined) return { count: 0, last: null };
+  const { resourceType } = source;
+  const found = await source.longWaiting(database.reader, madeBefore, after, limit);
+  const known = await outbox.known(found.map(({ id }) => id));
+  const untold = found.filter(({ id }) => !known.has(id));
+  await outbox.add(untold.map(({ id, tenantId }) => ({ tenantId, resourceType, resourceId: id })));
+  if (untold.length > 0) onTold(resourceType, untold.length);
+  return { count: found.length, last: found.at(-1)?.id ?? null };
+}

@@ -1,0 +1,105 @@
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { Resource } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
+import {
+  makeWorkflowExporter,
+  OpenTelemetryActivityInboundInterceptor,
+  OpenTelemetryWorkflowClientInterceptor,
+} from '@temporalio/interceptors-opentelemetry';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { currentTraceparent } from './core/trace.js';
+import { packageVersion } from './http/build-info.js';
+import type { TemporalTracing } from './temporal/tracing.js';
+
+/** The tracing of a process that has somewhere to send traces to. */
+export interface Tracing {
+  readonly temporal: TemporalTracing;
+  /** Sends what is left, for at most two seconds. */
+  stop(): Promise<void>;
+}
+
+export interface TracingOptions {
+  /** Of the collector: `http://collector:4318` */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** From 0 to 1. */
+  readonly share: number;
+  /** Which process this is. */
+  readonly service: string;
+}
+
+const EXPORT_MS = 5_000;
+const EXPORT_EVERY_MS = 1_000;
+const LAST_EXPORT_MS = 2_000;
+/** Parts that wait to be sent; beyond, they are dropped: a collector that is away costs traces and nothing else. */
+const MAX_WAITING = 8_192;
+
+/** From here on whatever begins a trace is kept, sent in the background and taken along to others. Once for each process. */
+export function startTracing({ endpoint, headers, share, service }: TracingOptions): Tracing {
+  const resource = new Resource({
+    'service.name': 'money-movement',
+    'service.namespace': 'money-movement',
+    'service.version': packageVersion(),
+    'service.instance.id': `${service}-${process.pid}`,
+    'money_movement.process': service,
+  });
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: { ...headers },
+    timeoutMillis: EXPORT_MS,
+  });
+  const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: EXPORT_EVERY_MS };
+  const processor = new BatchSpanProcessor(exporter, waiting);
+  // Whoever sends a traceparent could have everything kept: which share is kept is decided here, by the id of the trace.
+  const byId = new TraceIdRatioBasedSampler(share);
+  const sampler = new ParentBasedSampler({
+    root: byId,
+    remoteParentSampled: byId,
+    remoteParentNotSampled: new AlwaysOffSampler(),
+  });
+  const provider = new BasicTracerProvider({ resource, sampler, spanProcessors: [processor] });
+  provider.register({
+    contextManager: new AsyncLocalStorageContextManager().enable(),
+    propagator: new W3CTraceContextPropagator(),
+  });
+  return {
+    temporal: {
+      client: [clientInTraces()],
+      activity: (context) => ({ inbound: activityInTraces(new OpenTelemetryActivityInboundInterceptor(context)) }),
+      sinks: { exporter: makeWorkflowExporter(processor, resource) },
+    },
+    stop: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_EXPORT_MS)));
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What the SDK's interceptors look for the trace in. */
+const HEADER = '_tracer-data';
+
+/** What is told to Temporal outside a trace begins none: the SDK's own would begin one of each call. */
+function clientInTraces(): WorkflowClientInterceptor {
+  const traced = new OpenTelemetryWorkflowClientInterceptor();
+  const isInside = (): boolean => currentTraceparent() !== null;
+  return {
+    signalWithStart: (input, next) => (isInside() ? traced.signalWithStart(input, next) : next(input)),
+    signal: (input, next) => (isInside() ? traced.signal(input, next) : next(input)),
+  };
+}
+
+/** The same of an activity. */
+function activityInTraces(traced: OpenTelemetryActivityInboundInterceptor): ActivityInboundCallsInterceptor {
+  return { execute: (input, next) => (HEADER in input.headers ? traced.execute(input, next) : next(input)) };
+}

@@ -1,0 +1,10 @@
+import type { TracingConfig } from './config/watching.js';
+import type { Tracing } from './tracing-sdk.js';
+
+/** Null where no endpoint is configured. What traces is loaded by those alone that do. (docs/operations.md, Traces) */
+export async function openTracing(config: TracingConfig, service: string): Promise<Tracing | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
+  if (endpoint === undefined) return null;
+  const { startTracing } = await import('./tracing-sdk.js');
+  return startTracing({ endpoint, headers, share: config.OTEL_TRACES_SAMPLER_ARG, service });
+}

@@ -1,0 +1,70 @@
+import type { Refusal } from '../core/errors.js';
+import { NOT_FOUND } from '../core/errors.js';
+import { type Transfer, transfers } from '../db/entities/operations.js';
+import { capabilityRefusal } from '../accounts/rules.js';
+import type { ApprovalFeature, Ending } from '../approvals/decide.js';
+import type { View } from '../ledger/desk/types.js';
+import { completion, creditRefusal } from './decide.js';
+import { presentTransfer } from './presenter.js';
+import { WAITING_TRANSFERS } from './waiting.js';
+
+/**
+ * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, its month is given back where
+ * nothing left, and one event says how. (docs/contract.md, Approval)
+ */
+export const transferApproval: ApprovalFeature<Transfer> = {
+  resourceType: 'transfer',
+  table: transfers,
+  expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
+  operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
+  // Its money never leaves before its end.
+  endRefusal: () => null,
+  accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
+    sourceAccountId,
+    destinationAccountId,
+    ...(feeAccountId === null ? [] : [feeAccountId]),
+  ],
+  granted: completed,
+  ended: (transfer, action, reason) => rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
+  expired: (transfer) => ending({ ...transfer, status: 'expired' }),
+};
+
+const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
+
+/** Nothing leaves: the hold is released and the month given back. */
+function ending(settled: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
+  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, limitMonth } = settled;
+  const type = END_EVENTS[settled.status];
+  return {
+    settled,
+    writes: {
+      holds: [{ change: 'release', resourceId: id, raw: raw + feeRaw }],
+      months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw: -raw }],
+      events: [{ tenantId, type, resourceId: id, object: presentTransfer(settled) }],
+    },
+  };
+}
+
+function rejected(transfer: Transfer, rejectionCode: string, rejectionReason: string | null): Ending<Transfer> {
+  return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
+}
+
+/** The last approval: verification and status are checked once more, and then the money moves. */
+function completed(approved: Transfer, view: View): Ending<Transfer> {
+  const refusal = obstacle(approved, view);
+  if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
+  const settled: Transfer = { ...approved, status: 'completed' };
+  const holds = [{ change: 'release', resourceId: settled.id, raw: settled.raw + settled.feeRaw }] as const;
+  return { settled, writes: { ...completion(settled), holds } };
+}
+
+function obstacle(transfer: Transfer, view: View): Refusal | null {
+  const { sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } = transfer;
+  const source = view.account(sourceAccountId);
+  const destination = view.account(destinationAccountId);
+  if (source === undefined || destination === undefined) throw new Error('an account of a transfer does not exist');
+  const refusal = capabilityRefusal(source.account);
+  if (refusal !== null) return refusal;
+  if (destination.account.status === 'closed') return NOT_FOUND;
+  return creditRefusal(view, destination, { raw: feeRaw, accountId: feeAccountId }, { raw, asset });
+}

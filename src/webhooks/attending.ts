@@ -1,0 +1,64 @@
+import { notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import { webhookEndpoints } from '../db/entities/webhooks.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { DrainState } from '../temporal/contracts.js';
+import { lockEndpointRow } from './access.js';
+import { drain } from './drain/drain.js';
+import { earliestDue } from './drain/open-deliveries.js';
+import type { DrainOptions } from './drain/types.js';
+import { describe } from './operating.js';
+import type { WebhookParts } from './parts.js';
+import { nextDue } from './rules.js';
+
+/** Which endpoints have a workflow all the time: every one, or those that fail, are paused or disabled. */
+export type WorkflowsKept = 'all' | 'failing';
+
+/**
+ * What an endpoint's workflow does when it looks: it sends what waited for its time, unless a sender is at it, and says what it waits for
+ * next. New events are the senders'. Throws DatabaseUnavailable and the like.
+ */
+export async function attend(
+  parts: WebhookParts,
+  endpointId: Uuid,
+  options: Omit<DrainOptions, 'isWorkflow' | 'lookOnMs'>,
+  kept: WorkflowsKept,
+): Promise<DrainState> {
+  const { database, clock } = parts;
+  const before = await database.reader.find(webhookEndpoints, { id: endpointId });
+  if (before === undefined) throw notFound();
+  const due = nextDue(await earliestDue(database.reader, endpointId), before);
+  const isDue = due !== null && due <= clock();
+  const { ended } = isDue
+    ? await drain(parts, endpointId, { ...options, isWorkflow: true, lookOnMs: 0 })
+    : { ended: 'idle' as const };
+  const waitsUntil = await noteLook(parts, endpointId);
+  const { endpoint, text } = await describe(database.reader, endpointId, clock());
+  const { status, pausedAt } = endpoint;
+  const isWell = status === 'enabled' && pausedAt === null && waitsUntil === null;
+  return {
+    ended,
+    nextDueAt: waitsUntil === null ? null : toRfc3339(waitsUntil),
+    status,
+    isPaused: pausedAt !== null,
+    waitingFor: isWell ? WELL : text,
+    isOver: status === 'deleted' || (kept === 'failing' && isWell),
+  };
+}
+
+/** What is on its way at the moment is none of it: a workflow looks when that goes wrong. */
+const WELL = 'well: what happens is sent at once';
+
+/** Records that it has looked, and answers until when it waits. Whoever sends to the endpoint after that tells it when this changes. */
+function noteLook({ database, clock }: WebhookParts, id: Uuid): Promise<Instant | null> {
+  return transact(database, async (transaction) => {
+    const endpoint = await lockEndpointRow(transaction, id);
+    const attendedAt = clock();
+    const due = endpoint.pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
+    const waitsUntil = due !== null && due > attendedAt ? due : null;
+    await transaction.execute(updateSql(webhookEndpoints, { waitsUntil, attendedAt }, { id }));
+    return waitsUntil;
+  });
+}

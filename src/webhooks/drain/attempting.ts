@@ -1,0 +1,36 @@
+import type { WebhookDelivery } from '../../db/entities/webhooks.js';
+import { sendMessage } from '../attempts.js';
+import type { WebhookParts } from '../parts.js';
+import { isCutOff } from '../rules.js';
+import { type EndpointState, isWanted } from './lease.js';
+import type { OpenDelivery } from './open-deliveries.js';
+import type { Outcome } from './storing.js';
+
+/** An attempt that is on its way. */
+export interface Flying {
+  readonly delivery: WebhookDelivery;
+  readonly landing: Promise<Outcome | null>;
+}
+
+/**
+ * One attempt of a delivery, signed with what is in force now. Null: we cut it off ourselves, and it counts for nothing. Throws where it
+ * cannot be signed.
+ */
+export async function attempt(
+  { sending, encryptionKeys, failpoints, clock, observer }: WebhookParts,
+  { endpoint, types }: EndpointState,
+  { delivery, body, traceparent }: OpenDelivery,
+  isProbe: boolean,
+  signal: AbortSignal,
+): Promise<Outcome | null> {
+  if (body === null || !isWanted(types, delivery.eventType)) return { delivery, result: null };
+  const beganAt = clock();
+  failpoints.pass('before_send');
+  const message = { id: delivery.eventId, body, traceparent };
+  const result = await sendMessage(sending, encryptionKeys, endpoint, message, beganAt, signal);
+  failpoints.pass('after_send');
+  if (isCutOff(result)) return null;
+  const outcome = { delivery, result, isProbe, beganAt, endedAt: clock() };
+  observer.attempted(outcome);
+  return outcome;
+}

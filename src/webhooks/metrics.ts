@@ -1,0 +1,113 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { readTogether } from '../core/gauges.js';
+import { timeOfId } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
+import { integer, nullable, oneOf, time } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import type { AttemptResult } from './attempt/result.js';
+import type { WebhookObserver } from './observer.js';
+
+const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
+const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What operators see of the sending. `onTrouble` gets what failed by our fault. */
+export function webhookMetrics(registry: Registry, onTrouble: (fault: unknown) => void): WebhookObserver {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts of webhook deliveries, by what they came to: the class of the status, or why there was none',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help: 'Time of an attempt of a delivery, by what it came to',
+    labelNames: ['outcome'] as const,
+    buckets: ATTEMPT_SECONDS,
+    registers,
+  });
+  const lag = new Histogram({
+    name: 'webhook_first_attempt_seconds',
+    help: 'From an event to the begin of its first attempt at an endpoint',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const sending = new Gauge({
+    name: 'webhook_endpoints_sending',
+    help: 'Endpoints that the senders of this process are at, by how long they take',
+    labelNames: ['slot'] as const,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'webhook_sender_failures_total',
+    help: 'Rounds of the senders, and endpoints in them, that failed by our fault; they are done again',
+    registers,
+  });
+  return {
+    attempted: ({ delivery: { cause, steps, eventId }, result, beganAt }) => {
+      const outcome = outcomeOf(result);
+      attempts.inc({ outcome });
+      durations.observe({ outcome }, result.durationMs / 1_000);
+      if (cause === 'event' && steps === 0) lag.observe(Math.max(0, beganAt - timeOfId(eventId)) / 1000);
+    },
+    sending: (short, long) => {
+      sending.set({ slot: 'short' }, short);
+      sending.set({ slot: 'long' }, long);
+    },
+    failed: (fault) => {
+      failures.inc();
+      onTrouble(fault);
+    },
+  };
+}
+
+function outcomeOf(result: AttemptResult): string {
+  return result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
+}
+
+/** `probed`: it failed so often that one attempt at a time is let through. Disabled ones are none of them. */
+const CLASSES = ['healthy', 'failing', 'probed', 'paused'] as const;
+const classColumn = oneOf(CLASSES);
+
+const LAG_SQL = `SELECT CASE WHEN e.paused_at IS NOT NULL THEN 'paused' WHEN e.probe_at IS NOT NULL THEN 'probed'
+    WHEN e.failures_in_row>0 THEN 'failing' ELSE 'healthy' END AS class, COUNT(*) AS endpoints,
+    CAST(COALESCE(SUM(GREATEST(w.head-e.cursor_sequence,0)),0) AS CHAR) AS events,
+    MIN(v.created_at) AS oldest, MIN(e.failing_since) AS failing_since
+  FROM webhook_endpoints e
+  LEFT JOIN (SELECT s.endpoint_id, MAX(h.last_sequence) AS head FROM webhook_subscriptions s
+    JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type GROUP BY s.endpoint_id) w ON w.endpoint_id=e.id
+  LEFT JOIN events v ON v.tenant_id=e.tenant_id AND v.sequence=e.cursor_sequence+1 AND w.head>e.cursor_sequence
+  WHERE e.status='enabled' GROUP BY class`;
+
+/** How far the endpoints are behind the log, by how they are doing; read when it is asked for. */
+export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): void {
+  const labelNames = ['class'];
+  readTogether(
+    registry,
+    {
+      webhook_endpoints: { help: 'Enabled endpoints, by how they are doing', labelNames },
+      webhook_lag_events: { help: 'Events of the log that their cursors have before them', labelNames },
+      webhook_lag_seconds: { help: 'Age of the oldest event that a cursor has before it', labelNames },
+      webhook_failing_seconds: { help: 'For how long the one that fails for longest has failed', labelNames },
+    },
+    async () => {
+      const rows = await reader.query(LAG_SQL);
+      const found = new Map(rows.map((row) => [classColumn.parse(row.class), row]));
+      const of = (read: (row: (typeof rows)[number]) => number) =>
+        CLASSES.map((name) => {
+          const row = found.get(name);
+          return { labels: { class: name }, value: row === undefined ? 0 : read(row) };
+        });
+      const since = (stored: unknown): number => {
+        const at = nullable(time).parse(stored ?? null);
+        return at === null ? 0 : Math.max(0, clock() - at) / 1_000;
+      };
+      return {
+        webhook_endpoints: of((row) => integer.parse(row.endpoints)),
+        webhook_lag_events: of((row) => integer.parse(row.events)),
+        webhook_lag_seconds: of((row) => since(row.oldest)),
+        webhook_failing_seconds: of((row) => since(row.failing_since)),
+      };
+    },
+  );
+}

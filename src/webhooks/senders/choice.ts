@@ -1,0 +1,35 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Candidate, Room } from './finding.js';
+
+/** What one round takes: no more of those that are well, or of those that fail, than there is room for. */
+export class Choice {
+  private readonly taken = new Map<Uuid, Candidate>();
+  private well = 0;
+  private failing = 0;
+
+  constructor(private readonly room: Room) {}
+
+  /** Whether none that is well can be taken any more. */
+  get isFull(): boolean {
+    return this.well >= this.room.well;
+  }
+
+  get all(): readonly Candidate[] {
+    return [...this.taken.values()];
+  }
+
+  has(id: Uuid): boolean {
+    return this.taken.has(id);
+  }
+
+  /** Takes of them what it has not, as far as there is room. */
+  take(candidates: Iterable<Candidate>): void {
+    for (const candidate of candidates) {
+      const { id, isFailing } = candidate;
+      if (this.taken.has(id) || (isFailing ? this.failing >= this.room.failing : this.isFull)) continue;
+      if (isFailing) this.failing += 1;
+      else this.well += 1;
+      this.taken.set(id, candidate);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Traceparent } from '../../core/trace.js';
+import * as column from '../../db/columns.js';
+import type { Reader, Transaction } from '../../db/database.js';
+import { events } from '../../db/entities/events.js';
+import { type SubscribableType, SUBSCRIBABLE_TYPES, webhookEndpoints } from '../../db/entities/webhooks.js';
+import { literals } from '../../db/statements.js';
+import { type EndpointState, leased, parseStates, stateSql } from '../drain/lease.js';
+import { bodyOf, earliestSql, parseEarliest, traceparentOf } from '../drain/open-deliveries.js';
+import { type Candidate, freeSql, OPEN } from './finding.js';
+
+/** An endpoint that a run has taken, in the state that it was in then. */
+export interface Claimed {
+  readonly state: EndpointState;
+  /** When the first of the deliveries is due that have rows; null: there are none. */
+  readonly earliest: Instant | null;
+}
+
+/**
+ * Begins a run for each of these endpoints that nobody else is at, in the caller's transaction. What another sender holds or has moved
+ * meanwhile is left out, without a wait.
+ */
+export async function claim(
+  transaction: Transaction,
+  candidates: readonly Candidate[],
+  now: Instant,
+): Promise<readonly Claimed[]> {
+  const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
+  const rows = await transaction.query(
+    `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)}
+     ORDER BY e.id FOR UPDATE SKIP LOCKED`,
+  );
+  const ids = rows.flatMap((row) => {
+    const id = column.uuid.parse(row.id);
+    const known = cursors.get(id) ?? null;
+    return known === null || known === column.bigint.parse(row.cursor_sequence) ? [id] : [];
+  });
+  if (ids.length === 0) return [];
+  const { leaseUntil, nextDueAt } = leased(now);
+  const [, states = [], waiting = []] = await transaction.all([
+    `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(leaseUntil)},
+     next_due_at=${column.time.literal(nextDueAt)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`,
+    stateSql(...ids),
+    earliestSql(ids),
+  ]);
+  const earliest = parseEarliest(waiting);
+  return Array.from(parseStates(states), ([id, state]) => ({ state, earliest: earliest.get(id) ?? null }));
+}
+
+/** An event of the log that endpoints may subscribe to. */
+export interface LoggedEvent {
+  readonly tenantId: Uuid;
+  readonly id: Uuid;
+  readonly type: SubscribableType;
+  readonly sequence: bigint;
+  readonly body: Buffer | null;
+  readonly traceparent: Traceparent | null;
+}
+
+/** A part of one tenant's log: behind `after`, up to `until`. */
+export interface Range {
+  readonly after: bigint;
+  readonly until: bigint;
+}
+
+/** What lies in these parts of the tenants' logs, in their order. */
+export async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
+  if (ranges.size === 0) return [];
+  const types = literals(events, 'type', SUBSCRIBABLE_TYPES);
+  const parts = Array.from(
+    ranges,
+    ([tenantId, { after, until }]) =>
+      `(SELECT tenant_id, id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
+        WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${until} AND type IN (${types}))`,
+  );
+  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`);
+  return rows.map((row) => ({
+    tenantId: column.uuid.parse(row.tenant_id),
+    id: column.uuid.parse(row.id),
+    type: column.oneOf(SUBSCRIBABLE_TYPES).parse(row.type),
+    sequence: column.bigint.parse(row.sequence),
+    body: bodyOf(row),
+    traceparent: traceparentOf(row),
+  }));
+}

@@ -1,0 +1,72 @@
+import type { Uuid } from '../../core/ids.js';
+import type { WebhookDelivery } from '../../db/entities/webhooks.js';
+import { attempt, type Flying } from '../drain/attempting.js';
+import type { EndpointState } from '../drain/lease.js';
+import type { OpenDelivery } from '../drain/open-deliveries.js';
+import type { Outcome } from '../drain/storing.js';
+import type { WebhookParts } from '../parts.js';
+
+/** So long an endpoint may take for a handful of events; what takes longer gets a run of its own. */
+const SHORT_MS = 500;
+
+/** What a sender sends to one endpoint straight from the log. No row tells of it before it has ended. */
+export interface Wanted {
+  readonly state: EndpointState;
+  /** Up to where in the log these deliveries reach. */
+  readonly through: bigint;
+  /** In the order of the log. */
+  readonly deliveries: readonly OpenDelivery[];
+}
+
+/** First attempts of a handful of events, all begun at once in their order. */
+export class Flight {
+  /** Ends every one of them. */
+  readonly sends = new AbortController();
+  private readonly flying = new Map<Uuid, Flying>();
+  private readonly cutOff: WebhookDelivery[] = [];
+  private readonly outcomes: Outcome[] = [];
+  private fault: Error | null = null;
+
+  constructor(
+    parts: WebhookParts,
+    readonly wanted: Wanted,
+  ) {
+    for (const open of wanted.deliveries) {
+      const { delivery } = open;
+      const landing = attempt(parts, wanted.state, open, false, this.sends.signal);
+      this.flying.set(delivery.id, { delivery, landing });
+    }
+  }
+
+  /** Resolves when all have ended, or have had their time. Throws what failed by our fault. */
+  async landed(): Promise<void> {
+    const all = Promise.all(Array.from(this.flying.values(), (flying) => this.land(flying)));
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, SHORT_MS)));
+    await Promise.race([all, over]);
+    clearTimeout(timer);
+    if (this.fault !== null) throw this.fault;
+  }
+
+  /** What came of it so far. What lands later is in no later answer: whoever asks takes over `left`. */
+  take(): {
+    readonly ended: readonly Outcome[];
+    readonly left: readonly Flying[];
+    readonly untried: readonly WebhookDelivery[];
+  } {
+    const left = [...this.flying.values()];
+    this.flying.clear();
+    return { ended: this.outcomes, left, untried: [...left.map(({ delivery }) => delivery), ...this.cutOff] };
+  }
+
+  private async land({ delivery, landing }: Flying): Promise<void> {
+    try {
+      const outcome = await landing;
+      if (!this.flying.delete(delivery.id)) return;
+      if (outcome === null) this.cutOff.push(delivery);
+      else this.outcomes.push(outcome);
+    } catch (fault) {
+      this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
+    }
+  }
+}

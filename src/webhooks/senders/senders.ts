@@ -1,0 +1,225 @@
+import { setMaxListeners } from 'node:events';
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { transact } from '../../db/transact.js';
+import { DrainRun } from '../drain/drain-run.js';
+import type { EndpointState } from '../drain/lease.js';
+import type { Random } from '../drain/types.js';
+import type { WebhookParts } from '../parts.js';
+import { Choice } from './choice.js';
+import { claim } from './claiming.js';
+import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
+import { Flight, type Wanted } from './flight.js';
+import { lightWork } from './light.js';
+import { News } from './news.js';
+import { Recorder } from './recorder.js';
+import { type Slot, Slots } from './slots.js';
+
+/** From the end of a round to the begin of the next: after one that found something, one that did not, and one that failed. */
+const BUSY_MS = 25;
+const IDLE_MS = 100;
+const FAILED_MS = 1_000;
+/** A round may take so large a share of the time. */
+const ROUND_SHARE = 1 / 4;
+
+const FOUND_AT_ONCE = 512;
+/** Tenants of one look for what lies behind their logs: of each no more than the endpoints that it may have. */
+const TENANTS_AT_ONCE = 128;
+const CLAIMED_AT_ONCE = 64;
+
+/** What a run of its own is asked: it goes on while there is something, and then leaves the endpoint to the next round. */
+const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
+
+/**
+ * The senders of one worker process. They look for endpoints with something due, take them by lease, send straight from the log and
+ * store what came of it, many endpoints in one transaction. Any number of processes do so beside one another, whether Temporal is there
+ * or not. (docs/architecture.md, Events and webhooks)
+ */
+export class Senders {
+  private readonly stopping = new AbortController();
+  private readonly news = new News();
+  private readonly recorder: Recorder;
+  private readonly slots: Slots;
+  /** Those that this process is at. */
+  private readonly own = new Set<Uuid>();
+  private readonly running = new Set<Promise<void>>();
+  private isDueFirst = false;
+  private rounds: Promise<void> = Promise.resolve();
+  private wake: () => void = () => undefined;
+
+  /** `slots`: endpoints at a time, and as many again that take long. */
+  constructor(
+    private readonly parts: WebhookParts,
+    slots: number,
+    private readonly random: Random = Math.random,
+  ) {
+    setMaxListeners(0, this.stopping.signal);
+    this.recorder = new Recorder(parts, random);
+    this.slots = new Slots(slots);
+  }
+
+  start(): void {
+    this.rounds = this.run();
+  }
+
+  /** Begins nothing more; resolves when what was on its way is stored. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wake();
+    await this.rounds;
+    await Promise.all(this.running);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const began = performance.now();
+      let pauseMs = FAILED_MS;
+      try {
+        const isBusy = await this.round();
+        const tookMs = performance.now() - began;
+        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, tookMs * (1 / ROUND_SHARE - 1));
+      } catch (fault) {
+        this.parts.observer.failed(fault);
+      }
+      await this.pause(pauseMs);
+    }
+  }
+
+  private pause(ms: number): Promise<void> {
+    if (this.stopping.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Answers whether anything was begun. */
+  private async round(): Promise<boolean> {
+    const { database, clock } = this.parts;
+    const room = this.room();
+    if (room.well === 0) return false;
+    const now = clock();
+    const [tenantIds, due] = await Promise.all([
+      this.news.look(database.reader, now),
+      endpointsDue(database.reader, now, room),
+    ]);
+    const choice = new Choice(room);
+    // By turns, so that neither takes all the room for ever.
+    this.isDueFirst = !this.isDueFirst;
+    if (this.isDueFirst) choice.take(due);
+    await this.takeNews(tenantIds, choice, now);
+    choice.take(due);
+    const chosen = choice.all;
+    for (let from = 0; from < chosen.length && !this.stopping.signal.aborted; from += CLAIMED_AT_ONCE)
+      await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
+    return chosen.length > 0;
+  }
+
+  private room(): Room {
+    const { room, longRoom } = this.slots;
+    return { well: Math.min(room, FOUND_AT_ONCE), failing: Math.min(longRoom, FOUND_AT_ONCE) };
+  }
+
+  /** The tenants that have waited longest first, a few at a time, each with all its endpoints. */
+  private async takeNews(tenantIds: readonly Uuid[], choice: Choice, now: Instant): Promise<void> {
+    const { reader } = this.parts.database;
+    for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
+      const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
+      const behind = groupBy(await endpointsWithNews(reader, some, now), ({ tenantId }) => tenantId);
+      await this.putOff([...behind.values()].flat(), now);
+      for (const tenantId of some) this.takeOf(tenantId, behind.get(tenantId) ?? [], choice);
+    }
+  }
+
+  /** One that is probed is looked at with its probe, however late the retry is that it waits for. */
+  private async putOff(behind: readonly Candidate[], now: Instant): Promise<void> {
+    const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
+    if (late.length > 0) await transact(this.parts.database, (transaction) => makeDue(transaction, late, now));
+  }
+
+  /** A tenant of which anything is left is looked at again: before others if all of it is left, behind them if not. */
+  private takeOf(tenantId: Uuid, behind: readonly Candidate[], choice: Choice): void {
+    choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
+    const isLeft = behind.some(({ id, isBusy, isProbed }) =>
+      // Of what this process is at itself, it looks when that ends.
+      isBusy ? !this.own.has(id) : !isProbed && !choice.has(id),
+    );
+    if (isLeft && !behind.some(({ id }) => choice.has(id))) return;
+    this.news.done(tenantId);
+    if (isLeft) this.news.lookAgain(tenantId);
+  }
+
+  private async begin(candidates: readonly Candidate[]): Promise<void> {
+    const { database, clock } = this.parts;
+    const claimed = await transact(database, (transaction) => claim(transaction, candidates, clock()));
+    const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
+    for (const { id, tenantId } of candidates) if (!ids.has(id)) this.news.lookAgain(tenantId);
+    if (claimed.length === 0) return;
+    const light = await lightWork(database.reader, claimed, clock());
+    for (const { state } of claimed) this.track(state, light.get(state.endpoint.id));
+  }
+
+  private track(state: EndpointState, wanted: Wanted | undefined): void {
+    const { id, tenantId } = state.endpoint;
+    this.own.add(id);
+    const left = (head: bigint | null): void => {
+      this.own.delete(id);
+      if (head === null || this.news.isBeyond(tenantId, head)) this.news.lookAgain(tenantId);
+      this.running.delete(running);
+    };
+    const running = this.send(state, wanted).then(left, (fault: unknown) => {
+      this.parts.observer.failed(fault);
+      left(null);
+    });
+    this.running.add(running);
+  }
+
+  /** Answers the last event of the log that was there when the endpoint was left; null: look again. */
+  private async send(state: EndpointState, wanted: Wanted | undefined): Promise<bigint | null> {
+    const slot = this.slots.enter();
+    if (state.endpoint.failuresInRow > 0) slot.takesLong();
+    this.parts.observer.sending(...this.slots.taken);
+    try {
+      return await (wanted === undefined ? this.drain(state, slot) : this.fly(wanted, slot));
+    } finally {
+      slot.leave();
+      this.parts.observer.sending(...this.slots.taken);
+    }
+  }
+
+  private async fly(wanted: Wanted, slot: Slot): Promise<bigint | null> {
+    const flight = new Flight(this.parts, wanted);
+    try {
+      await flight.landed();
+      const { ended, left, untried } = flight.take();
+      const stored = await this.recorder.store({ wanted, ended, untried, goesOn: left.length > 0 });
+      if (stored === null) return null;
+      if (left.length === 0) return stored.head;
+      slot.takesLong();
+      return await this.drain(stored, slot, { sends: flight.sends, left });
+    } finally {
+      flight.sends.abort();
+    }
+  }
+
+  private async drain(
+    state: EndpointState,
+    slot: Slot,
+    flight?: { readonly sends: AbortController; readonly left: ReturnType<Flight['take']>['left'] },
+  ): Promise<null> {
+    const timer = setTimeout(() => slot.takesLong(), RUN.lookOnMs);
+    try {
+      const options = { ...RUN, signal: this.stopping.signal };
+      const run = new DrainRun(this.parts, state, options, this.random, flight?.sends);
+      run.adopt(flight?.left ?? []);
+      await run.run();
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { deactivateStaff, findStaff } from '../../src/staff/people.js';
+import { freezeAccount } from '../../src/accounts/status.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { newId } from '../../src/core/ids.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, type Json, object, text } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  approvalsOfKind,
+  assertEnded,
+  ENDS,
+  EXPIRES_IN_S,
+  type GuardedBank,
+  type KindApprovals,
+  KINDS,
+  openGuarded,
+  rejectionOf,
+  THRESHOLD,
+  type Verb,
+} from '../support/guarded.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
+import { addStaff, codeOf, forgetCodes, proven, signalsOf } from '../support/staff.js';
+
+/** What somebody of the staff signed, by the command line or a signal. */
+type Acted = { readonly status: string; readonly refused: string | null };
+const CHANNELS = ['ops', 'temporal'] as const;
+const COUNTS_ONCE = 'support has approved it already, and counts once';
+type Channel = (typeof CHANNELS)[number];
+
+for (const kind of KINDS)
+  describe(`support staff with a ${kind} that waits for approval`, () => {
+    let db: TestDatabase;
+    let api: TestApi;
+    let own: GuardedBank;
+    let approvals: KindApprovals;
+    let sofia: Staff;
+    let late: number;
+
+    before(async () => {
+      db = await testDatabase();
+      api = await startTestApi(db, {}, { clock: () => instant(systemClock() + late) });
+      late = 0;
+      approvals = approvalsOfKind(api, kind);
+      sofia = await addStaff(db.database, { name: nameOf('sofia'), rights: ['approve', 'cancel'] });
+      for (const [name, rights] of [
+        ['approves', ['approve']],
+        ['cancels', ['cancel']],
+      ] as const)
+        await addStaff(db.database, { name: nameOf(name), rights }, TEST_ACTOR);
+      const gone = { name: nameOf('gone'), rights: ['approve', 'cancel'] } as const;
+      await deactivateStaff(db.database, systemClock, await addStaff(db.database, gone, TEST_ACTOR), TEST_ACTOR);
+    });
+
+    beforeEach(async () => {
+      late = 0;
+      own = await openGuarded(api, {}, { kind });
+    });
+
+    afterEach(() => assertLedgerSound(db.database));
+    after(() => api.stop());
+
+    function nameOf(name: string): string {
+      return `${name} of ${kind} ${process.pid}`;
+    }
+
+    async function act(
+      channel: Channel,
+      action: Verb,
+      id: unknown,
+      who: string | null = sofia.name,
+      reason: string | null = 'asked for on the phone',
+      actId: string = newId(),
+    ): Promise<Acted> {
+      const person = await findStaff(db.database.reader, who ?? '');
+      if (channel === 'temporal') {
+        await forgetCodes(db.change);
+        const code = person === undefined ? '492039' : codeOf(person);
+        const signal = { resourceId: text(id), action, actor: who, reason, code, number: 1, actId };
+        const { state, refused } = await approvals.actBySignal(signal, signalsOf(db.database));
+        return { status: state.status, refused };
+      }
+      const by = person === undefined ? someone(who ?? '') : proven(person);
+      const { outcome } = await approvals.actByStaff(id, action, by, reason ?? '');
+      if (outcome.done) return { status: outcome.resource.status, refused: null };
+      return { status: (await approvals.state(text(id))).status, refused: outcome.refusal.message };
+    }
+
+    const acts = async (id: unknown): Promise<Json[]> =>
+      (
+        await db.sql(
+          `SELECT action, actor_claimed AS actor, channel, details FROM audit_log WHERE subject_id='${text(id)}' ORDER BY id`,
+        )
+      ).map((row) => ({ ...row, details: JSON.parse(String(row.details)) as Json }));
+
+    for (const channel of CHANNELS) {
+      it(`approve, reject and cancel by ${channel}, with one event, and a line in the audit log that says why`, async () => {
+        for (const action of ['approve', 'reject', 'cancel'] as const) {
+          const { held } = await own.money();
+          const status = ENDS[kind][action];
+          const { id } = await own.pend();
+          const reason = `${action}: as agreed`;
+          assert.deepEqual(await act(channel, action, id, sofia.name, reason), { status, refused: null });
+          await assertEnded(own, id, status, rejectionOf(kind, action, reason));
+          assert.deepEqual(await acts(id), [
+            {
+              action: `${kind}.${action}`,
+              actor: sofia.name,
+              channel,
+              details: { status, received: action === 'approve' ? 1 : 0, reason },
+            },
+          ]);
+          // What is paid out is held until it has left.
+          const left = kind === 'payout' && action === 'approve' ? THRESHOLD : 0n;
+          assert.equal((await own.money()).held, held + left);
+        }
+      });
+
+      it(`change nothing by ${channel} without the right, not active or unknown; the audit log says what was tried`, async () => {
+        const pending = await own.pend();
+        const { id } = pending;
+        for (const [action, who, why] of [
+          ['approve', nameOf('cancels'), 'lacks the right to approve'],
+          ['reject', nameOf('cancels'), 'lacks the right to approve'],
+          ['cancel', nameOf('approves'), 'lacks the right to cancel'],
+          ['approve', nameOf('gone'), 'is not active staff'],
+          ['cancel', nameOf('gone'), 'is not active staff'],
+          ['reject', nameOf('nobody'), 'is not active staff'],
+          ['approve', `member:${own.members.approver.id}`, 'is not active staff'],
+        ] as const) {
+          const refused = `${who} ${why}`;
+          assert.deepEqual(await act(channel, action, id, who), { status: 'pending_approval', refused });
+          const [last] = (await acts(id)).slice(-1);
+          assert.deepEqual(last, {
+            action: `${kind}.${action}_refused`,
+            actor: who,
+            channel,
+            details: { status: 'pending_approval', refused, reason: 'asked for on the phone' },
+          });
+        }
+        assert.equal((await acts(id)).length, 7);
+        assert.deepEqual(await own.read(id), pending);
+        assert.deepEqual(await own.events(id), []);
+      });
+    }
+
+    it('who are inactive now act no more, and who got the right back act again', async () => {
+      const { id } = await own.pend();
+      await deactivateStaff(db.database, systemClock, sofia, TEST_ACTOR);
+      assert.equal((await act('ops', 'cancel', id)).status, 'pending_approval');
+      await addStaff(db.database, { name: sofia.name, rights: ['approve', 'cancel'] }, TEST_ACTOR);
+      assert.equal((await act('ops', 'cancel', id)).status, ENDS[kind].cancel);
+    });
+
+    it('count once, whoever of them approves and however: each further one is told so, and recorded', async () => {
+      await own.setPolicy({ approvals: 3 });
+      const { id } = await own.pend();
+      const status = 'pending_approval';
+      assert.deepEqual(await act('ops', 'approve', id), { status, refused: null });
+      for (const [channel, who] of [
+        ['ops', sofia.name],
+        ['ops', nameOf('approves')],
+        ['temporal', sofia.name],
+        ['temporal', nameOf('approves')],
+      ] as const) {
+        assert.deepEqual(await act(channel, 'approve', id, who, 'once more'), { status, refused: COUNTS_ONCE });
+        assert.deepEqual((await acts(id)).at(-1), {
+          action: `${kind}.approve_refused`,
+          actor: who,
+          channel,
+          details: { status, refused: COUNTS_ONCE, reason: 'once more' },
+        });
+      }
+      assert.equal((await acts(id)).length, 5);
+      assert.equal(object((await own.read(id)).approval).received, 1);
+      assert.deepEqual(
+        await db.sql(
+          `SELECT approver, actor_claimed AS actor, channel FROM approvals WHERE resource_id=${idLiteral(text(id))}`,
+        ),
+        [{ approver: 'support', actor: sofia.name, channel: 'ops' }],
+      );
+      answered(await own.act('approve', id, 'approver'), 200);
+      assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, ENDS[kind].approve);
+    });
+
+    it('count once when twenty of their approvals come together: the others are recorded as refused', async () => {
+      await own.setPolicy({ approvals: 3 });
+      const { id } = await own.pend();
+      const people: string[] = [];
+      for (let index = 0; index < 20; index += 1) {
+        const one = { name: nameOf(`number ${index}`), rights: ['approve'] } as const;
+        people.push((await addStaff(db.database, one)).name);
+      }
+      const all = await Promise.all(people.map((who, index) => act(CHANNELS[index % 2]!, 'approve', id, who)));
+      assert.deepEqual(
+        all.map(({ refused }) => refused).sort(),
+        [...Array<string>(19).fill(COUNTS_ONCE), null].reverse(),
+      );
+      const actions = (await acts(id)).map(({ action }) => action).sort();
+      assert.deepEqual(actions, [`${kind}.approve`, ...Array<string>(19).fill(`${kind}.approve_refused`)]);
+      assert.equal(object((await own.read(id)).approval).received, 1);
+    });
+
+    it('end it by cancel or reject, whatever was approved before', async () => {
+      await own.setPolicy({ approvals: 2 });
+      for (const action of ['cancel', 'reject'] as const) {
+        const { id } = await own.pend();
+        answered(await own.act('approve', id, 'approver'), 200);
+        assert.equal((await act('ops', action, id)).status, ENDS[kind][action]);
+      }
+    });
+
+    it('with the last approval meet the same second look: a frozen source ends it as rejected', async () => {
+      const { id } = await own.pend();
+      await freezeAccount(db.database, systemClock, own.guarded.id, { actor: TEST_ACTOR, reason: null });
+      assert.deepEqual(await act('temporal', 'approve', id), { status: 'rejected', refused: null });
+      const { rejection } = await own.read(id);
+      assert.equal(object(rejection).code, 'capability_cannot_send');
+    });
+
+    it('find what is settled settled: refused with its state, recorded, and nothing changes', async () => {
+      const { id } = await own.pend();
+      answered(await own.act('cancel', id, 'creator'), 200);
+      for (const channel of CHANNELS) {
+        const { status, refused } = await act(channel, 'approve', id);
+        assert.equal(status, ENDS[kind].cancel);
+        assert.match(refused ?? '', new RegExp(ENDS[kind].cancel));
+      }
+      assert.equal((await acts(id)).filter(({ action }) => action === `${kind}.approve_refused`).length, 2);
+      assert.equal((await own.events(id)).length, 1);
+    });
+
+    it('too late, settle its expiry: their act is recorded as refused, beside the end', async () => {
+      for (const channel of CHANNELS) {
+        late = 0;
+        // Of its own: what is posted to an account is never dated before the last posting to it.
+        own = await openGuarded(api, {}, { kind });
+        const { id } = await own.pend();
+        late = EXPIRES_IN_S * 1_000 + 1;
+        const { status, refused } = await act(channel, 'approve', id);
+        assert.equal(status, ENDS[kind].expire);
+        assert.match(refused ?? '', new RegExp(ENDS[kind].expire));
+        await assertEnded(own, id, ENDS[kind].expire);
+        const [line] = await acts(id);
+        assert.deepEqual([line?.action, object(line?.details).status], [`${kind}.approve_refused`, ENDS[kind].expire]);
+      }
+    });
+
+    it('say in a signal who they are and why, in 1 to 80 and 1 to 140 characters: else nothing changes', async () => {
+      const { id } = await own.pend();
+      for (const [who, reason] of [
+        [null, 'why'],
+        ['', 'why'],
+        ['   ', 'why'],
+        ['x'.repeat(81), 'why'],
+        ['a\u0000b', 'why'],
+        [sofia.name, null],
+        [sofia.name, ''],
+        [sofia.name, ' '],
+        [sofia.name, 'x'.repeat(141)],
+        [sofia.name, 'a\ud800b'],
+      ] as const) {
+        const { status, refused } = await act('temporal', 'approve', id, who, reason);
+        assert.equal(status, 'pending_approval');
+        assert.notEqual(refused, null);
+      }
+      const lines = await acts(id);
+      assert.equal(lines.length, 10);
+      assert(lines.every(({ action }) => action === `${kind}.approve_refused`));
+      const spaced = `  ${sofia.name.replace(' ', '   ')} `;
+      assert.equal((await act('temporal', 'approve', id, spaced, ' because ')).status, ENDS[kind].approve);
+    });
+
+    it('by one signal act once: asked again it answers the same and is recorded once, also when it was refused', async () => {
+      await own.setPolicy({ approvals: 2 });
+      const { id } = await own.pend();
+      const [approve, refuse, again] = [newId(), newId(), newId()];
+      for (let round = 0; round < 3; round += 1) {
+        const one = await act('temporal', 'approve', id, sofia.name, 'why', approve);
+        assert.deepEqual(one, { status: 'pending_approval', refused: null });
+        const other = await act('temporal', 'approve', id, nameOf('nobody'), 'why', refuse);
+        assert.match(other.refused ?? '', /is not active staff/);
+        const second = await act('temporal', 'approve', id, nameOf('approves'), 'why', again);
+        assert.deepEqual(second, { status: 'pending_approval', refused: COUNTS_ONCE });
+      }
+      assert.deepEqual(
+        (await acts(id)).map(({ action, actor }) => [action, actor]),
+        [
+          [`${kind}.approve`, sofia.name],
+          [`${kind}.approve_refused`, nameOf('nobody')],
+          [`${kind}.approve_refused`, nameOf('approves')],
+        ],
+      );
+      answered(await own.act('approve', id, 'approver'), 200);
+      // Late, once more: what it was asked was done.
+      assert.deepEqual(await act('temporal', 'approve', id, sofia.name, 'why', approve), {
+        status: ENDS[kind].approve,
+        refused: null,
+      });
+      await assertEnded(own, id, ENDS[kind].approve);
+    });
+
+    it('act on what there is: an unknown one is not_found', async () => {
+      await assert.rejects(act('temporal', 'approve', newId()), /does not exist/);
+      await assert.rejects(approvals.expire(newId()), /does not exist/);
+      await assert.rejects(approvals.state(newId()), /does not exist/);
+    });
+  });

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { Uuid } from '../../src/core/ids.js';
+import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { transfers } from '../../src/db/entities/operations.js';
+import { payouts } from '../../src/db/entities/payouts.js';
+import { batchWorkflowId, payoutWorkflowId, QUERIES, transferWorkflowId } from '../../src/temporal/contracts.js';
+import { openPayoutBank, paidTimes, type PayoutBank, untilStatus } from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST } from '../support/bank.js';
+import { assertPaidOnce, openPayrollBank, type PayrollBank } from '../support/batch-workflows.js';
+import type { TestDatabase } from '../support/database.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import {
+  assertEnds,
+  type GuardedBank,
+  moveExpiry,
+  newSignature,
+  openGuardedBank,
+  readTransfer,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+
+export interface StaleTemporal {
+  readonly db: TestDatabase;
+  /** How many go each way. */
+  readonly each: number;
+  /** After how long a workflow looks by itself; an hour, unless it is configured otherwise. */
+  readonly lookAgainS: number;
+}
+
+const ROWS = 5;
+/** Beside the time after which a workflow looks: for the looks themselves, on a machine that has more to do. */
+const WORK_MS = 60_000;
+/** As the transfers, payouts and batches of a moment. */
+interface Things {
+  readonly transfers: readonly Uuid[];
+  readonly payouts: readonly Uuid[];
+  readonly batches: readonly Uuid[];
+}
+const NOTHING: Things = { transfers: [], payouts: [], batches: [] };
+
+/** Everybody who acts. */
+interface Cast {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly one: GuardedBank;
+  readonly two: GuardedBank;
+  readonly payer: PayoutBank;
+  readonly payroll: PayrollBank;
+  readonly each: number;
+}
+
+/**
+ * Temporal is put back to what it knew before a day's work, beside a database that knows all of it. What ended meanwhile runs there
+ * again, what began is unknown to it, and what was decided it has not heard of. Nobody helps: within the time after which a workflow
+ * looks by itself, each workflow of what has ended is over, and all that waits has one that knows how it stands and goes on from there.
+ */
+export async function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): Promise<string> {
+  const server = await PrivateTemporal.start();
+  const { temporal } = server;
+  const environment = { ...temporalEnvironment(temporal), WORKFLOW_LOOK_AGAIN_S: `${lookAgainS}` };
+  const [worker, api] = await Promise.all([
+    WorkerProcess.start(db.url, temporal, environment),
+    startTestApi(db, environment),
+  ]);
+  try {
+    const cast = { db, temporal, each, ...(await openBanks(api, each)) };
+    const known = await before(cast);
+    await untilAttended(cast, known, NOTHING);
+    await server.keepCopy();
+    const { ended, waiting } = await aDaysWork(cast, known);
+    await untilAttended(cast, waiting, ended);
+    // As whoever puts it back is told to: a run in a worker's memory may have got further than the server then knows.
+    await worker.kill();
+    await server.restoreCopy();
+    await worker.start();
+    const stale = await behind(cast, waiting, ended);
+    assert(stale > 0, 'Temporal is not behind');
+    const restoredAt = performance.now();
+    await untilAttended(cast, waiting, ended, lookAgainS * 1_000 + WORK_MS);
+    const healedS = (performance.now() - restoredAt) / 1_000;
+    await endAll(cast, waiting);
+    await assertAll(cast, ended, waiting);
+    const count = idsOf(ended).length + idsOf(waiting).length;
+    return (
+      `${count} transfers, payouts and batches, ${stale} workflows missing or behind after Temporal was put back: ` +
+      `all right after ${healedS.toFixed(0)} s, where a workflow looks after ${lookAgainS} s; each came to its end once`
+    );
+  } finally {
+    await api.stop();
+    await worker.kill();
+    await server.remove();
+  }
+}
+
+async function openBanks(api: TestApi, each: number): Promise<Pick<Cast, 'one' | 'two' | 'payer' | 'payroll'>> {
+  const funds = 100n * BigInt(each) * LEAST + 1_000n * LEAST;
+  const one = await openGuardedBank(api, { funds });
+  const two = await openGuardedBank(api, { approvals: 2, funds });
+  const payer = await openPayoutBank(api, funds);
+  await payer.guard(1);
+  return { one, two, payer, payroll: await openPayrollBank(api, funds) };
+}
+
+/** What waits when the copy is kept. */
+async function before({ one, two, payer, payroll, each }: Cast): Promise<Things> {
+  return {
+    transfers: [...(await one.pendMany(4 * each)), ...(await two.pendMany(each))],
+    payouts: await Promise.all(Array.from({ length: 2 * each }, () => payer.pend())),
+    batches: [await payroll.ready(ROWS), await payroll.ready(ROWS)],
+  };
+}
+
+/** Of what waits some is decided, some is not; more comes, and some of that ends too. */
+async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; waiting: Things }> {
+  const { db, one, two, payer, payroll, each } = cast;
+  const [approved, canceled, expired, left, twice] = parted(known.transfers, each) as [
+    Uuid[],
+    Uuid[],
+    Uuid[],
+    Uuid[],
+    Uuid[],
+  ];
+  const [paid, pending] = parted(known.payouts, each) as [Uuid[], Uuid[]];
+  const [executed, ready] = known.batches as [Uuid, Uuid];
+  for (const id of approved) answered(await one.act('approve', id), 200);
+  for (const id of canceled) answered(await one.act('cancel', id), 200);
+  for (const id of expired) await moveExpiry(db, id, Date.now());
+  for (const id of twice) answered(await two.act('approve', id), 200);
+  for (const id of paid) answered(await payer.act('approve', id), 200);
+  await payroll.execute(executed);
+  const made = await one.pendMany(2 * each);
+  const [decided, open] = parted(made, each) as [Uuid[], Uuid[]];
+  for (const id of decided) answered(await one.act('approve', id), 200);
+  const late = await Promise.all(Array.from({ length: each }, () => payer.pend({ ending: '03' })));
+  for (const id of late) answered(await payer.act('approve', id), 200);
+  for (const id of late) await untilStatus(payer, id, ['in_progress']);
+  const uploaded = await payroll.ready(ROWS);
+  for (const id of paid) await untilStatus(payer, id, ['completed']);
+  for (const id of expired) await until('it is expired', async () => (await readTransfer(db, id)).status === 'expired');
+  await payroll.until(executed, 'completed');
+  return {
+    ended: { transfers: [...approved, ...canceled, ...expired, ...decided], payouts: paid, batches: [executed] },
+    waiting: {
+      transfers: [...left, ...twice, ...open],
+      payouts: [...pending, ...late],
+      batches: [ready, uploaded],
+    },
+  };
+}
+
+function parted<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, part) => all.slice(part * size, (part + 1) * size));
+}
+
+function idsOf(things: Things): string[] {
+  return [
+    ...things.transfers.map(transferWorkflowId),
+    ...things.payouts.map(payoutWorkflowId),
+    ...things.batches.map(batchWorkflowId),
+  ];
+}
+
+/** Until what waits has a workflow that says how it stands, and what has ended has none. */
+async function untilAttended(
+  cast: Pick<Cast, 'db' | 'temporal'>,
+  waiting: Things,
+  ended: Things,
+  limitMs = 60_000,
+): Promise<void> {
+  const look = async (): Promise<boolean> => (await behind(cast, waiting, ended)) === 0;
+  await until('Temporal knows how everything stands', look, { limitMs });
+}
+
+/** How many workflows are missing, run though what they are for has ended, or know something else than the database. */
+async function behind(
+  { db, temporal }: Pick<Cast, 'db' | 'temporal'>,
+  waiting: Things,
+  ended: Things,
+): Promise<number> {
+  const handle = (id: string): WorkflowHandle => temporal.client.workflow.getHandle(id);
+  const runs = async (id: string): Promise<boolean> => {
+    try {
+      return (await handle(id).describe()).status.name === 'RUNNING';
+    } catch (failure) {
+      if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return false;
+      throw failure;
+    }
+  };
+  const stands = await standing(db, waiting);
+  const knows = async (id: string): Promise<boolean> => {
+    if (!(await runs(id))) return false;
+    const state = await handle(id)
+      .query<{ readonly status: string; readonly received?: number } | null>(QUERIES.state)
+      .catch(() => null);
+    return state !== null && `${state.status} ${state.received ?? 0}` === stands.get(id);
+  };
+  const left = await Promise.all(idsOf(ended).map(runs));
+  const right = await Promise.all(idsOf(waiting).map(knows));
+  return left.filter(Boolean).length + right.filter((one) => !one).length;
+}
+
+/** Status and approvals of each, as the database has them, by its workflow. */
+async function standing({ database }: TestDatabase, things: Things): Promise<ReadonlyMap<string, string>> {
+  const { reader } = database;
+  const [ofTransfers, ofPayouts, ofBatches] = await Promise.all([
+    reader.select(transfers, { id: things.transfers }),
+    reader.select(payouts, { id: things.payouts }),
+    reader.select(bonusBatches, { id: things.batches }),
+  ]);
+  return new Map([
+    ...ofTransfers.map((one) => [transferWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const),
+    ...ofPayouts.map((one) => [payoutWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const),
+    ...ofBatches.map((one) => [batchWorkflowId(one.id), `${one.status} 0`] as const),
+  ]);
+}
+
+/** By the staff's signals where there are any: what reaches a workflow reaches the money. */
+async function endAll({ db, temporal, payer, payroll, each }: Cast, waiting: Things): Promise<void> {
+  for (const id of waiting.transfers) await sendSignal(temporal, id, 'approve', await newSignature(db.database));
+  for (const id of waiting.payouts.slice(0, each)) answered(await payer.act('approve', id), 200);
+  for (const id of waiting.batches) await payroll.execute(id);
+  for (const id of waiting.transfers)
+    await until('it is completed', async () => (await readTransfer(db, id)).status === 'completed');
+  for (const id of waiting.payouts.slice(0, each)) await untilStatus(payer, id, ['completed']);
+  for (const id of waiting.batches) await payroll.until(id, 'completed');
+}
+
+async function assertAll(cast: Cast, ended: Things, waiting: Things): Promise<void> {
+  const { db, each } = cast;
+  const [approved, canceled, expired, decided] = parted(ended.transfers, each) as [Uuid[], Uuid[], Uuid[], Uuid[]];
+  const all = (ids: readonly Uuid[], end: string): [Uuid, string][] => ids.map((id) => [id, end]);
+  await assertEnds(
+    db,
+    new Map([
+      ...all([...approved, ...decided, ...waiting.transfers], 'completed'),
+      ...all(canceled, 'canceled'),
+      ...all(expired, 'expired'),
+    ]),
+  );
+  const paid = [...ended.payouts, ...waiting.payouts.slice(0, each)];
+  assert.deepEqual(
+    await paidTimes(db, paid),
+    paid.map(() => 1),
+  );
+  for (const id of [...ended.batches, ...waiting.batches]) assert.equal(await assertPaidOnce(db, id, ROWS), ROWS);
+  const silent = waiting.payouts.slice(each);
+  await untilAttended(
+    cast,
+    { ...NOTHING, payouts: silent },
+    {
+      transfers: [...ended.transfers, ...waiting.transfers],
+      payouts: paid,
+      batches: [...ended.batches, ...waiting.batches],
+    },
+  );
+  await assertLedgerSound(db.database);
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BRIDGE_FAILPOINTS, DESK_FAILPOINTS, DRAIN_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
+import { request, startTestApi } from '../support/api.js';
+import { LEAST, transferBody } from '../support/bank.js';
+import { assertPaidOnce, batchEvents, openPayrollBank } from '../support/batch-workflows.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { Fleet } from '../support/fleet.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { PrivateMysql } from '../support/private-mysql.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import { isCommit, Proxy } from '../support/proxy.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { until } from '../support/temporal.js';
+import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
+import { executedBatch, isBatchOver } from './batch-kills.js';
+import { Clients } from './clients.js';
+import { WaitingClients } from './waiting-clients.js';
+
+export interface TwoOfEach {
+  /** How often every fault comes; each time at another process. */
+  readonly rounds: number;
+  readonly clients: number;
+  /** Between what was broken is back and the next fault. */
+  readonly calmMs: number;
+  /** Of each batch, one after the other. */
+  readonly rows: number;
+}
+
+/** What may happen, and what is back when it resolves. */
+interface Fault {
+  readonly name: string;
+  readonly happen: (round: number) => Promise<unknown>;
+}
+
+const FROZEN_MS = 3_000;
+const CUTS = 10;
+const CUTS_MS = 10_000;
+const END_MS = 300_000;
+/** At a failpoint whose turn does not come, the process is killed all the same. */
+const FAILPOINT_MS = 10_000;
+/** So many of one batch after the other. */
+const MAX_BATCHES = 500n;
+const PAUSE_MS = 50;
+
+/**
+ * Everything at once on two API processes behind a proxy and two workers: transfers, what waits for approval, webhooks and batches,
+ * while each of the processes, MySQL and Temporal fail in every way that a campaign knows. What every client was told is true, each
+ * resource has one end, each event arrives, each row is paid once.
+ */
+export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
+  const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
+  const { temporal } = server;
+  try {
+    const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
+    const cutter = await Proxy.open(db.url);
+    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal });
+    try {
+      const { baseUrl } = fleet;
+      const clients = await Clients.start(db, baseUrl, campaign.clients);
+      const waiting = await WaitingClients.start({ db, temporal, baseUrl }, Math.ceil(campaign.clients / 2));
+      const others = await OtherWork.start(db, baseUrl, campaign.rows);
+      const faults = faultsOf(fleet, mysql, server, cutter);
+      await waiting.during(happenAll(faults, campaign));
+      const told = [await others.finish(), await waiting.finish(), await clients.finish()];
+      return `2 API and 2 worker processes behind a proxy, ${faults.map(({ name }) => name).join(', ')}, ${campaign.rounds} time(s) each: ${told.join('; ')}`;
+    } finally {
+      await fleet.end();
+      await cutter.close();
+      await db.close();
+    }
+  } finally {
+    await server.remove();
+    await mysql.remove();
+  }
+}
+
+async function happenAll(faults: readonly Fault[], { rounds, calmMs }: TwoOfEach): Promise<void> {
+  for (let round = 0; round < rounds; round += 1)
+    for (const { happen } of faults) {
+      await happen(round);
+      await sleep(calmMs * (0.5 + Math.random()));
+    }
+}
+
+function faultsOf(fleet: Fleet, mysql: PrivateMysql, server: PrivateTemporal, cutter: Proxy): readonly Fault[] {
+  const oneOf = <T>(all: readonly T[], round: number): T => all[round % all.length]!;
+  const kill = async (one: { kill(): Promise<unknown>; start(): Promise<unknown> }): Promise<void> => {
+    await one.kill();
+    await one.start();
+  };
+  const { apis, workers } = fleet;
+  return [
+    { name: 'an API process killed', happen: (round) => kill(oneOf(apis, round)) },
+    { name: 'a worker killed', happen: (round) => kill(oneOf(workers, round)) },
+    { name: 'both API processes killed at once', happen: () => Promise.all(apis.map(kill)) },
+    { name: 'both workers killed at once', happen: () => Promise.all(workers.map(kill)) },
+    { name: 'an API process ended at a failpoint', happen: (round) => endAt(oneOf(apis, round), OF_API, round) },
+    { name: 'a worker ended at a failpoint', happen: (round) => endAt(oneOf(workers, round), OF_WORKER, round) },
+    { name: 'commits cut', happen: () => cutCommits(cutter) },
+    { name: 'MySQL killed', happen: () => kill(mysql) },
+    { name: `MySQL frozen for ${FROZEN_MS} ms`, happen: () => freeze(mysql) },
+    { name: 'Temporal killed', happen: () => kill(server) },
+  ];
+}
+
+const OF_API: readonly Failpoint[] = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS];
+const OF_WORKER: readonly Failpoint[] = [...DRAIN_FAILPOINTS, ...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS];
+
+async function endAt(process: ServiceProcess, failpoints: readonly Failpoint[], round: number): Promise<void> {
+  await process.kill();
+  const FAILPOINT = `${failpoints[round % failpoints.length]!}:${2 + (round % 7)}`;
+  // It may end before anybody has asked whether it is ready.
+  await process.start({ FAILPOINT }).catch(() => undefined);
+  await Promise.race([process.ended(), sleep(FAILPOINT_MS)]);
+  await process.kill();
+  await process.start();
+}
+
+async function cutCommits(cutter: Proxy): Promise<void> {
+  const before = cutter.cuts;
+  let commit = 0;
+  cutter.fateOf = (data) => (isCommit(data) && (commit += 1) % 3 === 0 ? FATES[commit % FATES.length]! : 'pass');
+  const end = performance.now() + CUTS_MS;
+  while (cutter.cuts < before + CUTS && performance.now() < end) await sleep(PAUSE_MS);
+  cutter.fateOf = () => 'pass';
+}
+
+const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
+
+async function freeze(mysql: PrivateMysql): Promise<void> {
+  mysql.freeze();
+  await sleep(FROZEN_MS);
+  mysql.thaw();
+}
+
+/** A tenant whose every transfer is told to a receiver, and one that pays batch after batch. */
+class OtherWork {
+  private isRunning = true;
+  private readonly made: string[] = [];
+  private batches = 0;
+  private readonly running: Promise<unknown>;
+
+  private constructor(
+    private readonly baseUrl: string,
+    private readonly receiver: HttpReceiver,
+    private readonly hooked: HookedBank,
+    private readonly tool: Awaited<ReturnType<typeof startTestApi>>,
+    payBatches: (goesOn: () => boolean) => Promise<number>,
+  ) {
+    const batches = payBatches(() => this.isRunning).then((count) => (this.batches = count));
+    this.running = Promise.all([this.send(), batches]);
+    // Looked at in `finish`.
+    this.running.catch(() => undefined);
+  }
+
+  static async start(db: TestDatabase, baseUrl: string, rows: number): Promise<OtherWork> {
+    const receiver = await new HttpReceiver().open();
+    const tool = await startTestApi(db, {}, { receiver: 'real' });
+    const hooked = await openHookedBank(tool, receiver);
+    const payroll = await openPayrollBank(tool, MAX_BATCHES * BigInt(rows) * LEAST);
+    const payBatches = async (goesOn: () => boolean): Promise<number> => {
+      let count = 0;
+      for (; goesOn(); count += 1) {
+        const id = await executedBatch({ api: { baseUrl } }, payroll, rows);
+        await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
+        assert.equal(
+          await until('it can be read', () => tried(assertPaidOnce(db, id, rows)), { limitMs: END_MS }),
+          rows,
+        );
+        assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), ['ready', 'completed']);
+      }
+      return count;
+    };
+    return new OtherWork(baseUrl, receiver, hooked, tool, payBatches);
+  }
+
+  /** One after the other, each again with its key until it is known. */
+  private async send(): Promise<void> {
+    const { bank, from, to } = this.hooked;
+    const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }) };
+    while (this.isRunning) {
+      const key = randomUUID();
+      const ask = async (): Promise<string | null> => {
+        const answer = await request(this.baseUrl, 'POST', '/v1/transfers', { ...options, key }).catch(() => null);
+        if (answer === null || answer.status === 503) return null;
+        assert([200, 201].includes(answer.status), answer.text);
+        return String(answer.json.id);
+      };
+      this.made.push(await until('a transfer is known', ask));
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async finish(): Promise<string> {
+    this.isRunning = false;
+    try {
+      await this.running;
+      const { receiver, hooked, made } = this;
+      const arrived = (): ReadonlySet<string> => new Set(transfersAt(receiver, hooked.path));
+      await until(`${made.length} events arrive`, () => arrived().size >= made.length, { limitMs: END_MS });
+      assert.deepEqual([...arrived()].sort(), made.toSorted());
+      await assertGenuine(receiver, hooked);
+      return `${made.length} events arrived, ${this.batches} batch(es) paid once`;
+    } finally {
+      await this.tool.stop();
+      await this.receiver.close();
+    }
+  }
+}
+
+/** Null while MySQL is away. A wrong figure fails. */
+async function tried<T>(work: Promise<T>): Promise<T | null> {
+  return work.catch((failure: unknown) => {
+    if (failure instanceof assert.AssertionError) throw failure;
+    return null;
+  });
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { outbox } from '../../src/db/entities/outbox.js';
+import { insertSql } from '../../src/db/statements.js';
+import { transferWorkflowId } from '../../src/temporal/contracts.js';
+import { request, startTestApi } from '../support/api.js';
+import { idLiteral } from '../support/bank.js';
+import { addWord, type TestDatabase } from '../support/database.js';
+import { Fleet } from '../support/fleet.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { changedRelease } from '../support/releases.js';
+import { type TestTemporal, until, untilWaiting } from '../support/temporal.js';
+import { type GuardedBank, openGuardedBank, outboxRow } from '../support/temporal-world.js';
+import { openHookedBank } from '../support/webhook-world.js';
+import { assertLedgerSound } from '../support/world.js';
+import { SteadyLoad } from './rolling.js';
+
+export interface Upgrade {
+  /** Of its own: a word is added to its schema. */
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  /** Transfers that wait for two approvals while releases come and go. */
+  readonly open: number;
+  /** Transfers beside them. */
+  readonly perSecond: number;
+}
+
+const LATER = 'x_later';
+const TENANTS = 4;
+const END_MS = 300_000;
+const MAX_AT_ONCE = 50;
+
+/**
+ * Two API processes and two workers go from one release to the next, whose workflows do something more and which knows a word more, and
+ * back, and to the next again, one process after the other, while transfers come and others wait: no answer of 5xx, no task of a
+ * workflow fails, nothing is left in the outbox but what nobody here knows.
+ */
+export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
+  const { db, temporal, open, perSecond } = campaign;
+  const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
+  const next = { RELEASE: changedRelease(folder), WORKFLOW_PATCHES: 'off' };
+  const receiver = await new HttpReceiver().open();
+  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
+  const tool = await startTestApi(db, {}, { receiver: 'real' });
+  try {
+    const hooked = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)));
+    const guarded = await openGuardedBank(tool, { approvals: 2, funds: BigInt(open + 1) * 100_000n });
+    const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
+    const waiting = await pend(temporal, guarded, open);
+    await leaveUnknown(db, guarded);
+    await roll(fleet, next);
+    await approveThrough(fleet, guarded, waiting, 0);
+    await roll(fleet, {});
+    const later = await pend(temporal, guarded, 1);
+    await roll(fleet, next);
+    await roll(fleet, { ...next, WORKFLOW_PATCHES: 'on' });
+    await approveThrough(fleet, guarded, later, 0);
+    await approveThrough(fleet, guarded, [...waiting, ...later], 1);
+    await assertEnded(db, temporal, [...waiting, ...later]);
+    await load.finish();
+    await untilOutboxEmpty(db);
+    await assertLedgerSound(db.database);
+    return `to a changed release, back, to it again and its changes on, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}; no failed task of a workflow, nothing left in the outbox`;
+  } finally {
+    await tool.stop();
+    await fleet.end();
+    await receiver.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** One process after the other, workers first, as docs/operations.md has it. */
+async function roll(fleet: Fleet, release: Readonly<Record<string, string>>): Promise<void> {
+  for (const process of [...fleet.workers, ...fleet.apis]) {
+    assert.equal(await process.stop(), 0, 'a process did not end by itself');
+    await process.start(release);
+  }
+}
+
+async function pend(temporal: TestTemporal, guarded: GuardedBank, count: number): Promise<readonly Uuid[]> {
+  const ids: Uuid[] = [];
+  while (ids.length < count) ids.push(...(await guarded.pendMany(Math.min(MAX_AT_ONCE, count - ids.length))));
+  for (const id of ids) await untilWaiting(temporal, id);
+  return ids;
+}
+
+async function approveThrough(
+  fleet: Fleet,
+  { approvers }: GuardedBank,
+  ids: readonly Uuid[],
+  approver: 0 | 1,
+): Promise<void> {
+  for (let done = 0; done < ids.length; done += MAX_AT_ONCE)
+    await Promise.all(
+      ids.slice(done, done + MAX_AT_ONCE).map(async (id) => {
+        const path = `/v1/transfers/${id}/approve`;
+        const answer = await request(fleet.baseUrl, 'POST', path, { token: approvers[approver] });
+        assert.equal(answer.status, 200, answer.text);
+      }),
+    );
+}
+
+/** What a newer schema and its processes leave: a kind of resource that waits, of which nobody here has heard. */
+async function leaveUnknown(db: TestDatabase, { bank }: GuardedBank): Promise<void> {
+  await addWord(db, 'outbox', 'resource_type', LATER);
+  const unknown = outboxRow({ tenantId: bank.tenant.tenant.id, id: newId() });
+  await db.change(insertSql(outbox, [unknown]));
+  await db.change(`UPDATE outbox SET resource_type='${LATER}' WHERE id=${idLiteral(unknown.id)}`);
+}
+
+async function assertEnded(db: TestDatabase, temporal: TestTemporal, ids: readonly Uuid[]): Promise<void> {
+  for (const id of ids) {
+    const [row] = await db.sql(`SELECT status FROM transfers WHERE id=${idLiteral(id)}`);
+    assert.equal(row?.status, 'completed');
+    const handle = temporal.client.workflow.getHandle(transferWorkflowId(id));
+    await until(`the workflow of ${id} ends`, async () => (await handle.describe()).status.name === 'COMPLETED', {
+      limitMs: END_MS,
+    });
+    const { events } = await handle.fetchHistory();
+    const failed = (events ?? []).filter(({ workflowTaskFailedEventAttributes: one }) => (one ?? null) !== null);
+    assert.deepEqual(failed, [], `a task of ${id} failed`);
+  }
+}
+
+async function untilOutboxEmpty(db: TestDatabase): Promise<void> {
+  await until('nothing known is left in the outbox', async () => {
+    const rows = await db.sql(`SELECT COUNT(*) AS n FROM outbox WHERE resource_type<>'${LATER}'`);
+    return Number(rows[0]?.n) === 0;
+  });
+}

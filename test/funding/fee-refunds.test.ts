@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { closeAccount } from '../../src/accounts/closing.js';
+import { formatAmount } from '../../src/core/amount.js';
+import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { type Ran, run } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, LEAST, object, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+
+const WRONG = LEAST;
+const RIGHT = 300n;
+
+describe('what a wrong fee schedule has charged', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let people: SignedInPeople;
+  let fees: Account;
+  let from: Account;
+  let to: Account;
+  let began: string;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    people = new SignedInPeople(db);
+    await people.signIn('maria', ['adjust']);
+    await people.signIn('leo', ['adjust']);
+    fees = await bank.account();
+    from = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+    to = await bank.account();
+    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    await charge(WRONG);
+    began = toRfc3339(instant(systemClock() - 1));
+  });
+  after(async () => {
+    await api.stop();
+    people.remove();
+    await assertLedgerSound(db.database);
+  });
+
+  const charge = (flatRaw: bigint): Promise<void> => {
+    const schedule = { tenantId: bank.tenant.tenant.id, operation: 'transfer', asset: 'COPM', flatRaw } as const;
+    const rest = { basisPoints: 0n, floorRaw: 0n, capRaw: null };
+    return setFeeSchedule(db.database, systemClock, { ...schedule, ...rest }, TEST_ACTOR);
+  };
+  const send = async (payer = from): Promise<void> =>
+    void answered(await bank.send({ from: payer, to, raw: LEAST }), 201);
+  const overcharged = async (times: number, payer = from): Promise<void> => {
+    await charge(WRONG);
+    for (let sent = 0; sent < times; sent += 1) await send(payer);
+    await charge(RIGHT);
+  };
+  const command = async (...args: readonly string[]): Promise<Ran> =>
+    run('src/ops/main.js', await people.withCode(args), people.env);
+  const named = (): readonly string[] => ['--tenant', bank.tenant.tenant.name, '--json'];
+  const ops = (...args: readonly string[]): Promise<Ran> => command('fees', 'refund', ...named(), '--yes', ...args);
+  const adjust = (...args: readonly string[]): Promise<Ran> => command('adjustments', ...args, ...named(), '--yes');
+  const reject = async (reference: string): Promise<void> =>
+    void shown(await adjust('reject', reference, '--as', 'maria'));
+  const referencesUnder = async (name: string, status: string): Promise<string[]> => {
+    const rows = await db.sql(
+      `SELECT reference FROM adjustments WHERE reason LIKE '${name}: %' AND status='${status}' ORDER BY id`,
+    );
+    return rows.map(({ reference }) => String(reference));
+  };
+  /** What has come out of accounts, and gone to none. */
+  const suspense = async (): Promise<bigint> => {
+    const { id } = bank.tenant.tenant;
+    const account = await db.database.reader.find(accounts, { tenantId: id, systemRole: 'adjustment' });
+    return (await balanceOf(db.database, account!.id)).available;
+  };
+  const propose = (reference: string, as = 'maria'): Promise<Ran> =>
+    ops(
+      ...['--reference', reference, '--operation', 'transfer', '--asset', 'COPM', '--from', began],
+      ...['--to', toRfc3339(systemClock()), '--reason', 'too much', '--as', as],
+    );
+  const approve = (reference: string, as: string): Promise<Ran> =>
+    ops('--reference', reference, '--approve', '--as', as);
+  const shown = ({ code, stdout, stderr }: Ran): Readonly<Record<string, unknown>> => {
+    assert.equal(code, 0, stderr);
+    return object(JSON.parse(stdout));
+  };
+  const available = async ({ id }: Account): Promise<bigint> => (await balanceOf(db.database, id)).available;
+
+  it('is proposed by one person and moves nothing', async () => {
+    for (let sent = 0; sent < 3; sent += 1) await send();
+    await charge(RIGHT);
+    await send();
+    const before = await available(from);
+    const plan = shown(await propose('fees-1'));
+    assert.deepEqual([plan.operations, plan.refunded_before], [3, 0]);
+    assert.deepEqual(plan.total, { raw: (3n * (WRONG - RIGHT)).toString(), asset: 'COPM' });
+    assert.equal(await available(from), before);
+    const alone = await approve('fees-1', 'maria');
+    assert.equal(alone.code, 1, alone.stderr);
+    assert.equal(await available(from), before);
+  });
+
+  it('is not given back where the fee account lacks it', async () => {
+    const before = await available(from);
+    answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
+    const refused = await approve('fees-1', 'leo');
+    assert.deepEqual([refused.code, /insufficient_funds/.test(refused.stderr)], [1, true], refused.stderr);
+    assert.equal(await available(from), before);
+  });
+
+  it('goes back by another person, once, whatever is repeated and under whatever name', async () => {
+    answered(await bank.send({ from: to, to: fees, raw: LEAST }), 201);
+    const [paid, kept] = [await available(from), await available(fees)];
+    assert.equal(shown(await approve('fees-1', 'leo')).posted, 3);
+    const owed = 3n * (WRONG - RIGHT);
+    assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
+    assert.equal(shown(await approve('fees-1', 'leo')).posted, 0);
+    const again = shown(await propose('fees-1'));
+    assert.equal(again.operations, 3);
+    assert.equal(shown(await approve('fees-1', 'leo')).posted, 0);
+    const other = shown(await propose('fees-2'));
+    assert.deepEqual([other.operations, other.refunded_before], [0, 3]);
+    assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
+  });
+
+  it('is not what else begins with its name: that stays proposed, and every sum is shown before', async () => {
+    await overcharged(2);
+    shown(await propose('fees-3'));
+    for (const [way, asset] of [
+      ...(['in', 'out'] as const).map((one) => [one, 'COPM'] as const),
+      ['in', 'DUSD'] as const,
+    ])
+      shown(
+        await adjust(
+          ...[
+            'propose',
+            way,
+            '--account',
+            from.id,
+            '--amount',
+            '7',
+            '--asset',
+            asset,
+            '--reference',
+            `INC-${way}-${asset}`,
+          ],
+          ...['--reason', 'fees-3: double pay-in', '--as', 'maria'],
+        ),
+      );
+    const asked = await command('fees', 'refund', ...named(), '--reference', 'fees-3', '--approve', '--as', 'leo');
+    const sum = formatAmount({ raw: 2n * (WRONG - RIGHT), asset: 'COPM' });
+    const said = `Take ${sum} out of the fee accounts, and give ${sum} back for 2 operation(s)`;
+    assert.deepEqual([asked.code, asked.stderr.includes(said)], [1, true], asked.stderr);
+    const before = await available(from);
+    assert.equal(shown(await approve('fees-3', 'leo')).posted, 2);
+    assert.equal(await available(from), before + 2n * (WRONG - RIGHT));
+    const others = await db.sql("SELECT status FROM adjustments WHERE reference LIKE 'INC-%'");
+    assert.deepEqual(
+      others.map(({ status }) => status),
+      ['proposed', 'proposed', 'proposed'],
+    );
+    assert.equal(await suspense(), 0n);
+  });
+
+  it('is not given back once what the fee account gives was rejected, until that is proposed again and has come', async () => {
+    await overcharged(2);
+    const owed = 2n * (WRONG - RIGHT);
+    shown(await propose('fees-4'));
+    await reject(`fees-4.${fees.id}`);
+    const [paid, kept] = [await available(from), await available(fees)];
+    const refused = await approve('fees-4', 'leo');
+    assert.deepEqual(
+      [refused.code, /propose it again first \(invalid_state\)/.test(refused.stderr)],
+      [1, true],
+      refused.stderr,
+    );
+    assert.equal(await available(from), paid);
+    assert.equal(shown(await propose('fees-4')).operations, 2);
+    assert.equal(shown(await approve('fees-4', 'leo')).posted, 2);
+    assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
+    assert.equal(await suspense(), 0n);
+  });
+
+  it('was not given back where it was rejected: it is proposed again, under its own name or another, and comes once', async () => {
+    await overcharged(2);
+    const owed = WRONG - RIGHT;
+    shown(await propose('fees-5'));
+    for (const reference of await referencesUnder('fees-5', 'proposed')) await reject(reference);
+    const [first = ''] = (await referencesUnder('fees-5', 'rejected')).filter((one) => one.startsWith('fee-refund.'));
+    const before = await available(from);
+    const other = shown(await propose('fees-6'));
+    assert.deepEqual([other.operations, other.refunded_before], [2, 7]);
+    await reject(`${first}.2`);
+    await reject(`fees-6.${fees.id}`);
+    assert.equal(shown(await propose('fees-6')).operations, 2);
+    assert.equal(shown(await approve('fees-6', 'leo')).posted, 2);
+    assert.equal(shown(await propose('fees-5')).operations, 0);
+    assert.equal(shown(await approve('fees-5', 'leo')).posted, 0);
+    assert.equal(await available(from), before + 2n * owed);
+    assert.equal(await suspense(), 0n);
+  });
+
+  it('is all that was charged by then, when it is proposed again after more has been', async () => {
+    await overcharged(1);
+    shown(await propose('fees-7'));
+    await overcharged(1);
+    const before = await available(from);
+    assert.equal(shown(await propose('fees-7')).operations, 2);
+    assert.equal(shown(await approve('fees-7', 'leo')).posted, 2);
+    await overcharged(1);
+    assert.equal(shown(await propose('fees-7')).operations, 3);
+    assert.equal(shown(await approve('fees-7', 'leo')).posted, 1);
+    assert.equal(await available(from), before - LEAST - WRONG + 3n * (WRONG - RIGHT));
+    assert.equal(await suspense(), 0n);
+  });
+
+  it('goes back into the fee account where whoever paid has closed theirs', async () => {
+    const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
+    await overcharged(1, gone);
+    await overcharged(1);
+    shown(await propose('fees-8'));
+    await closeAccount(db.database, systemClock, gone.id, { actor: TEST_ACTOR, reason: 'at their wish' });
+    const kept = await available(fees);
+    assert.match((await approve('fees-8', 'leo')).stderr, /the account is closed/);
+    for (const reference of await referencesUnder('fees-8', 'proposed')) await reject(reference);
+    const again = shown(await propose('fees-8'));
+    assert.equal(again.closed_accounts, 1);
+    shown(await approve('fees-8', 'leo'));
+    assert.equal(await available(fees), kept - (WRONG - RIGHT));
+    assert.equal(await suspense(), 0n);
+  });
+
+  it('is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
+    for (const none of ['no reference', 'fee-refund']) assert.match((await propose(none)).stderr, /reference/);
+    const crossed = ['--from', '2026-01-02T00:00:00Z', '--to', '2026-01-01T00:00:00Z', '--reason', 'x'];
+    const half = ['--reference', 'r', '--operation', 'transfer', '--asset', 'COPM', '--as', 'maria'];
+    assert.match((await ops(...half, ...crossed)).stderr, /before_from/);
+    assert.equal((await ops('--reference', 'r', '--operation', 'transfer', '--as', 'maria')).code, 2);
+  });
+});

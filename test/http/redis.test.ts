@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eachRateClass, type RateState } from '../../src/http/rate-limit.js';
+import { RedisBuckets } from '../../src/http/redis-buckets.js';
+import { SharedRateLimiter } from '../../src/http/shared-rate-limit.js';
+import { request, startTestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { freePorts } from '../support/service-process.js';
+import { REDIS_SERVER, TestRedis } from '../support/redis.js';
+import { until } from '../support/temporal.js';
+
+const RATE = { perSecond: 0.1, burst: 20 };
+/** Where a busy machine must not look like a Redis that hangs. */
+const PATIENT_MS = 10_000;
+
+/** How many requests these processes have decided without Redis. */
+async function decidedAlone(processes: readonly ApiProcess[]): Promise<number> {
+  const texts = await Promise.all(processes.map((one) => one.metrics()));
+  return texts.reduce((sum, text) => sum + Number(/^rate_limit_decided_alone_total (\d+)/m.exec(text)?.[1]), 0);
+}
+
+/** A limiter of one process, and what it told. */
+function limiterOver(url: string, { processes = 1, rate = RATE, answerMs = PATIENT_MS } = {}) {
+  const store = new RedisBuckets(url);
+  const changes: boolean[] = [];
+  const seen = { alone: 0 };
+  const limiter = new SharedRateLimiter(
+    eachRateClass(() => rate),
+    processes,
+    store,
+    { changed: (isThere) => changes.push(isThere), aloneDecided: () => (seen.alone += 1) },
+    answerMs,
+  );
+  const take = async (token: string): Promise<RateState> => limiter.take('requests', token);
+  return { store, limiter, changes, seen, take };
+}
+
+describe('a shared rate limit', () => {
+  let redis: TestRedis;
+
+  before(async function () {
+    if (REDIS_SERVER === undefined) this.skip();
+    redis = await TestRedis.start(REDIS_SERVER);
+  });
+
+  after(async () => {
+    if (REDIS_SERVER !== undefined) await redis.remove();
+  });
+
+  const connected = async (processes = 1, rate = RATE, answerMs = PATIENT_MS) => {
+    const own = limiterOver(redis.url, { processes, rate, answerMs });
+    await until('it is connected', () => own.store.isThere);
+    return own;
+  };
+
+  it('grants one burst to all processes together, tells what is left of it, and refuses what is more', async () => {
+    const processes = [await connected(4), await connected(4), await connected(4), await connected(4)];
+    const states: RateState[] = [];
+    for (let count = 0; count < 24; count += 1) states.push(await processes[count % 4]!.take('token'));
+    assert.deepEqual(
+      states.map(({ allowed }) => allowed),
+      states.map((_, count) => count < 20),
+    );
+    assert.deepEqual(
+      states.slice(0, 20).map(({ remaining, limit }) => [remaining, limit]),
+      states.slice(0, 20).map((_, count) => [19 - count, 20]),
+    );
+    for (const { retryAfterS, resetS } of states.slice(20)) {
+      assert(retryAfterS <= 10 && resetS <= 200 && resetS > 180, `${retryAfterS} ${resetS}`);
+    }
+    assert.equal((await processes[0]!.take('another token')).remaining, 19);
+    for (const { store, seen } of processes) {
+      assert.equal(seen.alone, 0);
+      store.close();
+    }
+  });
+
+  it('lets one through for each refill, whichever process it reaches', async () => {
+    const rate = { perSecond: 10, burst: 5 };
+    const [one, other] = [await connected(1, rate), await connected(1, rate)];
+    const began = performance.now();
+    let allowed = 0;
+    for (let count = 0; performance.now() - began < 1_500; count += 1)
+      if ((await (count % 2 === 0 ? one : other).take('steady')).allowed) allowed += 1;
+    const most = rate.burst + ((performance.now() - began) / 1_000) * rate.perSecond;
+    assert(allowed <= most && allowed >= most - 2, `${allowed} of ${most}`);
+    for (const { store } of [one, other]) store.close();
+  });
+
+  it('that hangs keeps a request waiting for milliseconds, and the next ones for nothing', async () => {
+    const { limiter, store, changes, seen } = await connected(1, RATE, 20);
+    await limiter.take('requests', 'hanging');
+    redis.freeze();
+    try {
+      const began = performance.now();
+      const first = await limiter.take('requests', 'hanging');
+      const tookMs = performance.now() - began;
+      assert.equal(first.allowed, true);
+      assert(tookMs < 1_000, `${tookMs} ms`);
+      for (let count = 0; count < 10; count += 1)
+        assert(!(limiter.take('requests', 'hanging') instanceof Promise), 'it was asked again');
+      // What was granted before counts here too: 20 in all.
+      for (let count = 0; count < 8; count += 1) await limiter.take('requests', 'hanging');
+      assert.equal((await limiter.take('requests', 'hanging')).allowed, false);
+      assert.deepEqual(changes, [false]);
+      assert(seen.alone >= 19);
+    } finally {
+      redis.thaw();
+    }
+    await until('it is shared again', async () => {
+      await sleep(200);
+      await limiter.take('requests', 'again');
+      return changes.at(-1);
+    });
+    store.close();
+  });
+
+  it('that is gone refuses nobody, and is shared again when it is back, its scripts forgotten', async () => {
+    const { take, store, changes } = await connected(2);
+    await redis.kill();
+    const states = [];
+    for (let count = 0; count < 11; count += 1) states.push((await take('gone')).allowed);
+    assert.deepEqual(states, [...Array.from({ length: 10 }, () => true), false], 'its share of the burst');
+    await redis.begin();
+    await until('it is shared again', async () => {
+      await take('back');
+      return changes.at(-1);
+    });
+    assert.equal((await take('gone')).limit, 20);
+    store.close();
+  });
+
+  it('holds for two API processes: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
+    const db: TestDatabase = await testDatabase();
+    const api = await startTestApi(db);
+    const bank = await openBank(api);
+    const environment = { REDIS_URL: redis.url, RATE_LIMIT_REQUESTS_PER_S: '1', RATE_LIMIT_BURST: '30' };
+    const processes = [await ApiProcess.start(db.url, environment), await ApiProcess.start(db.url, environment)];
+    try {
+      const ask = async (count: number, token: string): Promise<number[]> => {
+        const statuses: number[] = [];
+        while (statuses.length < count) {
+          const asked = processes.map(({ baseUrl }) => request(baseUrl, 'GET', '/v1/events', { token }));
+          statuses.push(...(await Promise.all(asked)).map(({ status }) => status));
+        }
+        return statuses;
+      };
+      await until('a round in which Redis answered each request in time', async () => {
+        const token = await bank.issue(bank.tenant.owner);
+        const before = await decidedAlone(processes);
+        const began = performance.now();
+        const statuses = await ask(60, token);
+        const refilled = Math.ceil((performance.now() - began) / 1_000);
+        if ((await decidedAlone(processes)) > before) return false;
+        const passed = statuses.filter((status) => status === 200).length;
+        assert(passed >= 30 && passed <= 30 + refilled, `${passed} passed`);
+        assert.equal(statuses.filter((status) => status === 429).length, 60 - passed);
+        return true;
+      });
+      const before = await decidedAlone(processes);
+      redis.freeze();
+      for (const status of await ask(40, bank.token)) assert([200, 429].includes(status), `${status}`);
+      assert((await decidedAlone(processes)) > before);
+    } finally {
+      redis.thaw();
+      await Promise.all(processes.map((one) => one.stop()));
+      await api.stop();
+    }
+  });
+});
+
+describe('a shared rate limit without its Redis', () => {
+  it('starts and decides all the same', async () => {
+    const [port] = await freePorts(1);
+    const { take, store, changes } = limiterOver(`redis://127.0.0.1:${port}`);
+    assert.equal((await take('alone')).remaining, 19);
+    assert.equal((await take('alone')).remaining, 18);
+    assert.deepEqual(changes, [false]);
+    store.close();
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { Desks } from '../../src/ledger/desk/desks.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { move, testKind } from '../support/kinds.js';
+import { assertLedgerSound, makeAccount, makeTenant, openDesk } from '../support/world.js';
+
+describe('the desks of a process', () => {
+  let db: TestDatabase;
+  before(async () => {
+    db = await testDatabase();
+  });
+  afterEach(() => assertLedgerSound(db.database));
+
+  it('have queues of their own: what waits at one stands before nothing at another', async () => {
+    const desks = new Desks(
+      () => openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
+    );
+    const [busy, idle] = [desks.add('busy'), desks.add('idle')];
+    const parts = { database: db.database, desk: idle };
+    const tenant = await makeTenant(db.database);
+    const funds = { COPM: 1_000n };
+    const [from, to] = [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant, { funds })];
+    const others = [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant)] as const;
+    let answered = 0;
+    const waiting = Array.from({ length: 60 }, () =>
+      busy.submit(testKind, move({ from, to, raw: 1n })).then((answer) => {
+        answered += 1;
+        return answer;
+      }),
+    );
+    const { outcome } = await idle.submit(testKind, move({ from: others[0], to: others[1], raw: 1n }));
+    assert(outcome.done);
+    assert(answered < 15, `${answered} of the other desk came first`);
+    await desks.drained();
+    assert.equal(answered, 60);
+    for (const { outcome: done } of await Promise.all(waiting)) assert(done.done);
+  });
+});

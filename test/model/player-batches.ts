@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { asUuid, newId } from '../../src/core/ids.js';
+import { commandFingerprint } from '../../src/core/fingerprint.js';
+import { lapseBatchKind } from '../../src/batches/commands.js';
+import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/steering.js';
+import { validateBatch } from '../../src/batches/validation/run.js';
+import { formOf, HEADER, UNWATCHED } from '../batches/support.js';
+import { answered, list, text } from '../support/bank.js';
+import { TEST_ACTOR } from '../support/world.js';
+import type { ActorName } from './operations.js';
+import type { BatchOperation, BatchWay, UploadOperation } from './operations-batches.js';
+import { codeOf, freeze } from './player-operators.js';
+import { assertSame, nthOf } from './reading.js';
+import type { RefBatch } from './reference-batch.js';
+import { assetOf, recipientText } from './reference-batch-file.js';
+import type { ModelWorld } from './world.js';
+
+type BatchAct = Exclude<BatchOperation, { op: 'batch' | `read ${string}` }>;
+
+const STEERING = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
+
+/** What is done with batches by members, support, time and what a worker does for them, to the service and to the reference. */
+export class BatchPlayer {
+  private readonly sent: { readonly wanted: UploadOperation; readonly key: string }[] = [];
+  private readonly executed: { readonly batch: RefBatch; readonly key: string }[] = [];
+
+  constructor(private readonly world: ModelWorld) {}
+
+  play(operation: BatchAct): Promise<void> {
+    const { op } = operation;
+    switch (op) {
+      case 'upload':
+        return this.upload(operation, randomUUID());
+      case 'upload again':
+        return this.uploadAgain(operation);
+      case 'validate':
+        return this.on(operation.nth, 'validating', (batch) => this.validate(batch));
+      case 'execute': {
+        const { nth, actor, isAny } = operation;
+        return this.on(nth, isAny ? null : 'ready', (batch) => this.execute(batch, actor, randomUUID()));
+      }
+      case 'execute again': {
+        const earlier = nthOf(this.executed, operation.nth);
+        return earlier === undefined ? Promise.resolve() : this.execute(earlier.batch, operation.actor, earlier.key);
+      }
+      case 'pay rows':
+        return this.on(operation.nth, 'executing', (batch) => this.pay(batch, operation.count, operation.isFrozen));
+      case 'withdraw': {
+        const { nth, actor, isAny } = operation;
+        return this.on(nth, isAny ? null : 'ready', (batch) => this.withdraw(batch, actor));
+      }
+      case 'steer':
+        return this.on(operation.nth, operation.of, (batch) => this.steer(batch, operation.act));
+      case 'lapse': {
+        const { nth, readyForMs, isAny } = operation;
+        return this.on(nth, isAny ? null : 'ready', (batch) => this.lapse(batch, readyForMs));
+      }
+    }
+  }
+
+  /** The newest one. */
+  async goOn(way: BatchWay): Promise<void> {
+    const last = this.all().at(-1);
+    if (last?.status !== 'validating') return;
+    await this.validate(last);
+    if (way === 'ready') return;
+    if (way === 'withdrawn') return this.withdraw(last, 'owner');
+    if (way === 'lapsed') return this.lapse(last, 0);
+    await this.execute(last, way === 'by its uploader' ? 'owner' : 'clerk', randomUUID());
+    if (way === 'by its uploader' || way === 'executed') return;
+    if (way === 'paused' || way === 'canceled') {
+      await this.pay(last, 1, false);
+      await this.steer(last, way === 'paused' ? 'pause' : 'cancel');
+    }
+    await this.pay(last, null, way === 'frozen');
+  }
+
+  private async upload(wanted: UploadOperation, key: string): Promise<void> {
+    const { actor, from, description } = wanted;
+    const file = this.fileOf(wanted);
+    const fields = { source_account: this.world.idOf(from).id, ...(description === null ? {} : { description }) };
+    const form = formOf(Buffer.from(file), fields);
+    const answer = await this.world.ask(actor, 'POST', '/v1/bonus_batches', { form, key });
+    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new batch');
+    assertSame(answer, this.world.ledger.batches.upload(wanted, file, key, made));
+    this.sent.push({ wanted, key });
+    this.world.keys.push({ what: 'bonus_batches', key });
+  }
+
+  private async uploadAgain({ nth, actor, isSame }: Extract<BatchAct, { op: 'upload again' }>): Promise<void> {
+    const sent = nthOf(this.sent, nth);
+    if (sent === undefined) return;
+    const { wanted, key } = sent;
+    const more = { to: 1, by: 'account_id', raw: 100_000n, fault: null, description: null, reference: null } as const;
+    await this.upload({ ...wanted, actor, rows: isSame ? wanted.rows : [...wanted.rows, more] }, key);
+  }
+
+  private fileOf({ rows, asset, hasAmounts }: UploadOperation): string {
+    const header = HEADER.map((name) => (name === 'amount' && !hasAmounts ? 'sum' : name));
+    const lines = rows.map((row) => {
+      const { to, raw, fault, description, reference } = row;
+      const { ledger } = this.world;
+      const recipient = recipientText(row, ledger.accounts[to] ?? { id: this.world.idOf(to).id, alias: null });
+      const amount = fault === 'no amount' ? '' : fault === 'decimals' ? `${raw}.5` : `${raw}`;
+      return [recipient, amount, assetOf(row, asset) ?? '', description ?? '', reference ?? ''];
+    });
+    return [header, ...lines].map((cells) => `${cells.join(',')}\n`).join('');
+  }
+
+  private async validate(batch: RefBatch): Promise<void> {
+    await validateBatch(this.world.validation, asUuid(batch.of.id), UNWATCHED);
+    this.world.ledger.batches.validate(batch);
+    await this.assertStands(batch);
+  }
+
+  private async execute(batch: RefBatch, actor: ActorName, key: string): Promise<void> {
+    const answer = await this.world.ask(actor, 'POST', `${pathOf(batch)}/execute`, { key });
+    assertSame(answer, this.world.ledger.batches.execute(actor, batch, key));
+    this.executed.push({ batch, key });
+  }
+
+  private async pay(batch: RefBatch, count: number | null, isFrozen: boolean): Promise<void> {
+    const { execution, ledger } = this.world;
+    const { source } = batch;
+    const wasFrozen = source.isFrozen;
+    if (isFrozen) await freeze(this.world, source, true);
+    const id = asUuid(batch.of.id);
+    const ending = count === null ? await execution.pay(id, UNWATCHED) : null;
+    const group = count === null ? null : await execution.payNextGroup(id, count);
+    const tried = ledger.batches.payRows(batch, count, await this.paidBy(batch));
+    if (group !== null) assert.deepEqual(group, { tried, settled: tried, unknown: 0 });
+    if (ending !== null) assert.equal(ending, ledger.batches.end(batch));
+    if (isFrozen) await freeze(this.world, source, wasFrozen);
+    await this.assertStands(batch);
+  }
+
+  /** The ids of the bonuses that its rows have now. */
+  private async paidBy(batch: RefBatch): Promise<(row: number) => string> {
+    const { json } = answered(await this.world.ask(this.ownerOf(batch), 'GET', `${pathOf(batch)}/rows`), 200);
+    const ids = new Map(list(json.items).map(({ row, bonus_id: id }) => [row, id]));
+    return (row) => text(ids.get(row));
+  }
+
+  private async withdraw(batch: RefBatch, actor: ActorName): Promise<void> {
+    const answer = await this.world.ask(actor, 'POST', `${pathOf(batch)}/cancel`, { key: null });
+    assertSame(answer, this.world.ledger.batches.withdraw(actor, batch));
+  }
+
+  private async steer(batch: RefBatch, act: keyof typeof STEERING): Promise<void> {
+    const steering = STEERING[act](this.world.parts, asUuid(batch.of.id), TEST_ACTOR, 'ticket 7');
+    assert.equal(await codeOf(steering), this.world.ledger.batches.steer(batch, act));
+    await this.assertStands(batch);
+  }
+
+  /** As the sweeper does it, to this one alone: others play in the same database. */
+  private async lapse(batch: RefBatch, readyForMs: number): Promise<void> {
+    const { desk } = this.world.parts;
+    const [id, { source }] = [asUuid(batch.of.id), batch];
+    const { outcome } = await desk.submit(lapseBatchKind, {
+      tenantId: asUuid(source.tenant),
+      key: `bonus_batch/${id}/lapse`,
+      fingerprint: commandFingerprint(['lapse', id]),
+      batchId: id,
+      sourceAccountId: asUuid(source.id),
+      outboxId: newId(),
+      readyForMs,
+    });
+    assert(outcome.done);
+    this.world.ledger.batches.lapse(batch, readyForMs);
+    await this.assertStands(batch);
+  }
+
+  private async assertStands(batch: RefBatch): Promise<void> {
+    const answer = await this.world.ask(this.ownerOf(batch), 'GET', pathOf(batch));
+    assertSame(answer, { status: 200, body: batch.reviewed });
+  }
+
+  private ownerOf(batch: RefBatch): ActorName {
+    return this.world.ledger.tenantOf('owner').bonus_batches.includes(batch) ? 'owner' : 'neighbour';
+  }
+
+  private all(): readonly RefBatch[] {
+    return this.world.ledger.homes.flatMap((tenant) => tenant.bonus_batches);
+  }
+
+  /** One in that status, or any that there is. */
+  private async on(nth: number, status: string | null, act: (batch: RefBatch) => Promise<void>): Promise<void> {
+    const batch = nthOf(
+      this.all().filter((one) => status === null || one.status === status),
+      nth,
+    );
+    if (batch !== undefined) await act(batch);
+  }
+}
+
+function pathOf({ of }: RefBatch): string {
+  return `/v1/bonus_batches/${of.id}`;
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { asUuid } from '../../src/core/ids.js';
+import { type Payout, payouts } from '../../src/db/entities/payouts.js';
+import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import type { RailStatement } from '../../src/payouts/rules.js';
+import type { Answer } from '../payouts/scripted-rail.js';
+import { payoutBody } from '../payouts/support.js';
+import type { PayoutOperation, PayoutWay, RailWord, WantedPayout } from './operations-payouts.js';
+import { assertSame, nthOf } from './reading.js';
+import type { RefPayout } from './reference-state.js';
+import type { ModelWorld } from './world.js';
+
+/** Near the largest amount that there is. */
+const MOST = 2n ** 62n;
+
+const COMPLETED: RailWord = { said: 'completed', failure: null, reference: 'R-1' };
+const FAILED: RailWord = { said: 'failed', failure: 'account_closed', reference: 'R-1' };
+const SILENT: RailWord = { said: 'silent', failure: null, reference: null };
+const NEVER_HEARD: RailWord = { said: 'unknown', failure: null, reference: null };
+
+type PayoutAct = Exclude<PayoutOperation, { op: 'pay out' | `read ${string}` }>;
+type Of = 'open' | 'ended' | 'any';
+
+/** What is done with payouts by members, by their workflow and by their rail, to the service and to the reference. */
+export class PayoutPlayer {
+  private readonly sent: { readonly wanted: WantedPayout; readonly key: string }[] = [];
+  private readonly told: { readonly payout: RefPayout; readonly said: RailStatement; readonly id: string }[] = [];
+
+  constructor(private readonly world: ModelWorld) {}
+
+  play(operation: PayoutAct): Promise<void> {
+    switch (operation.op) {
+      case 'payout':
+        return this.create(operation, randomUUID());
+      case 'payout again':
+        return this.again(operation);
+      case 'cancel approved':
+        return this.cancel(operation);
+      case 'hand over':
+        return this.handOver(operation);
+      case 'callback':
+        return this.callback(operation);
+      case 'callback again':
+        return this.callbackAgain(operation);
+    }
+  }
+
+  get last(): RefPayout | undefined {
+    return this.all().at(-1);
+  }
+
+  /** From when it is approved. */
+  async goOn(payout: RefPayout, way: PayoutWay, words: readonly [RailWord, RailWord]): Promise<void> {
+    if (payout.json.status !== 'approved' || way === 'approved') return;
+    const first = { 'handed over': words[0], lost: SILENT, failed: FAILED }[way as string] ?? COMPLETED;
+    await this.give(payout, [first, words[1]], false);
+    if (way === 'lost') await this.give(payout, [NEVER_HEARD, words[0]], true);
+    if (way === 'returned') await this.inquire(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
+  }
+
+  private async create(wanted: WantedPayout, key: string): Promise<void> {
+    const { actor, from, asset, raw, description } = wanted;
+    const body = {
+      ...payoutBody({ from: this.world.idOf(from) }),
+      amount: { raw: raw.toString(), asset },
+      description,
+    };
+    const answer = await this.world.ask(actor, 'POST', '/v1/payouts', { body, key });
+    const made = (): string => (typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new payout');
+    assertSame(answer, this.world.ledger.payouts.create(wanted, key, made));
+    this.sent.push({ wanted, key });
+    this.world.keys.push({ what: 'payouts', key });
+  }
+
+  private async again({ nth, actor, more }: Extract<PayoutAct, { op: 'payout again' }>): Promise<void> {
+    const sent = nthOf(this.sent, nth);
+    if (sent === undefined) return;
+    const { raw } = sent.wanted;
+    // Less where more would be no amount any more.
+    await this.create({ ...sent.wanted, actor, raw: raw + (raw < MOST ? more : -more) }, sent.key);
+  }
+
+  private async cancel({ nth, actor }: Extract<PayoutAct, { op: 'cancel approved' }>): Promise<void> {
+    const payout = nthOf(
+      this.all().filter(({ json }) => json.status === 'approved'),
+      nth,
+    );
+    if (payout === undefined) return;
+    const answer = await this.world.ask(actor, 'POST', `/v1/payouts/${String(payout.json.id)}/cancel`);
+    assertSame(answer, this.world.ledger.approvals.act('cancel', actor, payout, null, null));
+  }
+
+  private async handOver({ nth, of, isAsked, words }: Extract<PayoutAct, { op: 'hand over' }>): Promise<void> {
+    const payout = this.chosen(nth, of);
+    if (payout === undefined) return;
+    if (of === 'ended') return this.inquire(payout, words[0]);
+    return this.give(payout, words, isAsked);
+  }
+
+  private async give(payout: RefPayout, words: readonly [RailWord, RailWord], isAsked: boolean): Promise<void> {
+    const { rails, rail, ledger } = this.world;
+    rail.willSay(...words.map(answerOf));
+    const id = asUuid(String(payout.json.id));
+    await (isAsked ? rails.submissions.ask(id) : rails.submissions.submit(id));
+    const orders = isAsked ? ledger.payouts.ask(payout, words) : ledger.payouts.handOver(payout, words);
+    assert.deepEqual(
+      rail.given.map(({ key }) => key),
+      Array.from({ length: orders }, () => id),
+    );
+    await this.assertStands(payout);
+  }
+
+  /** As it is asked about in its return window, when no workflow asks any more. */
+  private async inquire(payout: RefPayout, word: RailWord): Promise<void> {
+    const { rails, rail, ledger } = this.world;
+    rail.willSay(answerOf(word));
+    await rails.conversation.inquire(await this.rowOf(payout));
+    ledger.payouts.inquire(payout, word);
+    assert.deepEqual(rail.given, []);
+    await this.assertStands(payout);
+  }
+
+  private async callback({ nth, of, word }: Extract<PayoutAct, { op: 'callback' }>): Promise<void> {
+    const payout = this.chosen(nth, of);
+    const said = answerOf(word);
+    if (payout === undefined || said === null || said === 'silent') return;
+    const id = randomUUID();
+    assert.equal(await this.tell(payout, said, id), this.world.ledger.payouts.hear(payout, word));
+    this.told.push({ payout, said, id });
+    await this.assertStands(payout);
+  }
+
+  private async callbackAgain({ nth, isSame }: Extract<PayoutAct, { op: 'callback again' }>): Promise<void> {
+    const told = nthOf(this.told, nth);
+    if (told === undefined) return;
+    const { payout, said, id } = told;
+    const again = isSame ? said : { ...said, reference: 'R-3' };
+    assert.equal(await this.tell(payout, again, id), isSame ? 'replayed' : 'reused');
+    await this.assertStands(payout);
+  }
+
+  private tell({ json }: RefPayout, said: RailStatement, callbackId: string): Promise<unknown> {
+    return this.world.rails.callbacks.tell(SIMULATED, { key: asUuid(String(json.id)), ...said, callbackId });
+  }
+
+  /** It is what the reference says, and raised to operators if it must be. */
+  private async assertStands(payout: RefPayout): Promise<void> {
+    const actor = this.world.ledger.tenantOf('owner').payouts.includes(payout) ? 'owner' : 'neighbour';
+    const answer = await this.world.ask(actor, 'GET', `/v1/payouts/${String(payout.json.id)}`);
+    assertSame(answer, { status: 200, body: payout.json });
+    const { stuckReason } = await this.rowOf(payout);
+    assert.equal(stuckReason, payout.isContradicted ? 'contradiction' : null);
+  }
+
+  private async rowOf({ json }: RefPayout): Promise<Payout> {
+    const row = await this.world.api.core.database.reader.find(payouts, { id: asUuid(String(json.id)) });
+    assert(row !== undefined);
+    return row;
+  }
+
+  private all(): readonly RefPayout[] {
+    return this.world.ledger.homes.flatMap((tenant) => tenant.payouts);
+  }
+
+  private chosen(nth: number, of: Of): RefPayout | undefined {
+    const is: Readonly<Record<Of, (status: unknown) => boolean>> = {
+      open: (status) => status === 'approved' || status === 'in_progress',
+      ended: (status) => status === 'completed' || status === 'failed' || status === 'returned',
+      any: () => true,
+    };
+    return nthOf(
+      this.all().filter(({ json }) => is[of](json.status)),
+      nth,
+    );
+  }
+}
+
+function answerOf({ said, failure, reference }: RailWord): Answer {
+  if (said === 'silent') return said;
+  return said === 'unknown' ? null : { status: said, failureCode: failure, reference };
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { parse } from 'csv-parse/sync';
+import { list, object, text } from '../support/bank.js';
+import { ACTORS, type ActorName, type Keyed, KEYED, type Operation, type ReadFilter } from './operations.js';
+import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
+import { RefBatch } from './reference-batch.js';
+import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-state.js';
+import type { ModelWorld } from './world.js';
+
+export type ListedRead = Extract<
+  Operation,
+  {
+    op:
+      | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
+      | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
+      | 'find by key';
+  }
+>;
+
+/** What lists are filtered by, for the kind of movement that a read names; any other kind: by nothing. */
+const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
+  transfers: {
+    ...{ transfer_in: 'pending_approval', transfer_out: 'completed', fee_out: 'completed' },
+    ...{ payin_in: 'rejected', bonus_out: 'expired' },
+  },
+  bonuses: {},
+  payouts: {
+    ...{ transfer_in: 'pending_approval', transfer_out: 'approved', fee_out: 'in_progress', payin_in: 'rejected' },
+    ...{ bonus_in: 'failed', bonus_out: 'canceled', adjustment_in: 'returned', payout_out: 'completed' },
+  },
+  bonus_batches: {
+    ...{ transfer_in: 'validating', transfer_out: 'ready', payin_in: 'rejected' },
+    ...{ fee_out: 'executing', bonus_in: 'completed', bonus_out: 'partially_failed' },
+  },
+};
+
+const ALL = { account: 7, asset: null, kind: null, sinceMs: null, limit: 100, isUpward: false };
+
+/** Compares what is listed under an address of its own, and each of it, with what the reference knows. */
+export class ListedReads {
+  private readonly reading: Reading;
+
+  constructor(private readonly world: ModelWorld) {
+    this.reading = new Reading(world);
+  }
+
+  read(operation: ListedRead): Promise<void> {
+    switch (operation.op) {
+      case 'read transfers':
+        return this.list('transfers', operation, SOME_PAGES);
+      case 'read bonuses':
+        return this.list('bonuses', operation, SOME_PAGES);
+      case 'read payouts':
+        return this.list('payouts', operation, SOME_PAGES);
+      case 'read batches':
+        return this.list('bonus_batches', operation, SOME_PAGES);
+      case 'read transfer':
+        return this.one('transfers', operation);
+      case 'read bonus':
+        return this.one('bonuses', operation);
+      case 'read payout':
+        return this.one('payouts', operation);
+      case 'read batch':
+        return this.one('bonus_batches', operation);
+      case 'read rows':
+        return this.rows(operation);
+      case 'read file':
+        return this.file(operation);
+      case 'find by key':
+        return this.byKey(operation);
+    }
+  }
+
+  /** The whole of each list, and every row of every batch. */
+  async everything(): Promise<void> {
+    for (const actor of ACTORS) {
+      for (const what of KEYED) await this.list(what, { ...ALL, actor });
+      for (const batch of this.world.ledger.tenantOf(actor).bonus_batches) await this.rowsOf(batch, actor);
+    }
+  }
+
+  private async list(what: Keyed, filter: ReadFilter, pages = Infinity): Promise<void> {
+    const { account: number, actor, kind, sinceMs, limit } = filter;
+    const source = number < 7 ? this.world.idOf(number).id : null;
+    const status = STATUSES[what][kind ?? ''] ?? null;
+    const since = this.reading.since(sinceMs);
+    const query = queryOf({ source_account: source, status, 'created_at[gte]': since, limit });
+    const made: readonly RefListed[] = this.world.ledger.tenantOf(actor)[what];
+    const kept = made
+      .filter(
+        (one) =>
+          this.isVisible(one, actor) &&
+          (source === null || one.source.id === source) &&
+          (status === null || one.json.status === status) &&
+          this.reading.isSince(one.at, sinceMs),
+      )
+      .toSorted((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
+    const walked = await this.reading.walk(actor, `/v1/${what}?${query}`, pages);
+    for (const [item, one] of pairs(walked, kept)) assert.deepEqual(item, shownOf(one));
+  }
+
+  private isVisible({ source, destination }: RefListed, actor: ActorName): boolean {
+    const { ledger } = this.world;
+    return ledger.role(actor, source) !== null || (destination !== null && ledger.role(actor, destination) !== null);
+  }
+
+  /** Also one of the other tenant. */
+  private async one(what: Keyed, { nth, actor }: { readonly nth: number; readonly actor: ActorName }): Promise<void> {
+    const made = nthOf(this.all(what), nth);
+    if (made === undefined) return;
+    const answer = await this.reading.get(actor, `/v1/${what}/${text(made.json.id)}`);
+    if (!this.isOwn(what, made, actor)) return assertSame(answer, NOT_FOUND);
+    assertSame(answer, this.isVisible(made, actor) ? { status: 200, body: shownOf(made) } : FORBIDDEN);
+  }
+
+  private all(what: Keyed): readonly RefListed[] {
+    return this.world.ledger.homes.flatMap((tenant): readonly RefListed[] => tenant[what]);
+  }
+
+  private batch(nth: number): RefBatch | undefined {
+    return nthOf(
+      this.world.ledger.homes.flatMap((tenant) => tenant.bonus_batches),
+      nth,
+    );
+  }
+
+  private isOwn(what: Keyed, made: RefListed, actor: ActorName): boolean {
+    const own: readonly RefListed[] = this.world.ledger.tenantOf(actor)[what];
+    return own.includes(made);
+  }
+
+  private async byKey({ nth, actor, among }: Extract<ListedRead, { op: 'find by key' }>): Promise<void> {
+    const used = nthOf(this.world.keys, nth);
+    if (used === undefined) return;
+    const what = among ?? used.what;
+    const listed: readonly RefListed[] = this.world.ledger.tenantOf(actor)[what];
+    const made = listed.filter((one) => one.key === used.key && this.isVisible(one, actor));
+    assertSame(await this.reading.get(actor, `/v1/${what}?idempotency_key=${used.key}`), {
+      status: 200,
+      body: { items: made.map(shownOf), next_cursor: null },
+    });
+  }
+
+  private async rows({ nth, actor }: { readonly nth: number; readonly actor: ActorName }): Promise<void> {
+    const batch = this.batch(nth);
+    if (batch !== undefined) await this.rowsOf(batch, actor);
+  }
+
+  private async rowsOf(batch: RefBatch, actor: ActorName): Promise<void> {
+    const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/rows`);
+    if (!this.isOwn('bonus_batches', batch, actor)) return assertSame(answer, NOT_FOUND);
+    if (!this.isVisible(batch, actor)) return assertSame(answer, FORBIDDEN);
+    const shown = list(answer.json.items).map((row) => ({
+      ...row,
+      failure: row.failure === null ? null : object(row.failure).code,
+    }));
+    assert.deepEqual(
+      shown,
+      batch.rows.map((row) => batch.rowJson(row)),
+    );
+  }
+
+  private async file({ nth, actor, file }: Extract<ListedRead, { op: 'read file' }>): Promise<void> {
+    const batch = this.batch(nth);
+    if (batch === undefined) return;
+    const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/files/${file}`);
+    if (!this.isOwn('bonus_batches', batch, actor)) return assertSame(answer, NOT_FOUND);
+    if (!this.isVisible(batch, actor)) return assertSame(answer, FORBIDDEN);
+    const isThere = file === 'errors' ? batch.problems.length > 0 : batch.isFinished;
+    if (!isThere) return assertSame(answer, NOT_FOUND);
+    assertSame(answer, { status: 200 });
+    const [, ...lines] = parse(answer.bytes, { bom: true });
+    if (file === 'result')
+      return assert.deepEqual(
+        lines.map(([row, ...rest]) => [row, rest[4], rest[5], rest[7]]),
+        results(batch),
+      );
+    // In whatever order the problems of a row are told.
+    assert.deepEqual(
+      lines.map((cells) => cells.slice(0, 3).join()).sort(),
+      batch.problems.map((one) => one.join()).sort(),
+    );
+  }
+}
+
+/** Of each row its number, its end, the bonus and why there is none. */
+function results({ rows }: RefBatch): string[][] {
+  return rows.map(({ number, status, bonusId, code }) => [String(number), status, bonusId ?? '', code ?? '']);
+}
+
+function shownOf(one: RefListed): Json {
+  return one instanceof RefBatch ? one.reviewed : one.json;
+}

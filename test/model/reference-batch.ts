@@ -1,0 +1,155 @@
+import type { ActorName, AssetName } from './operations.js';
+import { amountJson, type Json, type RefAccount, type RefListed, time } from './reference-state.js';
+
+/** What is wrong in a file, and where: the row as a spreadsheet counts it, the column, the code. */
+export type RefProblem = readonly [row: number | null, column: string, code: string];
+
+export interface RefRow {
+  readonly number: number;
+  /** As the file has it. */
+  readonly recipient: string;
+  readonly account: RefAccount;
+  readonly raw: bigint;
+  readonly fee: bigint;
+  readonly description: string | null;
+  readonly reference: string | null;
+  status: 'pending' | 'paid' | 'failed';
+  bonusId: string | null;
+  code: string | null;
+  paidAt: number | null;
+}
+
+/** What an upload asks for. */
+export interface RefUpload {
+  readonly id: string;
+  readonly key: string;
+  readonly at: number;
+  readonly source: RefAccount;
+  readonly creator: ActorName;
+  readonly description: string | null;
+  readonly file: string;
+}
+
+/** Of the service that the tests run. */
+export const BASE_URL = 'https://api.example.test';
+
+/** A batch as docs/contract.md describes it (Batches, Review). */
+export class RefBatch implements RefListed {
+  readonly destination = null;
+  status = 'validating';
+  asset: AssetName | null = null;
+  rowCount = 0;
+  rowsRejected = 0;
+  total = 0n;
+  fees = 0n;
+  /** Fixed when the file is validated, as the fees are. */
+  feeAccount: RefAccount | null = null;
+  duplicates: Json | null = null;
+  problems: readonly RefProblem[] = [];
+  rows: readonly RefRow[] = [];
+  validatedAt = 0;
+  executedAt: number | null = null;
+  finishedAt: number | null = null;
+  rejection: 'withdrawn' | 'lapsed' | null = null;
+  isHeld = false;
+  isPaused = false;
+  isCanceled = false;
+  /** By support, whose act is done once. */
+  isEndedBySupport = false;
+
+  constructor(readonly of: RefUpload) {}
+
+  get key(): string {
+    return this.of.key;
+  }
+
+  get at(): number {
+    return this.of.at;
+  }
+
+  get source(): RefAccount {
+    return this.of.source;
+  }
+
+  get pending(): readonly RefRow[] {
+    return this.rows.filter(({ status }) => status === 'pending');
+  }
+
+  /** The file was accepted, whatever became of the batch. */
+  get isAccepted(): boolean {
+    return this.status !== 'validating' && (this.status !== 'rejected' || this.rejection !== null);
+  }
+
+  get isFinished(): boolean {
+    return this.status === 'completed' || this.status === 'partially_failed';
+  }
+
+  /** As its events carry it. */
+  get told(): Json {
+    const { of, asset, isAccepted } = this;
+    const sum = (raw: bigint): Json | null => (asset === null ? null : amountJson(raw, asset));
+    const file = (name: string, isThere: boolean): string | null =>
+      isThere ? `${BASE_URL}/v1/bonus_batches/${of.id}/files/${name}` : null;
+    const when = (at: number | null): string | null => (at === null ? null : time(at));
+    return {
+      id: of.id,
+      status: this.status,
+      source_account: of.source.id,
+      description: of.description,
+      rows: this.rowCount,
+      rows_rejected: this.rowsRejected,
+      total: sum(this.total),
+      fees: isAccepted ? sum(this.fees) : null,
+      total_debit: isAccepted ? sum(this.total + this.fees) : null,
+      duplicates: this.duplicates,
+      files: {
+        errors_url: file('errors', this.status === 'rejected' && this.rejection === null),
+        result_url: file('result', this.isFinished),
+      },
+      rejection: this.rejection === null ? null : { code: this.rejection },
+      created_at: time(of.at),
+      executed_at: when(this.executedAt),
+      finished_at: when(this.finishedAt),
+    };
+  }
+
+  /** As the answer to a request that changed it shows it. */
+  get json(): Json {
+    const count = (wanted: RefRow['status']): number => this.rows.filter(({ status }) => status === wanted).length;
+    const isExecuted = this.status === 'executing' || this.isFinished;
+    const progress = isExecuted ? { paid: count('paid'), failed: count('failed'), pending: count('pending') } : null;
+    return { ...this.told, funding: null, can_send: null, progress };
+  }
+
+  /** The same with what somebody looks at before they execute it: true only now. */
+  get reviewed(): Json {
+    const { asset, source } = this;
+    if (this.status !== 'ready' || asset === null) return this.json;
+    const available = source.balances[asset];
+    const missing = this.total + this.fees - available;
+    const shortfall = missing > 0n ? missing : 0n;
+    return {
+      ...this.json,
+      funding: { available: `${available}`, sufficient: shortfall === 0n, shortfall: `${shortfall}` },
+      can_send: !source.isFrozen && source.verifiedAt !== null,
+    };
+  }
+
+  /** A row of it; of a failure the code alone, since its message is for people. */
+  rowJson(row: RefRow): Json {
+    const asset = this.asset!;
+    return {
+      row: row.number,
+      status: row.status,
+      recipient: row.recipient,
+      account_id: row.account.id,
+      amount: amountJson(row.raw, asset),
+      fee: amountJson(row.fee, asset),
+      description: row.description,
+      reference: row.reference,
+      bonus_id: row.bonusId,
+      failure: row.code,
+      paid_at: row.paidAt === null ? null : time(row.paidAt),
+    };
+  }
+}

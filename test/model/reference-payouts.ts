@@ -1,0 +1,237 @@
+import type { RailWord, WantedPayout } from './operations-payouts.js';
+import type { ReferenceLedger } from './reference-ledger.js';
+import {
+  amountJson,
+  type Expected,
+  FORBIDDEN,
+  type Json,
+  monthName,
+  NOT_FOUND,
+  type RefPayout,
+  time,
+} from './reference-state.js';
+
+/** Payouts as docs/contract.md describes them (Payouts, Rails), beside the reference ledger. */
+
+/** What can become of payouts, for the count of how often each was played. */
+export const PAYOUT_ENDINGS = [
+  'payout approved at once',
+  'payout approved by members',
+  'payout waits for approval',
+  'payout rejected',
+  'payout canceled while it waits',
+  'payout canceled once approved',
+  'payout not approved in time',
+  'payout given to its rail',
+  'payout given again',
+  'payout completed',
+  'payout failed',
+  'payout returned',
+  'payout contradicted',
+  'rail repeated itself',
+  'rail gave no answer',
+] as const;
+
+const MESSAGES = {
+  account_closed: 'the account is closed',
+  bank_unavailable: 'the receiving bank could not be reached',
+  rejected_by_bank: 'the receiving bank rejected it',
+} as const;
+
+/** What the tests' destination is shown as: of the account number its end alone. */
+const DESTINATION = {
+  type: 'bank_account',
+  country: 'CO',
+  bank_code: '0007',
+  account_type: 'savings',
+  account_number: '****4099',
+  holder_name: 'María Holder Núñez',
+};
+const BANK = { account_id: null, tenant: null, alias: null, display_name: 'María Holder Núñez', type: 'bank_account' };
+
+type Heard = 'noted' | 'applied' | 'duplicate' | 'conflict';
+
+export class ReferencePayouts {
+  constructor(private readonly ledger: ReferenceLedger) {}
+
+  /** What POST /v1/payouts answers. `madeId` is called for the id that the service gave when it says 201. */
+  create(wanted: WantedPayout, key: string, madeId: () => string): Expected {
+    const { ledger } = this;
+    const { actor, from, asset, raw, description } = wanted;
+    const tenant = ledger.tenantOf(actor);
+    const source = ledger.accounts[from] ?? null;
+    const content = JSON.stringify(['payout', from, asset, raw.toString(), description]);
+    const known = ledger.known(tenant, key, content);
+    if (known !== null) return known;
+    if (source === null || source.tenant !== tenant.id) return NOT_FOUND;
+    if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
+    const fee = ledger.feeOf(tenant, source, asset, raw);
+    const refusal = ledger.refusal(source, asset, raw, fee);
+    if (refusal !== null) {
+      tenant.keys.set(key, { content, result: refusal });
+      return refusal;
+    }
+    const approval = ledger.approvals.wanted(source, asset, raw);
+    const status = approval === null ? 'approved' : 'pending_approval';
+    const json: Json = {
+      id: madeId(),
+      scope: 'external',
+      status,
+      source_account: source.id,
+      destination: DESTINATION,
+      amount: amountJson(raw, asset),
+      fee: amountJson(fee, asset),
+      description,
+      created_at: time(ledger.now),
+      approval: ledger.approvals.shown(approval),
+      rejection: null,
+      failure: null,
+      rail_reference: null,
+      status_transitions: [{ status, at: time(ledger.now) }],
+    };
+    const feeAccount = fee > 0n ? tenant.feeAccount : null;
+    const of = { source, destination: null, asset, raw, fee, feeAccount, creator: actor, month: monthName(ledger.now) };
+    const payout: RefPayout = { kind: 'payout', json, key, at: ledger.now, approval, isContradicted: false, ...of };
+    tenant.payouts.push(payout);
+    ledger.use(payout, raw);
+    ledger.hold(payout, raw + fee);
+    if (approval === null) ledger.tell(payout, 'payout.approved', 'payout approved at once');
+    else {
+      ledger.count('waits for approval');
+      ledger.count('payout waits for approval');
+    }
+    tenant.keys.set(key, { content, result: payout });
+    return { status: approval === null ? 201 : 202, body: json };
+  }
+
+  granted(payout: RefPayout): void {
+    this.become(payout, 'approved');
+    this.ledger.tell(payout, 'payout.approved', 'payout approved by members');
+  }
+
+  rejected(payout: RefPayout, code: string, reason: string | null): void {
+    this.become(payout, 'rejected', { rejection: { code, reason } });
+    this.ledger.giveBack(payout);
+    this.ledger.tell(payout, 'payout.rejected', 'payout rejected');
+  }
+
+  canceled(payout: RefPayout): void {
+    const wasApproved = payout.json.status === 'approved';
+    this.become(payout, 'canceled');
+    this.ledger.giveBack(payout);
+    const ending = wasApproved ? 'payout canceled once approved' : 'payout canceled while it waits';
+    this.ledger.tell(payout, 'payout.canceled', ending);
+  }
+
+  expired(payout: RefPayout): void {
+    const failure = { code: 'approval_expired', message: 'it was not approved in time' };
+    this.become(payout, 'canceled', { failure });
+    this.ledger.giveBack(payout);
+    this.ledger.tell(payout, 'payout.canceled', 'payout not approved in time');
+  }
+
+  /** Its workflow gives it to the rail, or asks where it may have been given. Answers how many orders the rail got. */
+  handOver(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
+    if (payout.json.status !== 'approved') return this.ask(payout, [first, second]);
+    this.become(payout, 'in_progress');
+    this.ledger.count('payout given to its rail');
+    this.hear(payout, first);
+    return 1;
+  }
+
+  /** The same of one that was handed over: what the rail has never heard of is given again. */
+  ask(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
+    if (payout.json.status !== 'in_progress') return 0;
+    if (first.said !== 'unknown') this.hear(payout, first);
+    else if (payout.json.rail_reference === null) {
+      this.ledger.count('payout given again');
+      this.hear(payout, second);
+      return 1;
+    } else this.contradict(payout);
+    return 0;
+  }
+
+  /** One that has ended is asked about. */
+  inquire(payout: RefPayout, word: RailWord): void {
+    const wasPaid = payout.json.status === 'completed' || payout.json.status === 'returned';
+    if (word.said !== 'unknown') this.hear(payout, word);
+    else if (wasPaid) this.contradict(payout);
+  }
+
+  /** What the rail tells of it, by whichever way. */
+  hear(payout: RefPayout, { said, failure, reference }: RailWord): Heard {
+    const { json } = payout;
+    const known = json.rail_reference;
+    if (said === 'silent' || said === 'unknown') {
+      this.ledger.count('rail gave no answer');
+      return 'noted';
+    }
+    if (known !== null && reference !== null && known !== reference) return this.contradict(payout);
+    const meaning = meaningOf(String(json.status), said);
+    if (meaning === 'conflict') return this.contradict(payout);
+    payout.json = { ...json, rail_reference: known ?? reference };
+    if (meaning === 'noted') return 'noted';
+    if (meaning === 'duplicate') {
+      this.ledger.count('rail repeated itself');
+      return 'duplicate';
+    }
+    const code = failure ?? 'rejected_by_bank';
+    if (said === 'completed' || (said === 'returned' && json.status === 'in_progress')) this.complete(payout);
+    if (said === 'returned') this.giveAmountBack(payout, { code, message: MESSAGES[code] });
+    if (said === 'failed' || said === 'voided') this.fail(payout, { code, message: MESSAGES[code] });
+    return 'applied';
+  }
+
+  private contradict(payout: RefPayout): 'conflict' {
+    payout.isContradicted = true;
+    this.ledger.count('payout contradicted');
+    return 'conflict';
+  }
+
+  /** What was held is spent, amount and fee as movements of their own. */
+  private complete(payout: RefPayout): void {
+    this.become(payout, 'completed');
+    this.ledger.hold(payout, -(payout.raw + payout.fee));
+    this.ledger.enterOutside(payout, 'payout_out', BANK);
+    this.ledger.enterFee('payout', payout);
+    this.ledger.tell(payout, 'payout.completed', 'payout completed');
+  }
+
+  private fail(payout: RefPayout, failure: Json): void {
+    this.become(payout, 'failed', { failure });
+    this.ledger.giveBack(payout);
+    this.ledger.tell(payout, 'payout.failed', 'payout failed');
+  }
+
+  /** The fee stays where it is, and the month is used up. */
+  private giveAmountBack(payout: RefPayout, failure: Json): void {
+    this.become(payout, 'returned', { failure });
+    this.ledger.enterOutside(payout, 'adjustment_in', BANK);
+    this.ledger.tell(payout, 'payout.returned', 'payout returned');
+  }
+
+  private become(payout: RefPayout, status: string, more: Json = {}): void {
+    const before = payout.json.status_transitions as readonly Json[];
+    const transitions = [...before, { status, at: time(this.ledger.now) }];
+    payout.json = { ...payout.json, status, ...more, status_transitions: transitions };
+  }
+}
+
+type Statement = Exclude<RailWord['said'], 'silent' | 'unknown'>;
+
+/** What a word means of a payout in this status. What was never given to a rail cannot be spoken of. */
+function meaningOf(status: string, said: Statement): Heard {
+  const wasPaidOut = said === 'completed' || said === 'returned';
+  switch (status) {
+    case 'in_progress':
+      return said === 'accepted' ? 'noted' : 'applied';
+    case 'completed':
+      return said === 'returned' ? 'applied' : said === 'accepted' || said === 'completed' ? 'duplicate' : 'conflict';
+    case 'returned':
+      return said === 'accepted' || wasPaidOut ? 'duplicate' : 'conflict';
+    case 'failed':
+      return said === 'failed' || said === 'voided' ? 'duplicate' : 'conflict';
+    default:
+      return 'conflict';
+  }
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { listRails } from '../../src/support/reading/rails.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { idLiteral, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { ScriptedRail, say } from './scripted-rail.js';
+import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+
+describe('a rail that gives no answers', () => {
+  const OPTIONS = { opensAfter: 3, probeAfterMs: 1_000 };
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  let now: () => Instant;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+  });
+
+  beforeEach(async () => {
+    await db.change('DELETE FROM rail_breakers');
+    await db.change(`UPDATE payouts SET rail='http:of-another-test' WHERE rail='simulated'`);
+    own = await openPayoutBank(api);
+    now = systemClock;
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
+    const rail = new ScriptedRail(...words);
+    return { rail, ...railsOf(db, { rail, clock: () => now(), breaker: OPTIONS }) };
+  };
+  const breaker = async () => (await db.database.reader.find(railBreakers, { rail: 'simulated' }))!;
+  const pay = (count: number): Promise<Uuid[]> => Promise.all(Array.from({ length: count }, () => own.pay()));
+  const silent = (count: number) => Array.from({ length: count }, () => 'silent' as const);
+  const later = (ms: number) => {
+    const from = now();
+    now = () => instant(from + ms);
+  };
+
+  it('is left alone after several payouts in a row had none: the others wait as they are, with no attempt', async () => {
+    const { rail, turns } = over(...silent(3));
+    const ids = await pay(4);
+    for (const id of ids.slice(0, 3)) assert.equal((await turns.submit(id)).isHeld, false);
+    assert.equal((await breaker()).state, 'open');
+    const last = ids[3]!;
+    const { payout, isHeld } = await turns.submit(last);
+    assert.deepEqual([isHeld, payout.status, payout.attempts], [true, 'approved', 0]);
+    assert.equal((await turns.ask(ids[0]!)).isHeld, true);
+    assert.equal(rail.given.length, 3);
+    assert.equal(rail.asked.length, 0);
+    assert.deepEqual(await saidOf(db, last), []);
+    assert.equal((await balanceOf(db.database, own.source.id)).held, 4n * LEAST);
+  });
+
+  it('about one payout alone, however often it is asked, is not left alone', async () => {
+    const { submissions } = over(...silent(8));
+    const [id] = await pay(1);
+    await submissions.submit(id!);
+    for (let times = 0; times < 7; times += 1) await submissions.ask(id!);
+    const { state, failures } = await breaker();
+    assert.deepEqual([state, failures], ['closed', 1]);
+  });
+
+  it('and answers before too many had none counts from the beginning', async () => {
+    const { submissions } = over('silent', 'silent', say('completed'), 'silent', 'silent');
+    for (const id of await pay(5)) await submissions.submit(id);
+    const { state, failures } = await breaker();
+    assert.deepEqual([state, failures], ['closed', 2]);
+  });
+
+  it('is tried with one payout when its time has come, by one worker, ever more rarely', async () => {
+    const words = silent(3);
+    const { rail, submissions, recovery } = over(...words, ...silent(9));
+    for (const id of await pay(3)) await submissions.submit(id);
+    await recovery.probeDue();
+    assert.equal(rail.asked.length, 0, 'it is not time');
+    const pauses: number[] = [];
+    for (let times = 1; times <= 5; times += 1) {
+      const before = (await breaker()).probeAt!;
+      now = () => before;
+      const workers = [recovery, over().recovery, over().recovery];
+      await Promise.all(workers.map((worker) => worker.probeDue()));
+      const { state, probeAt, probes } = await breaker();
+      assert.deepEqual([state, probes], ['open', times]);
+      pauses.push(probeAt! - before);
+    }
+    assert.deepEqual(pauses, [2_000, 4_000, 6_000, 6_000, 6_000]);
+  });
+
+  it('is tried about a payout of which it has spoken before; when it answers, what waited is told, and goes on', async () => {
+    const { rail, submissions, turns, recovery } = over(
+      say('accepted', null, 'R-known'),
+      ...silent(3),
+      say('accepted', null, 'R-known'),
+      say('completed', null, 'R-waited'),
+    );
+    const ids = await pay(5);
+    for (const id of ids.slice(0, 4)) await submissions.submit(id);
+    const waiting = ids[4]!;
+    assert.equal((await turns.submit(waiting)).isHeld, true);
+    await db.change(`DELETE FROM outbox`);
+    later(1_001);
+    await recovery.probeDue();
+    assert.deepEqual(rail.asked, [ids[0]]);
+    const { state, failures, wakeAt } = await breaker();
+    assert.deepEqual([state, failures], ['closed', 0]);
+    assert.notEqual(wakeAt, null);
+    await recovery.wakeDue(new AbortController().signal);
+    const told = await db.sql('SELECT resource_id FROM outbox ORDER BY resource_id');
+    assert.deepEqual(
+      told.map((row) =>
+        asUuid((row.resource_id as Buffer).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')),
+      ),
+      ids.slice(1).toSorted(),
+    );
+    assert.equal((await breaker()).wakeAt, null);
+    later(1_000);
+    assert.equal((await turns.submit(waiting)).isHeld, false);
+    assert.equal((await rowOf(db, waiting)).status, 'completed');
+    await assertSameStory(own, waiting);
+  });
+
+  it('may be handed one that waits to find out, where it has spoken of none; its attempt counts', async () => {
+    const { rail, turns, recovery, submissions } = over(...silent(3), say('completed'));
+    const ids = await pay(4);
+    for (const id of ids.slice(0, 3)) await submissions.submit(id);
+    assert.equal((await turns.submit(ids[3]!)).isHeld, true);
+    later(1_001);
+    await recovery.probeDue();
+    assert.deepEqual(
+      rail.given.map(({ key }) => key),
+      ids,
+    );
+    const { status, attempts } = await rowOf(db, ids[3]!);
+    assert.deepEqual([status, attempts], ['completed', 1]);
+    assert.equal((await breaker()).state, 'closed');
+  });
+
+  it('is tried by another worker when the one that tried it died', async () => {
+    const { rail, submissions, breakers, recovery } = over(...silent(3), say('accepted'));
+    for (const id of await pay(3)) await submissions.submit(id);
+    later(1_001);
+    assert.equal((await breakers.claimProbes()).length, 1);
+    await recovery.probeDue();
+    assert.equal(rail.asked.length, 0, 'its lease is another worker’s');
+    later(30_001);
+    await recovery.probeDue();
+    assert.equal(rail.asked.length, 1);
+    assert.equal((await breaker()).state, 'closed');
+  });
+
+  it('holds nobody back from canceling what waits for it', async () => {
+    const { submissions, turns } = over(...silent(3));
+    const ids = await pay(4);
+    for (const id of ids.slice(0, 3)) await submissions.submit(id);
+    const waiting = ids[3]!;
+    assert.equal((await turns.submit(waiting)).isHeld, true);
+    assert.equal((await own.act('cancel', waiting, own.bank.token)).status, 200);
+    const { payout, isHeld } = await turns.submit(waiting);
+    assert.deepEqual([isHeld, payout.status], [false, 'canceled']);
+    await assertSameStory(own, waiting);
+  });
+
+  it('is shown to operators with what waits for it', async () => {
+    const { submissions } = over(...silent(3));
+    const ids = await pay(4);
+    for (const id of ids.slice(0, 3)) await submissions.submit(id);
+    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(
+      ({ rail }) => rail !== 'http:of-another-test',
+    );
+    assert.deepEqual(
+      found.map(({ rail, breaker: known, approved, inProgress }) => [rail, known?.state, approved, inProgress]),
+      [
+        ['http:bank-a', undefined, 0, 0],
+        ['simulated', 'open', 1, 3],
+      ],
+    );
+    const { lastFailure, lastPayoutId } = found[1]!.breaker!;
+    assert.equal(lastFailure, 'no answer');
+    assert.equal(lastPayoutId, ids[2]);
+  });
+
+  it('leaves what it holds approved: that is raised, and no longer when it is handed over or canceled', async () => {
+    const { submissions } = over(say('completed'));
+    const [handed, canceled] = await pay(2);
+    await submissions.raiseUnsubmitted(300_000, 100);
+    assert.equal((await rowOf(db, handed!)).stuckSince, null, 'five minutes have not passed');
+    await submissions.raiseUnsubmitted(-1_000, 100);
+    for (const id of [handed!, canceled!]) {
+      const { status, stuckReason } = await rowOf(db, id);
+      assert.deepEqual([status, stuckReason], ['approved', 'no_outcome']);
+    }
+    assert.equal((await submissions.submit(handed!)).status, 'completed');
+    assert.equal((await own.act('cancel', canceled!, own.bank.token)).status, 200);
+    const rows = await db.sql(
+      `SELECT stuck_since FROM payouts WHERE id IN (${[handed!, canceled!].map(idLiteral).join(',')})`,
+    );
+    assert.deepEqual(rows, [{ stuck_since: null }, { stuck_since: null }]);
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
+import { HangingGateway, hangingRail, twoRails } from '../campaigns/hanging-rail.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { BankGateway } from '../support/bank-gateway.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { newSignature } from '../support/temporal-world.js';
+import { startTestWorker } from '../support/temporal-worker.js';
+import { assertLedgerSound } from '../support/world.js';
+import { assertSameStory, openPayoutBank, rowOf, TEST_KEYRING, untilStatus, workflowOf } from './support.js';
+
+const HANGING = { destination: { country: 'MX' } } as const;
+
+describe('a rail that hangs', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+  });
+
+  afterEach(() => assertLedgerSound(db.database));
+
+  it('delays its own payouts alone, and when it answers again pays each of them once', async () => {
+    const counts = { payouts: 30, measured: 4, approvals: 2 };
+    await hangingRail({ db, temporal, ...counts, silence: 'close', isTimed: false, worker: 'here' });
+  });
+
+  it('holds its payouts as approved: the staff can cancel one by a signal, and the others are paid later', async () => {
+    await db.change('DELETE FROM rail_breakers');
+    const [well, hanging] = [new BankGateway('well', TEST_KEYRING), new HangingGateway('hanging', 'close')];
+    await Promise.all([well.start(), hanging.start()]);
+    const environment = {
+      ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging) },
+      ...{ PAYOUT_RAIL_PROBE_S: '2', PAYOUT_RAIL_OPENS_AFTER: '2' },
+    };
+    const api: TestApi = await startTestApi(db, environment);
+    const worker = await startTestWorker(db, temporal, { environment });
+    try {
+      hanging.isHanging = true;
+      const own = await openPayoutBank(api);
+      const lost = [await own.pay(undefined, HANGING), await own.pay(undefined, HANGING)];
+      await until('it is left alone', async () => {
+        const [row] = await db.sql(`SELECT state FROM rail_breakers WHERE rail='http:hanging'`);
+        return row !== undefined && row.state !== 'closed';
+      });
+      const held = [await own.pay(undefined, HANGING), await own.pay(undefined, HANGING)] as const;
+      const stateOf = (id: string) =>
+        workflowOf(temporal, id)
+          .query<WaitingState | null>(QUERIES.state)
+          .catch(() => null);
+      for (const id of held) {
+        await until('it is held', async () => (await stateOf(id))?.isHeld);
+        assert.match(
+          (await stateOf(id))?.waitingFor ?? '',
+          /^Its rail gives no answers: it is handed over when the rail does/,
+        );
+        const { status, attempts } = await rowOf(db, id);
+        // One of them may have been handed over to see whether the rail answers.
+        assert(status === 'approved' ? attempts === 0 : attempts === 1, `${status} ${attempts}`);
+      }
+      const last = await own.pay(undefined, HANGING);
+      await until('it is held', async () => (await stateOf(last))?.isHeld);
+      await workflowOf(temporal, last).signal('cancel', await newSignature(db.database));
+      const { status } = await untilStatus(own, last, ['canceled', 'in_progress'], 20_000);
+      hanging.isHanging = false;
+      for (const id of [...lost, ...held]) {
+        await untilStatus(own, id, ['completed']);
+        assert.equal(hanging.paidTimes(id), 1);
+        await assertSameStory(own, id);
+      }
+      assert.equal(hanging.paidTimes(last), status === 'canceled' ? 0 : 1);
+    } finally {
+      await worker.stop();
+      await api.stop();
+      well.stop();
+      hanging.stop();
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import { besideCampaign } from '../campaigns/beside.js';
+import { composedCampaign } from '../campaigns/composed.js';
+import { rollingCampaign } from '../campaigns/rolling.js';
+import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
+import { upgradeCampaign } from '../campaigns/upgrade.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import { buildRelease, previousRelease } from '../support/releases.js';
+import type { TestTemporal } from '../support/temporal.js';
+import { counts } from './counts.js';
+
+/** The long proofs of several processes behind a proxy. */
+export const FLEET_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
+  rolling: async (db) => {
+    const server = await PrivateTemporal.start();
+    try {
+      const load = counts('ROLLING_COUNTS', { perSecond: 500, rounds: 3 });
+      return [await rollingCampaign({ db, temporal: server.temporal, ...load })];
+    } finally {
+      await server.remove();
+    }
+  },
+  'two-of-each': async () => [await twoOfEachCampaign({ rounds: 10, clients: 32, calmMs: 1_500, rows: 500 })],
+  composed: async () => [await composedCampaign()],
+  upgrade: async ({ adminUrl }) => {
+    const commit = await previousRelease();
+    const previous = await buildRelease(commit);
+    const beside = (folder: string): Promise<string> =>
+      alone(adminUrl, (stage) => besideCampaign({ ...stage, previous: folder, clients: 16, forMs: 60_000 }));
+    return [
+      previous === null ? `NOT RUN beside the release before: the history has no ${commit}` : await beside(previous),
+      await alone(adminUrl, (stage) => upgradeCampaign({ ...stage, open: 1_000, perSecond: 100 })),
+    ];
+  },
+};
+
+interface Stage {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+}
+
+/** With a database and a Temporal of its own. */
+async function alone(adminUrl: string, work: (stage: Stage) => Promise<string>): Promise<string> {
+  const server = await PrivateTemporal.start();
+  const db = await freshDatabase(adminUrl, 'money_upgrade');
+  try {
+    return await work({ db, temporal: server.temporal });
+  } finally {
+    await db.remove();
+    await server.remove();
+  }
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { restoreDrill } from '../campaigns/restore.js';
+import { RowCopier } from '../campaigns/restored-copies.js';
+import { testDatabase } from '../support/database.js';
+import { testTemporal } from '../support/temporal.js';
+
+describe('a database that is put back under load', () => {
+  it('posts nothing before it is made good, uses no sequence twice, lists every later payment, and goes on with what waited', async () => {
+    const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+    assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
+    const copier = new RowCopier(await testDatabase(), adminUrl);
+    const temporal = await testTemporal();
+    await restoreDrill({ copier, temporal, clients: 4, beforeMs: 500, lostMs: 500, rows: 20 });
+  });
+});

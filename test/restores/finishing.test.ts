@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { migrate } from '../../src/db/migrate.js';
+import { restores } from '../../src/db/entities/restores.js';
+import { insertSql } from '../../src/db/statements.js';
+import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/rails/types.js';
+import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
+import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
+import { askRails } from '../../src/restores/rails.js';
+import { type Ran, run } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
+import {
+  accountNumber,
+  DOCUMENT,
+  HOLDER,
+  openPayoutBank,
+  paidTimes,
+  railsOf,
+  rowOf,
+  saidOf,
+} from '../payouts/support.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
+
+describe('finishing a restore', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let people: SignedInPeople;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    await (await openBank(api)).account({ funds: { COPM: LEAST } });
+    people = new SignedInPeople(db);
+    await people.signIn('maria', ['manage']);
+    await people.signIn('leo', ['manage']);
+  });
+  after(async () => {
+    await api.stop();
+    people.remove();
+  });
+  afterEach(() => assertLedgerSound(db.database));
+
+  const ops = (...args: readonly string[]): Promise<Ran> => people.ops(...args);
+  const done = async (...args: readonly string[]): Promise<Ran> => {
+    const ran = await ops(...args);
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  const begin = (): Promise<Ran> =>
+    done('restore', 'begin', '--reason', 'a test', '--to', toRfc3339(systemClock()), '--skip', '10', '--as', 'maria');
+  const finish = (...more: readonly string[]): Promise<Ran> => ops('restore', 'finish', '--as', 'leo', ...more);
+  const shown = async (): Promise<Record<string, unknown>> =>
+    JSON.parse((await run('src/ops/main.js', ['restore', 'status', '--json'], people.env)).stdout) as Record<
+      string,
+      unknown
+    >;
+  /** The rail has an order that nobody here knows of. */
+  const orderUnknownHere = (): Promise<Uuid> => paidThere(newId());
+  const paidThere = async (key: Uuid): Promise<Uuid> => {
+    const destination = {
+      ...{ country: 'CO', bankCode: '0007', accountType: 'savings' as const, accountNumber: accountNumber() },
+      ...{ holderName: HOLDER, holderDocument: DOCUMENT },
+    };
+    const order = { key, amount: { raw: LEAST, asset: 'COPM' as const }, destination, description: null };
+    await new SimulatedRail(db.database, systemClock, SIMULATED).submit(order);
+    return key;
+  };
+
+  it('is for the restore that is open, or else the youngest, whatever their ids are', async () => {
+    const { database } = db;
+    const finished = (id: string, beganAt: Instant) => ({
+      ...newRestore('migration', beganAt),
+      ...{ id: id as Uuid, finishedAt: instant(beganAt + 1) },
+    });
+    await database.withTransaction(async (work) => {
+      await work.execute(insertSql(restores, [finished('ffffffff-0000-1000-8000-000000000000', instant(1_000))]));
+      await work.execute(insertSql(restores, [finished('00000000-0000-1000-8000-000000000000', instant(2_000))]));
+    });
+    assert.equal((await lastRestore(database.reader))?.beganAt, 2_000);
+    await begin();
+    const open = await openRestore(database.reader);
+    assert.equal((await shown()).id, open?.id);
+    const ran = await finish();
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.deepEqual([(await shown()).id, (await shown()).ledger], [open?.id, 'open']);
+  });
+
+  it('follows a copy that the migrations closed, whose id is ordered by time like any other', async () => {
+    const name = `${db.name}_new`;
+    await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
+    const url = new URL(db.url);
+    url.username = name;
+    await migrate({ adminUrl: db.adminUrl, url: url.href });
+    await db.change(`DROP USER '${name}'@'%'`);
+    const closed = await openRestore(db.database.reader);
+    assert.deepEqual([closed?.noticedBy, closed?.id[14]], ['migration', '7']);
+    await done('restore', 'begin', '--reason', 'a test', '--nothing-lost', '--as', 'maria');
+    assert.equal((await finish()).code, 0);
+  });
+
+  it('asks a rail that was left out when it is repeated without that, before the ledger is open and after', async () => {
+    await begin();
+    const keys = [await orderUnknownHere()];
+    // The audit holds it up.
+    await db.change('UPDATE balances SET available=available+1');
+    const first = await finish('--leave-out', SIMULATED);
+    assert.deepEqual([first.code, /ledger stays closed/.test(first.stderr)], [1, true], first.stderr);
+    await db.change('UPDATE balances SET available=available-1');
+    assert.equal((await shown()).rails_asked_at, null);
+    const second = await finish('--json');
+    assert.equal(second.code, 0, second.stderr);
+    assert.deepEqual(idsOf(second), keys);
+
+    await begin();
+    keys.push(await orderUnknownHere());
+    const without = await finish('--leave-out', SIMULATED, '--json');
+    assert.deepEqual([without.code, idsOf(without)], [0, []], without.stderr);
+    assert.match(without.stderr, /Not asked: simulated/);
+    assert.deepEqual([(await shown()).ledger, (await shown()).rails_asked_at], ['open', null]);
+    const later = await finish('--json');
+    assert.deepEqual([later.code, idsOf(later).sort()], [0, [...keys].sort()], later.stderr);
+    assert.notEqual((await shown()).rails_asked_at, null);
+    const left = await db.sql(
+      `SELECT JSON_VALUE(details, '$.left_out') AS rails FROM audit_log WHERE action='restore.finish' ORDER BY at DESC LIMIT 2`,
+    );
+    assert.deepEqual(
+      left.map(({ rails }) => rails),
+      [SIMULATED, ''],
+    );
+  });
+
+  it('opens the ledger with what the rail had already out of reach: no time and nobody gives back what was paid', async () => {
+    const own = await openPayoutBank(api);
+    const approved = await own.pay();
+    await own.guard();
+    const [late, waiting] = [await own.pend(), await own.pend()];
+    // What was done with them in the lost time is known to the rail alone.
+    for (const key of [approved, late]) await paidThere(key);
+    await db.change(
+      `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id IN (${[late, waiting].map(idLiteral).join(',')})`,
+    );
+    await begin();
+    const { approvals, submissions, conversation, silent } = railsOf(db);
+    const restore = (await openRestore(db.database.reader))!;
+    const parts = { database: db.database, clock: systemClock };
+    const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
+    await askRails({ ...parts, restore, onProgress: () => undefined }, rails);
+    const leo = someone('leo');
+    await openLedger(parts, restore, leo, {});
+    // Before anything else is done.
+    assert.equal(await approvals.expireDue(100), 1);
+    answered(await own.act('reject', late), 409, 'invalid_state');
+    answered(await own.act('cancel', late), 409, 'invalid_state');
+    answered(await own.act('cancel', approved, own.bank.token), 409, 'invalid_state');
+    const statuses = async () => Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
+    assert.deepEqual(await statuses(), ['in_progress', 'pending_approval', 'canceled']);
+    assert.ok((await raiseContradictions(parts, restore.id, conversation)) > 0);
+    assert.equal(await raiseContradictions(parts, restore.id, conversation), 0);
+    assert.deepEqual(
+      (await saidOf(db, late)).map(({ kind, effect }) => [kind, effect]),
+      [['inquiry', 'conflict']],
+    );
+    answered(await own.act('approve', late), 200);
+    for (const id of [approved, late]) await submissions.submit(id);
+    assert.deepEqual(await statuses(), ['completed', 'completed', 'canceled']);
+    assert.deepEqual(await paidTimes(db, [approved, late]), [1, 1]);
+    assert.deepEqual(silent, []);
+    assert.deepEqual(await balanceOf(db.database, own.source.id), { available: 9_998n * LEAST, held: 0n });
+  });
+
+  it('ends with a rail whose list does not go on, as with one that gives no answer', async () => {
+    const [low, high] = ['11111111-1111-7111-8111-111111111111', '22222222-2222-7222-8222-222222222222'] as Uuid[];
+    for (const then of [high!, low!]) {
+      let asked = 0;
+      const pages: RailPage[] = [{ items: [], next: high! }];
+      const rail = {
+        status: () => Promise.resolve(null),
+        list: () => {
+          asked += 1;
+          return Promise.resolve(asked > 5 ? { items: [], next: null } : (pages.shift() ?? { items: [], next: then }));
+        },
+      } as unknown as ListingRail;
+      const restore = newRestore('operator', systemClock());
+      const parts = { database: db.database, clock: systemClock, restore, onProgress: () => undefined };
+      await assert.rejects(askRails(parts, new Map([['looping', rail]])), RailSilent);
+      assert.equal(asked, 2);
+    }
+  });
+});
+
+function idsOf({ stdout }: Ran): string[] {
+  return (JSON.parse(stdout) as { payout_id: string }[]).map(({ payout_id: id }) => id);
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { audit } from '../../src/ledger/auditor/audit.js';
+import { copyMark } from '../../src/restores/copy-mark.js';
+import { openRestore } from '../../src/restores/opening.js';
+import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
+import { backwardsSweep } from '../../src/restores/sweeps.js';
+import { step } from '../../src/webhooks/drain/stepping.js';
+import { type Ran, run } from '../ops/ops.js';
+import { SignedInPeople } from '../ops/signed-in.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, type Bank, idLiteral, LEAST, list, openBank } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound } from '../support/world.js';
+
+describe('what a restore leaves out and finds', () => {
+  it('is more sequences than a tenant can have used, up to a round number', () => {
+    assert.equal(skipFor({ restoredTo: 0, until: 600_000 }), 6_000_000n);
+    assert.equal(skipFor({ restoredTo: 0, until: 1 }), 1_000_000n);
+    assert.equal(throughFor(4_711n, 1_000_000n), 2_000_000n);
+    assert.equal(throughFor(0n, 1_000_000n), 1_000_000n);
+  });
+
+  it('is a payment whose approval was lost, another amount, and an order that the rail does not know any more', () => {
+    const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
+    const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
+      ({ status, amount: { raw, asset: 'COPM' } }) as const;
+    const of = (status: 'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'canceled') => ({
+      ...payout,
+      status,
+    });
+    assert.equal(findingOf(of('pending_approval'), said('completed')), 'approval_lost');
+    assert.equal(findingOf(of('canceled'), said('accepted')), 'approval_lost');
+    assert.equal(findingOf(of('pending_approval'), said('failed')), null);
+    assert.equal(findingOf(of('approved'), said('completed')), 'goes_on');
+    assert.equal(findingOf(of('in_progress'), said('completed', 6n)), 'amount');
+    assert.equal(findingOf(of('completed'), said('completed')), null);
+    assert.equal(findingOf(of('approved'), null), null);
+    assert.equal(findingOf({ ...of('in_progress'), railReference: 'B-1' }, null), 'not_paid_there');
+  });
+});
+
+describe('a restore', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let people: SignedInPeople;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    people = new SignedInPeople(db);
+    await people.signIn('maria', ['manage']);
+    await people.signIn('leo', ['manage']);
+    await people.signIn('eva', ['adjust', 'resolve']);
+  });
+  after(async () => {
+    await api.stop();
+    people.remove();
+  });
+  afterEach(() => assertLedgerSound(db.database));
+
+  const ops = (...args: readonly string[]): Promise<Ran> => people.ops(...args);
+  const verify = async (): Promise<void> => void answered(await verification(), 200);
+  /** Makes an event. */
+  const verification = async () => {
+    const account = await bank.account({ isVerified: false });
+    const body = {
+      type: 'business',
+      legal_name: 'Of a test',
+      document_type: 'NIT',
+      document_number: '900123456',
+      country: 'CO',
+    };
+    return bank.request('PUT', `/v1/accounts/${account.id}/verification`, { body });
+  };
+  const begin = (...more: readonly string[]): Promise<Ran> =>
+    ops('restore', 'begin', '--reason', 'a test', '--as', 'maria', ...more);
+  const own = () => idLiteral(bank.tenant.tenant.id);
+
+  it('is begun by who may manage, at a moment that fits what is there, and once', async () => {
+    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
+    answered(await bank.send({ from, to, raw: LEAST }), 201);
+    const refused = async (pattern: RegExp, code: number, ...args: readonly string[]): Promise<void> => {
+      const ran = await ops('restore', 'begin', '--reason', 'a test', ...args);
+      assert.equal(ran.code, code, ran.stderr);
+      assert.match(ran.stderr, pattern);
+      assert.equal(await openRestore(db.database.reader), undefined);
+    };
+    const now = toRfc3339(systemClock());
+    await refused(/lacks the right to manage/, 1, '--to', now, '--as', 'eva');
+    await refused(/say one of --to and --nothing-lost/, 2, '--as', 'maria');
+    await refused(/--until and --skip go with --to/, 2, '--nothing-lost', '--skip', '5', '--as', 'maria');
+    await refused(/was restored to then, or later/, 1, '--to', '2026-01-01T00:00:00Z', '--as', 'maria');
+    await refused(/until/, 1, '--to', now, '--until', '2030-01-01T00:00:00Z', '--as', 'maria');
+    await refused(/restored_to|after/, 1, '--to', now, '--until', '2026-01-01T00:00:00Z', '--as', 'maria');
+    const nothing = await ops('restore', 'finish', '--as', 'leo');
+    assert.deepEqual([nothing.code, /never restored/.test(nothing.stderr)], [1, true], nothing.stderr);
+  });
+
+  it('closes the ledger for every process, and one that began it cannot open it', async () => {
+    await verify();
+    assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
+    assert.equal((await begin('--nothing-lost')).code, 1);
+    const [from, to] = [await bank.account(), await bank.account()];
+    const moved = await bank.send({ from, to, raw: LEAST });
+    assert.deepEqual([moved.status, moved.code], [503, 'ledger_unavailable']);
+    // An event would take a number that was seen before.
+    assert.equal((await verification()).code, 'ledger_unavailable');
+    assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'not ready\n');
+    const alone = await ops('restore', 'finish', '--as', 'maria');
+    assert.equal(alone.code, 1, alone.stderr);
+    const without = await ops('restore', 'finish', '--as', 'leo', '--leave-out', 'http:nowhere');
+    assert.deepEqual([without.code, /no rail http:nowhere/.test(without.stderr)], [2, true], without.stderr);
+  });
+
+  it('is finished by another: the log goes on behind the gap, which is announced, and so does the audit log', async () => {
+    const before = await heads();
+    const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
+    assert.deepEqual([finished.code, finished.stdout.trim()], [0, '[]'], finished.stderr);
+    assert.equal((await ops('restore', 'finish', '--as', 'leo')).code, 0);
+    await verify();
+    const { items, gaps } = answered(await bank.get('/v1/events?order=asc'), 200).json;
+    const all = list(items);
+    const [gap] = list(gaps);
+    assert.equal(list(gaps).length, 1);
+    assert.deepEqual([Number(gap?.after), Number(gap?.before)], [before.events, 1_000_001]);
+    assert.deepEqual(
+      all.slice(-2).map(({ sequence, restores }) => [sequence, restores]),
+      [
+        [before.events, undefined],
+        [1_000_001, 1],
+      ],
+    );
+    const after = await heads();
+    assert.ok(after.acts > 1_000_000 && before.acts < 1_000_000);
+    const proven = await run('src/ops/main.js', ['audit-log', '--verify'], people.env);
+    assert.equal(proven.code, 0, proven.stderr);
+    assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'ready\n');
+  });
+
+  it('keeps the log in order of time: bounds find what lies before, in and behind the gap', async () => {
+    const [row] = await db.sql(`SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`);
+    const at = Date.parse(`${String(row?.at).replace(' ', 'T')}Z`);
+    const count = async (query: string): Promise<number> =>
+      list((await bank.get(`/v1/events?${query}`)).json.items).length;
+    const all = await count('limit=100');
+    const [lower, upper] = ['created_at[gte]', 'created_at[lte]'];
+    const time = (ms: number): string => encodeURIComponent(toRfc3339(instant(ms)));
+    assert.equal(await count(`${lower}=${time(0)}`), all);
+    assert.equal(await count(`${upper}=${time(at + 3_600_000)}`), all);
+    assert.equal(await count(`${lower}=${time(at)}`), 1);
+    assert.equal(await count(`${upper}=${time(at - 1)}`), all - 1);
+    assert.equal(await count(`${lower}=${time(at + 3_600_000)}`), 0);
+  });
+
+  it('leaves no other gap: one that is not announced is found by the auditor', async () => {
+    const announced = await db.sql(
+      `SELECT HEX(restore_id) AS restore, after_sequence AS after FROM event_gaps WHERE tenant_id=${own()}`,
+    );
+    await db.change(`UPDATE event_gaps SET after_sequence=after_sequence-1 WHERE tenant_id=${own()}`);
+    const { findings } = await audit(db.database, { tenantId: bank.tenant.tenant.id });
+    assert.ok(findings.some(({ check }) => check === 'event_sequence'));
+    await db.change(`UPDATE event_gaps SET after_sequence=${String(announced[0]?.after)} WHERE tenant_id=${own()}`);
+  });
+
+  it('lets an endpoint that was behind go over the gap at once', async () => {
+    const body = { url: 'https://example.com/hook', events: ['account.verified'] };
+    const { id } = answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json;
+    const endpoint = idLiteral(String(id));
+    await db.change(`UPDATE webhook_endpoints SET cursor_sequence=0, fence=1 WHERE id=${endpoint}`);
+    await db.change(`UPDATE webhook_subscriptions SET from_sequence=0 WHERE endpoint_id=${endpoint}`);
+    const rounds = [];
+    for (let done = false; !done && rounds.length < 10;) {
+      const { added, state } = await db.database.withTransaction((work) =>
+        step(work, String(id) as Parameters<typeof step>[1], 1n, 100, systemClock()),
+      );
+      rounds.push(added.length);
+      done = state.endpoint.cursorSequence >= state.head;
+    }
+    assert.ok(rounds.length < 5, `${rounds.length} steps`);
+    assert.ok(rounds.reduce((sum, count) => sum + count, 0) >= 2);
+  });
+
+  it('is noticed by a copy that is loaded, by a worker under which the ledger goes backwards, and ended where nothing was lost', async () => {
+    for (const statement of copyMark(systemClock, db.name)
+      .split(/;\n/)
+      .filter((text) => text.trim() !== ''))
+      await db.sql(statement);
+    assert.equal((await openRestore(db.database.reader))?.noticedBy, 'copy');
+    const early = await ops('restore', 'finish', '--as', 'leo');
+    assert.deepEqual([early.code, /to which moment/.test(early.stderr)], [1, true], early.stderr);
+    assert.equal((await begin('--nothing-lost')).code, 0);
+    const finished = await ops('restore', 'finish', '--as', 'leo');
+    assert.equal(finished.code, 0, finished.stderr);
+    const lines: string[] = [];
+    // Two workers, each of which looks for itself.
+    const workers = [1, 2].map(() =>
+      backwardsSweep({ database: db.database, clock: systemClock }, (line) => lines.push(line)),
+    );
+    assert.ok(workers.every(({ inEach }) => inEach === true));
+    const { signal } = new AbortController();
+    const look = () => Promise.all(workers.map((worker) => worker.run(signal)));
+    const later = `UNHEX('${randomUUID().replaceAll('-', '').replace(/^./, 'f')}')`;
+    await look();
+    await db.change(
+      `INSERT INTO ledger_transactions SELECT ${later}, tenant_id, related_type, related_id, description, created_at FROM ledger_transactions LIMIT 1`,
+    );
+    await look();
+    await db.change(`DELETE FROM ledger_transactions WHERE id=${later}`);
+    await look();
+    assert.deepEqual([lines.length, await openRestore(db.database.reader)], [0, undefined]);
+    await look();
+    assert.deepEqual([lines.length > 0, (await openRestore(db.database.reader))?.noticedBy], [true, 'worker']);
+    const [open] = await db.sql('SELECT COUNT(*) AS n FROM restores WHERE finished_at IS NULL');
+    assert.equal(Number(open?.n), 1);
+    assert.equal((await begin('--nothing-lost')).code, 0);
+    assert.equal((await ops('restore', 'finish', '--as', 'leo')).code, 0);
+    await verify();
+  });
+
+  async function heads(): Promise<{ readonly events: number; readonly acts: number }> {
+    const [row] = await db.sql(
+      `SELECT (SELECT last_sequence FROM event_counters WHERE tenant_id=${own()}) AS events,
+        (SELECT last_sequence FROM audit_chains WHERE chain_id=${own()}) AS acts`,
+    );
+    return { events: Number(row?.events), acts: Number(row?.acts) };
+  }
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { ReadingThread } from '../../src/spreadsheets/apart/reading-thread.js';
+import { type ReadingFor, SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
+import { withPart } from '../campaigns/bombs.js';
+import { filled } from './bomb-reading.js';
+import { MAIN, sheetXml, stringsXml, workbook } from './workbooks.js';
+
+type Read = { readonly rows: readonly SheetRow[]; readonly problem: string | null };
+
+async function readAll(rows: AsyncIterable<SheetRow>): Promise<Read> {
+  const all: SheetRow[] = [];
+  try {
+    for await (const row of rows) all.push(row);
+    return { rows: all, problem: null };
+  } catch (failure) {
+    if (failure instanceof SheetProblem) return { rows: all, problem: `${failure.code}: ${failure.message}` };
+    throw failure;
+  }
+}
+
+const csv = (rows: number): Buffer => Buffer.from('$ana,100000,COPM,,r\n'.repeat(rows));
+const xlsx = (rows: number): Buffer =>
+  workbook(
+    sheetXml(
+      '<row><c t="s"><v>0</v></c><c r="C1"><v>12</v></c><c><f>A1</f></c></row>'.replace(' r="C1"', '').repeat(rows),
+    ),
+  );
+/** Takes seconds, all of them before its first row. */
+const slow = (): Buffer => {
+  const [head = '', tail = ''] = stringsXml('|').split('|');
+  return withPart(filled('xl/sharedStrings.xml', head, '<si><t>a</t></si>', tail, 1_500_000 * 17));
+};
+
+describe('files that are read in a thread of their own', () => {
+  let readers: SheetReaders;
+  const never = new AbortController().signal;
+  const of = (tenantId: string, signal = never): ReadingFor => ({ tenantId, signal });
+  const read = (file: Buffer, who = of('a')): Promise<Read> => readAll(readers.rows(bytesOf([file]), who));
+
+  beforeEach(() => {
+    readers = new SheetReaders();
+  });
+  afterEach(() => readers.close());
+
+  for (const [what, file] of [
+    ['a short CSV', csv(20)],
+    ['a CSV of more rows than a short one has', csv(1_500)],
+    ['a long CSV', csv(15_000)],
+    ['a short workbook', xlsx(20)],
+    ['a small workbook that is not short', xlsx(8_000)],
+    ['cells of every kind and none', Buffer.from('a,,=b,\n,,,x\n')],
+    [
+      'lone surrogates and control characters',
+      workbook(sheetXml('<row><c t="inlineStr"><is><t>_xD800_a_x0000_b</t></is></c></row>')),
+    ],
+    ['a file that breaks after its first rows', Buffer.concat([csv(300), Buffer.from('"')])],
+    ['a long file that breaks after its first rows', Buffer.concat([csv(15_000), Buffer.from('"')])],
+    ['too many rows', Buffer.from('a\n'.repeat(100_002))],
+    ['no workbook', Buffer.from('PK\x03\x04 and nothing more')],
+    ['nothing', Buffer.alloc(0)],
+  ] as const)
+    it(`gives of ${what} the same rows and the same reason as reading it at once`, async () => {
+      const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
+      assert.equal(apart.problem, atOnce.problem);
+      // As texts: to compare a hundred thousand rows one by one takes longer than to read them.
+      assert(JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows), `${apart.rows.length} rows differ`);
+    });
+
+  it('a file that needs more memory than its thread has is refused, and the process goes on', async () => {
+    const thread = new ReadingThread({ maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 2 });
+    const formats = `<styleSheet xmlns="${MAIN}"><cellXfs>${Array.from({ length: 99_000 }, (_, at) => `<xf numFmtId="${'9'.repeat(200)}${at}"/>`).join('')}</cellXfs></styleSheet>`;
+    const file = workbook(sheetXml(''), { 'xl/styles.xml': formats });
+    const reading = thread.read({ bytes: new Uint8Array(file), isShort: false }, never);
+    await assert.rejects(
+      async () => {
+        for (let next = await reading.next(); next.done !== true;) next = await reading.next();
+      },
+      { code: 'too_large_inflated' },
+    );
+    await thread.end();
+    assert.equal((await read(csv(3))).rows.length, 3);
+  });
+
+  it('a short file does not wait for a long one of another tenant, nor for its own', async () => {
+    const stopping = new AbortController();
+    const long = read(slow(), of('slow', stopping.signal));
+    assert.equal((await read(csv(3), of('other'))).rows.length, 3);
+    assert.equal((await read(csv(3), of('slow'))).rows.length, 3);
+    stopping.abort(new Error('no longer wanted'));
+    await assert.rejects(long, { message: 'no longer wanted' });
+  });
+
+  it('a signal ends the reading in the midst of a part, and what waits for its turn', async () => {
+    const stopping = new AbortController();
+    const under = read(slow(), of('a', stopping.signal));
+    const waiting = read(slow(), of('b', stopping.signal));
+    setTimeout(() => stopping.abort(new Error('stop')), 300);
+    await Promise.all([under, waiting].map((one) => assert.rejects(one, { message: 'stop' })));
+    assert.equal((await read(csv(2_000))).rows.length, 2_000, 'the place is free again');
+  });
+
+  it('whoever wants no more rows gives its place back', async () => {
+    for await (const _ of readers.rows(bytesOf([csv(50_000)]), of('a'))) break;
+    assert.equal((await read(csv(2_000), of('b'))).rows.length, 2_000);
+  });
+
+  it('ends with its owner', async () => {
+    const reading = read(slow());
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await readers.close();
+    await assert.rejects(reading, { message: 'the readers of files are stopped' });
+    await assert.rejects(read(csv(1)), { message: 'the readers of files are stopped' });
+  });
+
+  it('a file that the store cannot give is no problem of the file, and the next one is read', async () => {
+    const away = { size: 10, read: () => Promise.reject(new Error('away')) };
+    await assert.rejects(readAll(readers.rows(away, of('a'))), { message: 'away' });
+    assert.equal((await read(csv(3))).rows.length, 3);
+  });
+});

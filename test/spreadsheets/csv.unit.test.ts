@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { problemOf, rowsOf, textsOf } from './workbooks.js';
+
+describe('CSV', () => {
+  it('is read with commas or semicolons, as the header has them', async () => {
+    const want = [
+      ['a', 'b;c'],
+      ['1', '2'],
+    ];
+    assert.deepEqual(await textsOf('a,"b;c"\n1,2\n'), want);
+    assert.deepEqual(await textsOf('a;"b;c"\n1;2\n'), want);
+    assert.deepEqual(await textsOf('a;b\n1,5;2\n'), [
+      ['a', 'b'],
+      ['1,5', '2'],
+    ]);
+    assert.deepEqual(await textsOf('"a,b,c";d\n'), [['a,b,c', 'd']]);
+    assert.deepEqual(await textsOf('alone\nx\n'), [['alone'], ['x']]);
+  });
+
+  it('ends its lines in any way, with or without the last one', async () => {
+    for (const end of ['\n', '\r\n', '\r'])
+      for (const last of ['', end])
+        assert.deepEqual(await textsOf(`a,b${end}1,2${end}3,4${last}`), [
+          ['a', 'b'],
+          ['1', '2'],
+          ['3', '4'],
+        ]);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    assert.deepEqual(await textsOf('\ufeffa,b\n'), [['a', 'b']]);
+    assert.deepEqual(await textsOf('\ufeff"a",b\n'), [['a', 'b']]);
+  });
+
+  it('quoted cells hold separators, line breaks and quotes', async () => {
+    assert.deepEqual(await textsOf('a,b\n"1,2","x\r\ny ""z"""\n'), [
+      ['a', 'b'],
+      ['1,2', 'x\ny "z"'],
+    ]);
+  });
+
+  it('rows are numbered as a spreadsheet shows them: empty lines count, breaks inside of cells do not', async () => {
+    const rows = await rowsOf('a\n\n"1\n2\n3"\n,,\n4\n');
+    assert.deepEqual(
+      rows.map(({ number, cells }) => [number, cells.at(0)?.text]),
+      [
+        [1, 'a'],
+        [3, '1\n2\n3'],
+        [5, '4'],
+      ],
+    );
+  });
+
+  it('every cell is text, an empty one none, and spaces stay', async () => {
+    assert.deepEqual((await rowsOf('+57300,-1,@a,, 150000 ,TRUE,\n'))[0]?.cells, [
+      { kind: 'text', text: '+57300' },
+      { kind: 'text', text: '-1' },
+      { kind: 'text', text: '@a' },
+      null,
+      { kind: 'text', text: ' 150000 ' },
+      { kind: 'text', text: 'TRUE' },
+    ]);
+  });
+
+  it('a cell that begins with = is a formula, spaces before it or not', async () => {
+    for (const text of ['=1+1', ' =A1', '="0012"'])
+      assert.deepEqual((await rowsOf(`"${text.replaceAll('"', '""')}",1=1\n`))[0]?.cells, [
+        { kind: 'formula', text },
+        { kind: 'text', text: '1=1' },
+      ]);
+  });
+
+  it('rows may be shorter and longer than the header', async () => {
+    assert.deepEqual(await textsOf('a,b\n1\n1,2,3\n'), [['a', 'b'], ['1'], ['1', '2', '3']]);
+  });
+
+  it('letters of several bytes come through at every border of a piece', async () => {
+    for (let shift = 0; shift < 4; shift += 1) {
+      const line = `${'x'.repeat(shift)}ñ€👩`;
+      const [row] = await rowsOf(`${line.repeat(2_000)}`.slice(0, 2_000));
+      assert.ok(row?.cells[0]?.text.startsWith(line));
+      const many = `h\n${`${line}\n`.repeat(5_000)}`;
+      const texts = await textsOf(many);
+      assert.equal(texts.length, 5_001);
+      assert.ok(texts.slice(1).every(([text]) => text === line));
+    }
+  });
+
+  for (const [what, bytes] of [
+    ['Latin-1', Buffer.from('a,b\ncaf\xe9,1\n', 'latin1')],
+    ['Latin-1 behind a megabyte', Buffer.concat([Buffer.from('a,b\n'.repeat(3e4)), Buffer.from('\xe9', 'latin1')])],
+    ['a letter cut at the end', Buffer.from('a,ñ').subarray(0, -1)],
+    ['an overlong form', Buffer.from([0x61, 0xc0, 0xaf])],
+    ['an encoded surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80])],
+    ['UTF-16 with a mark', Buffer.from('\ufeffa,b\n', 'utf16le')],
+    ['UTF-16 without', Buffer.from('a,b\n', 'utf16le')],
+    ['UTF-16, the other way', Buffer.from('\ufeffa,b\n', 'utf16le').swap16()],
+    ['a NUL', Buffer.from('a,b\n1\0,2\n')],
+    ['NULs alone', Buffer.alloc(100)],
+  ] as const)
+    it(`${what} is bad_encoding`, async () => {
+      assert.equal(await problemOf(bytes), 'bad_encoding');
+    });
+
+  it('an open or a misplaced quotation mark makes the file unreadable, and the message names the row', async () => {
+    for (const [text, row] of [
+      ['a,b\n1,2\n"open,3\n4,5\n', 3],
+      ['a,b\n"1"2,3\n', 2],
+      ['a,b\n1,x"y\n', 2],
+      [`a\n"${'b'.repeat(300_000)}`, 2],
+    ] as const) {
+      assert.equal(await problemOf(text), 'unreadable_file');
+      await assert.rejects(rowsOf(text), new RegExp(`row ${row}\\b`));
+    }
+  });
+
+  it('has at most a hundred columns and a hundred thousand rows beside the header', async () => {
+    assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
+    assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
+    assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');
+    assert.equal((await rowsOf('a\n\n'.repeat(100_001))).length, 100_001);
+    assert.equal(await problemOf('a\n\n'.repeat(100_002)), 'too_many_rows');
+  });
+
+  it('without content has no rows', async () => {
+    for (const text of ['\n', ',', '\ufeff', ' ', '""']) {
+      const rows = await rowsOf(text);
+      assert.equal(rows.length, text === ' ' ? 1 : 0, JSON.stringify(text));
+    }
+  });
+
+  it('may be left in the middle', async () => {
+    const source = bytesOf([Buffer.from('a,b\n'.repeat(500_000))]);
+    for (let round = 0; round < 20; round += 1) for await (const _ of openSheet(source)) break;
+  });
+});

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { bytesOf, type ByteSource } from '../../src/spreadsheets/byte-source.js';
+import { openSheet, recogniseFile } from '../../src/spreadsheets/open-sheet.js';
+import { seeded } from './broken-files.js';
+import {
+  MAIN,
+  problemOf,
+  rowsOf,
+  sheetXml,
+  textsOf,
+  workbook,
+  workbookParts,
+  zipOf,
+  type ZipPart,
+} from './workbooks.js';
+
+const SHEET = 'xl/worksheets/sheet1.xml';
+const ROWS = '<row><c t="s"><v>0</v></c><c><v>12</v></c></row>';
+const TEXTS = [['first', '12']];
+
+describe('hostile workbooks', () => {
+  const withSheet = (change: Partial<ZipPart>): Buffer =>
+    zipOf(workbookParts(sheetXml(ROWS)).map((part) => (part.name === SHEET ? { ...part, ...change } : part)));
+  const kindOf = (file: Buffer): Promise<string | null> => recogniseFile(bytesOf([file]));
+  const isUnreadable = async (file: Buffer, what?: string): Promise<void> =>
+    assert.equal(await problemOf(file), 'unreadable_file', what);
+
+  it('are told from good ones', async () => {
+    assert.deepEqual(await textsOf(workbook(sheetXml(ROWS))), TEXTS);
+    assert.deepEqual(await textsOf(withSheet({ descriptor: true })), TEXTS, 'sizes behind the data');
+    assert.deepEqual(await textsOf(withSheet({ stored: true })), TEXTS, 'not packed');
+    assert.deepEqual(await textsOf(zipOf(workbookParts(sheetXml(ROWS)), 'a comment')), TEXTS);
+    const folders = [{ name: 'xl/', data: '', stored: true }, ...workbookParts(sheetXml(ROWS))];
+    assert.deepEqual(await textsOf(zipOf(folders)), TEXTS);
+  });
+
+  it('cut at every hundredth, and at every byte of the end, are unreadable', async () => {
+    const whole = workbook(sheetXml(ROWS));
+    for (let part = 0; part < 100; part += 1) {
+      const cut = whole.subarray(0, Math.floor((whole.length * part) / 100));
+      assert.notEqual(await problemOf(cut), null, `${part} %`);
+    }
+    for (let missing = 1; missing < 200; missing += 1) await isUnreadable(whole.subarray(0, whole.length - missing));
+  });
+
+  it('with any bit turned over give a reason or the same rows', async () => {
+    const whole = workbook(sheetXml(ROWS));
+    const random = seeded(7);
+    let same = 0;
+    for (let round = 0; round < 600; round += 1) {
+      const file = Buffer.from(whole);
+      const at = Math.floor(random() * file.length);
+      file[at] = (file[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      const problem = await problemOf(file);
+      if (problem !== null) continue;
+      same += 1;
+      // Times, versions and parts that nobody reads may be anything.
+      const [row] = await rowsOf(file);
+      assert.equal(row?.cells.at(-1)?.text, '12', `byte ${at}`);
+    }
+    assert.ok(same < 240, `${same} of 600 went unnoticed`);
+  });
+
+  it('whose directory says another size, checksum or place are unreadable', async () => {
+    await isUnreadable(withSheet({ says: { crc: 1 } }));
+    await isUnreadable(withSheet({ says: { size: 1 } }));
+    await isUnreadable(withSheet({ says: { size: 100_000 } }));
+    await isUnreadable(withSheet({ says: { offset: 0 } }), 'the place of another entry');
+    await isUnreadable(withSheet({ says: { offset: 0xfffffff0 } }));
+    await isUnreadable(withSheet({ says: { method: 12 } }));
+    await isUnreadable(withSheet({ stored: true, says: { crc: 1 } }));
+    await isUnreadable(withSheet({ localName: 'xl/worksheets/sheet2.xml' }), 'two names for one entry');
+    await isUnreadable(withSheet({ unicodePath: SHEET }), 'a second name, though it is the same');
+    await isUnreadable(withSheet({ packed: Buffer.from('no deflate') }));
+  });
+
+  it('with a password are unreadable', async () => {
+    await isUnreadable(withSheet({ says: { flags: 1 } }));
+    await isUnreadable(withSheet({ says: { flags: 0x41 } }));
+  });
+
+  it('with names twice, or that lead out of the archive, are unreadable', async () => {
+    const parts = workbookParts(sheetXml(ROWS));
+    const second = { name: SHEET, data: sheetXml('') };
+    await isUnreadable(zipOf([...parts, second]));
+    await isUnreadable(zipOf([...parts, { ...second, name: SHEET.toUpperCase() }]));
+    for (const name of ['../evil', '/etc/passwd', 'a/../../b', 'C:/x', '..\\evil', 'a\\..\\..\\b'])
+      await isUnreadable(zipOf([...parts, { name, data: 'x' }]), name);
+  });
+
+  it('with more entries than a workbook has are unreadable', async () => {
+    const more = Array.from({ length: 2_000 }, (_, at) => ({ name: `x${at}`, data: '', stored: true }));
+    await isUnreadable(zipOf([...workbookParts(sheetXml(ROWS)), ...more]));
+  });
+
+  it('that hold archives are read no deeper', async () => {
+    const inner = workbook(sheetXml(ROWS));
+    await isUnreadable(workbook(inner));
+    const beside = [...workbookParts(sheetXml(ROWS)), { name: 'xl/embeddings/a.xlsx', data: inner }];
+    assert.deepEqual(await textsOf(zipOf(beside)), TEXTS);
+  });
+
+  for (const [what, document] of [
+    ['an external entity', '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'],
+    ['entities of entities', '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'],
+    ['an external type', '<!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd">'],
+    ['an empty type', '<!DOCTYPE worksheet>'],
+  ] as const)
+    it(`${what} makes every part unreadable`, async () => {
+      const sheet = `${document}<worksheet xmlns="${MAIN}"><sheetData><row><c t="inlineStr"><is><t>&b;&a;</t></is></c></row></sheetData></worksheet>`;
+      await isUnreadable(workbook(sheet));
+      // Also where nothing refers to what it declares.
+      await isUnreadable(workbook(sheetXml(ROWS).replace('<worksheet', `${document}<worksheet`)));
+      await isUnreadable(workbook(sheetXml(ROWS), { 'xl/sharedStrings.xml': `${document}<sst xmlns="${MAIN}"/>` }));
+      await isUnreadable(workbook(sheetXml(ROWS), { 'xl/workbook.xml': `${document}<workbook xmlns="${MAIN}"/>` }));
+    });
+
+  it('whose XML is not well-formed are unreadable', async () => {
+    const good = sheetXml(ROWS);
+    for (const sheet of [
+      good.slice(0, -5),
+      '',
+      'text',
+      `${good}<more/>`,
+      good.replace('</row>', '</raw>'),
+      good.replace('<v>', '<v a="1" a="2">'),
+      good.replace('12', '&nothing;'),
+      good.replace('12', '1&2'),
+      good.replace('12', '&#0;'),
+      good.replace('UTF-8', 'ISO-8859-1'),
+      good.replace(MAIN, 'urn:other'),
+      good.replace('worksheet', 'x:worksheet'),
+      '<html><body><table><tr><td>recipient</td></tr></table></body></html>',
+    ])
+      await isUnreadable(workbook(sheet), sheet);
+    await isUnreadable(workbook(Buffer.from(good.replace('12', 'caf\xe9'), 'latin1')), 'Latin-1');
+    await isUnreadable(workbook(Buffer.from(good.replace('12', '1\u00002'))), 'NUL');
+  });
+
+  it('that are no workbooks are neither kind; what is not even an archive is told at once', async () => {
+    assert.equal(await kindOf(workbook(sheetXml(ROWS))), 'xlsx');
+    assert.equal(await kindOf(zipOf([{ name: 'word/document.xml', data: 'x' }])), null);
+    assert.equal(
+      await kindOf(zipOf([{ name: 'mimetype', data: 'application/vnd.oasis.opendocument.spreadsheet' }])),
+      null,
+    );
+    assert.equal(await kindOf(zipOf([])), null);
+    await assert.rejects(kindOf(Buffer.from('PK\x03\x04 and nothing more')), { code: 'unreadable_file' });
+    await assert.rejects(kindOf(Buffer.from('PK\x03\x04')), { code: 'unreadable_file' });
+  });
+
+  it('other kinds of files are neither, and text of any encoding is CSV', async () => {
+    for (const head of [
+      '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
+      '%PDF-1.7',
+      '\x89PNG\r\n\x1a\n',
+      '\x1f\x8b\x08',
+      'Rar!\x1a\x07',
+    ])
+      assert.equal(await kindOf(Buffer.from(head, 'latin1')), null, head);
+    const random = seeded(3);
+    assert.equal(await kindOf(Buffer.from(Array.from({ length: 5_000 }, () => random() * 256))), null);
+    assert.equal(await kindOf(Buffer.alloc(0)), null);
+    for (const text of ['a', 'recipient,amount\n', 'caf\xe9', '\ufeffa', '\n', 'a\0b'])
+      for (const encoding of ['utf8', 'latin1', 'utf16le'] as const)
+        assert.equal(await kindOf(Buffer.from(text, encoding)), 'csv', `${text} ${encoding}`);
+  });
+});
+
+describe('the bytes of a file', () => {
+  const file = workbook(sheetXml(ROWS));
+  const pieces = (size: number): Buffer[] =>
+    Array.from({ length: Math.ceil(file.length / size) }, (_, at) => file.subarray(at * size, (at + 1) * size));
+
+  it('may come in pieces of any size', async () => {
+    for (const size of [1, 7, 100, file.length]) {
+      const rows: unknown[] = [];
+      for await (const row of openSheet(bytesOf(pieces(size)))) rows.push(row);
+      assert.equal(rows.length, 1, `${size}`);
+    }
+  });
+
+  it('that the store cannot give are its failure, not the file’s', async () => {
+    let reads = 0;
+    const counting: ByteSource = {
+      size: file.length,
+      read: (offset, length) => {
+        reads += 1;
+        return bytesOf([file]).read(offset, length);
+      },
+    };
+    for await (const _ of openSheet(counting));
+    const all = reads;
+    for (let failing = 1; failing <= all; failing += 1) {
+      reads = 0;
+      const source: ByteSource = {
+        ...counting,
+        read: (offset, length) =>
+          reads + 1 === failing ? Promise.reject(new Error('away')) : counting.read(offset, length),
+      };
+      await assert.rejects(
+        async () => {
+          for await (const _ of openSheet(source));
+        },
+        { message: 'away' },
+        `read ${failing} of ${all}`,
+      );
+    }
+    assert.ok(all < 40, `${all} reads`);
+  });
+
+  it('are not asked for when nobody wants more rows', async () => {
+    const large = workbook(sheetXml(ROWS.repeat(50_000)));
+    let bytes = 0;
+    const source: ByteSource = {
+      size: large.length,
+      read: (offset, length) => {
+        bytes += length;
+        return bytesOf([large]).read(offset, length);
+      },
+    };
+    for await (const _ of openSheet({ ...source, size: large.length })) break;
+    assert.ok(bytes < 700_000, `${bytes}`);
+  });
+});

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ExcelJS from 'exceljs';
+import { parse } from 'csv-parse/sync';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { writeApart } from '../../src/spreadsheets/apart/table-writing.js';
+import { type CellKind, csvLines } from '../../src/spreadsheets/writing/cells.js';
+import type { Column, TableRow } from '../../src/spreadsheets/writing/columns.js';
+import {
+  ERROR_COLUMNS,
+  errorCells,
+  type ErrorRow,
+  RESULT_COLUMNS,
+  resultCells,
+  type ResultRow,
+} from '../../src/batches/report-rows.js';
+import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table.js';
+import { templateCsv, templateXlsx } from '../../src/batches/template.js';
+import { rowsOf, textsOf } from './workbooks.js';
+
+const PAID: ResultRow = {
+  row: 2,
+  reference: 'R-1',
+  recipient: '+573001112233',
+  amount: 9_007_199_254_740_993n,
+  asset: 'COPM',
+  status: 'paid',
+  bonusId: newId(),
+  fee: 100n,
+  code: null,
+  message: null,
+  paidAt: instant(Date.UTC(2026, 10, 1, 14, 5)),
+};
+const FAILED: ResultRow = {
+  ...PAID,
+  row: 3,
+  reference: null,
+  recipient: '$ana',
+  status: 'failed',
+  bonusId: null,
+  fee: null,
+  code: 'insufficient_funds',
+  message: 'the available balance is 5, the row needs 10',
+  paidAt: null,
+};
+const ERROR: ErrorRow = { row: 2, column: 'amount', code: 'invalid_field', message: 'no "number"', value: '1,5' };
+
+type Format = 'csv' | 'xlsx';
+
+async function inFolder<T>(work: (paths: TablePaths) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'test-'));
+  try {
+    return await work({ csv: join(folder, 'csv'), xlsx: join(folder, 'xlsx') });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function written(columns: readonly Column[], rows: readonly TableRow[]): Promise<Record<Format, Buffer>> {
+  return inFolder(async (paths) => {
+    const files = new TableFiles(columns, paths, 'Result');
+    await files.add(rows);
+    await files.end();
+    return { csv: await readFile(paths.csv), xlsx: await readFile(paths.xlsx) };
+  });
+}
+
+async function result(format: Format, rows: readonly ResultRow[]): Promise<Buffer> {
+  return (await written(RESULT_COLUMNS, rows.map(resultCells)))[format];
+}
+
+async function errors(format: Format, rows: readonly ErrorRow[]): Promise<Buffer> {
+  return (await written(ERROR_COLUMNS, rows.map(errorCells)))[format];
+}
+
+async function opened(bytes: Buffer): Promise<ExcelJS.Worksheet> {
+  const book = new ExcelJS.Workbook();
+  // exceljs has a type of its own by this name.
+  await book.xlsx.load(bytes as unknown as ExcelJS.Buffer);
+  assert.equal(book.worksheets.length, 1);
+  return book.worksheets[0]!;
+}
+
+/** What a person may have typed, and what somebody may have typed who means harm. */
+const FORMULAS = [
+  '=1+1',
+  '+1+1',
+  '-1+1',
+  '@SUM(A1)',
+  '=HYPERLINK("http://x.example";"a")',
+  "=cmd|' /C calc'!A0",
+  '|calc',
+  '%0A=1',
+  ' =1+1',
+  '\t=1+1',
+  '\n=1+1',
+  '\r\n=1+1',
+  '\0=1+1',
+  '\u0085=1+1',
+  '"=1+1',
+  '=1+1"',
+  'a;=1+1',
+  'a;"=1+1',
+  'a; -1+1;b',
+  'a\n=1+1',
+  'a\t=1+1',
+  '＝1+1',
+  '＋1',
+  '－1',
+  '＠A1',
+  '+57300+1',
+  '+57 300',
+  '\u200e=1',
+];
+
+describe('the result file', () => {
+  it('has the columns of the interface, and what became of each row', async () => {
+    const want = [
+      ['row', 'reference', 'recipient', 'amount', 'asset', 'status', 'bonus_id', 'fee', 'code', 'message', 'paid_at'],
+      [
+        '2',
+        'R-1',
+        '+573001112233',
+        '9007199254740993',
+        'COPM',
+        'paid',
+        PAID.bonusId,
+        '100',
+        null,
+        null,
+        '2026-11-01T14:05:00.000Z',
+      ],
+      ['3', null, '$ana', '9007199254740993', 'COPM', 'failed', null, null, 'insufficient_funds', FAILED.message],
+    ];
+    for (const format of ['csv', 'xlsx'] as const) {
+      assert.deepEqual(await textsOf(await result(format, [PAID, FAILED])), want, format);
+    }
+  });
+
+  it('is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
+    const text = (await result('csv', [{ ...FAILED, message: 'a "b", c' }])).toString('utf8');
+    assert.ok(text.startsWith('\ufeffrow,reference,'));
+    assert.ok(text.endsWith('3,,$ana,9007199254740993,COPM,failed,,,insufficient_funds,"a ""b"", c",\r\n'));
+    assert.equal(parse(text, { bom: true }).length, 2);
+  });
+
+  it('is XLSX that another program reads: numbers of rows are numbers, all else is text', async () => {
+    const sheet = await opened(await result('xlsx', [PAID, FAILED]));
+    assert.equal(sheet.rowCount, 3);
+    assert.equal(sheet.getCell('A2').value, 2);
+    assert.equal(sheet.getCell('C2').value, '+573001112233');
+    assert.equal(sheet.getCell('D2').value, '9007199254740993');
+    assert.equal(sheet.getCell('D2').type, ExcelJS.ValueType.String);
+    assert.equal(sheet.getCell('D2').numFmt, '@');
+    assert.equal(sheet.getCell('B3').value, null);
+    const [view] = sheet.views;
+    assert.deepEqual([view?.state, view?.state === 'frozen' ? view.ySplit : 0], ['frozen', 1]);
+    assert.ok((sheet.getColumn(3).width ?? 0) > 30);
+  });
+
+  it('without rows has its header', async () => {
+    for (const format of ['csv', 'xlsx'] as const) assert.equal((await rowsOf(await result(format, []))).length, 1);
+  });
+
+  it('is written apart where it is large: the same to the last byte of its cells', async () => {
+    const rows = Array.from({ length: 1_500 }, (_, index) => resultCells({ ...PAID, row: index + 2 }));
+    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
+      for (let at = 0; at < rows.length; at += 300) yield await Promise.resolve(rows.slice(at, at + 300));
+    }
+    await inFolder(async (paths) => {
+      await writeApart({ columns: RESULT_COLUMNS, paths, sheetName: 'Result' }, pieces(), new AbortController().signal);
+      const here = await written(RESULT_COLUMNS, rows);
+      assert.deepEqual(await readFile(paths.csv), here.csv);
+      assert.deepEqual(await textsOf(await readFile(paths.xlsx)), await textsOf(here.xlsx));
+    });
+  });
+
+  it('whose rows fail, or that nobody wants any more, is not written', async () => {
+    const stop = new AbortController();
+    async function* endless(): AsyncGenerator<readonly TableRow[]> {
+      for (let row = 2; ; row += 1) {
+        if (row === 20) stop.abort(new Error('stopped'));
+        yield await Promise.resolve([resultCells({ ...PAID, row })]);
+      }
+    }
+    async function* failing(): AsyncGenerator<readonly TableRow[]> {
+      yield await Promise.resolve([resultCells(PAID)]);
+      throw new Error('away');
+    }
+    await inFolder(async (paths) => {
+      const wanted = { columns: RESULT_COLUMNS, paths, sheetName: 'Result' };
+      await assert.rejects(writeApart(wanted, failing(), new AbortController().signal), /away/);
+      await assert.rejects(writeApart(wanted, endless(), stop.signal), /stopped/);
+    });
+  });
+
+  it('for which there is no place is a failure, here and apart, that ends nothing else', async () => {
+    const paths = { csv: '/dev/full', xlsx: '/dev/full' };
+    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
+      for (let row = 2; row < 5_000; row += 1) yield await Promise.resolve([resultCells({ ...PAID, row })]);
+    }
+    await assert.rejects(
+      writeApart({ columns: RESULT_COLUMNS, paths, sheetName: 'Result' }, pieces(), new AbortController().signal),
+      /ENOSPC|ENOENT|EPERM|EACCES/,
+    );
+    await assert.rejects(async () => {
+      const files = new TableFiles(RESULT_COLUMNS, paths, 'Result');
+      for await (const rows of pieces()) await files.add(rows);
+      await files.end();
+    }, /ENOSPC|ENOENT|EPERM|EACCES/);
+  });
+});
+
+describe('the errors file', () => {
+  it('has the columns of the interface; a problem of the whole file has no row', async () => {
+    const rows = [ERROR, { row: null, column: null, code: 'no_rows', message: 'the file has no rows', value: null }];
+    for (const format of ['csv', 'xlsx'] as const)
+      assert.deepEqual(await textsOf(await errors(format, rows)), [
+        ['row', 'column', 'code', 'message', 'value'],
+        ['2', 'amount', 'invalid_field', 'no "number"', '1,5'],
+        [null, null, 'no_rows', 'the file has no rows'],
+      ]);
+  });
+});
+
+describe('exported cells', () => {
+  /** Every cell that a program may see in the CSV, whichever separator it takes and whether it heeds quotes or not. */
+  function cellsSeen(text: string): string[] {
+    const lines = text.replace('\ufeff', '').split(/\r\n|\n|\r/);
+    const seen = parse(text, { bom: true, relax_column_count: true, relax_quotes: true }).flat();
+    for (const delimiter of [',', ';', '\t'])
+      for (const line of lines) seen.push(...line.split(delimiter).map((cell) => cell.replace(/^"+|"+$/g, '')));
+    return seen;
+  }
+
+  for (const column of ['reference', 'message', 'code', 'recipient'] as const)
+    it(`none of ${column} in a CSV can be taken for a formula`, async () => {
+      for (const text of FORMULAS) {
+        const file = (await result('csv', [{ ...FAILED, [column]: text }])).toString('utf8');
+        for (const cell of cellsSeen(file))
+          assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, JSON.stringify(file));
+      }
+    });
+
+  it('no value of an errors file either', async () => {
+    const file = (
+      await errors(
+        'csv',
+        FORMULAS.map((value) => ({ ...ERROR, value })),
+      )
+    ).toString('utf8');
+    for (const cell of cellsSeen(file)) assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
+  });
+
+  it('phones and aliases stay as they are, so that the file can be used again', async () => {
+    for (const party of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
+      const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient: party }]));
+      assert.equal(row?.[2], party);
+    }
+  });
+
+  it('the apostrophe is the only change', () => {
+    const csvCell = (text: string, kind: CellKind): string => csvLines([[text]], [kind]).trimEnd();
+    assert.equal(csvCell('-1', 'text'), `"'-1"`);
+    assert.equal(csvCell('=a;=b', 'text'), `"'=a;'=b"`);
+    assert.equal(csvCell('plain text, with a comma', 'text'), '"plain text, with a comma"');
+    assert.equal(csvCell('ñ € 👩 a-b a+b a=b', 'text'), 'ñ € 👩 a-b a+b a=b');
+    assert.equal(csvCell('+573001112233', 'text'), `"'+573001112233"`, 'where no phone belongs');
+  });
+
+  it('in an XLSX every one is text, unchanged but for control characters', async () => {
+    const rows = FORMULAS.map((text) => ({ ...FAILED, reference: text, message: text, recipient: text }));
+    const bytes = await result('xlsx', rows);
+    const sheet = await opened(bytes);
+    for (let row = 2; row < rows.length + 2; row += 1)
+      for (const column of ['B', 'C', 'J']) {
+        const cell = sheet.getCell(`${column}${row}`);
+        assert.equal(cell.type, ExcelJS.ValueType.String);
+        assert.equal(cell.formula, undefined);
+      }
+    for await (const { number, cells } of openSheet(bytesOf([bytes])))
+      for (const cell of number === 1 ? [] : cells.slice(1)) assert.ok(cell === null || cell.kind === 'text');
+  });
+
+  it('hold no control characters, show what would hide, and come back as they were else', async () => {
+    const text = 'a\0b\x1bc\u0085d\ne\r\n\tf\u2028g\ud800h\uffff <&> "\' _x0041_ ]]> ñ€👩‍👧 \u202e';
+    const want = 'abc d e f gh <&> "\' _x0041_ ]]> ñ€👩‍👧 \\u202e';
+    for (const format of ['csv', 'xlsx'] as const) {
+      const [, row] = await textsOf(await result(format, [{ ...FAILED, message: text }]));
+      assert.equal(row?.[9], want, format);
+    }
+  });
+
+  it('longer than a spreadsheet’s cell are cut in an XLSX', async () => {
+    const sheet = await opened(await result('xlsx', [{ ...FAILED, message: '<'.repeat(50_000) }]));
+    assert.equal(sheet.getCell('J2').text.length, 32_767);
+  });
+});
+
+describe('the template', () => {
+  const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
+
+  it('has the columns and an example row in both formats', async () => {
+    for (const bytes of [templateCsv(), await templateXlsx()]) {
+      const [header, example, ...more] = await textsOf(bytes);
+      assert.deepEqual(header, HEADER);
+      assert.equal(example?.length, 5);
+      assert.match(example[0] ?? '', /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/);
+      assert.match(example[1] ?? '', /^[1-9][0-9]*$/);
+      assert.equal(more.length, 0);
+    }
+  });
+
+  it('explains each column in a note, and what is typed stays text', async () => {
+    const sheet = await opened(await templateXlsx());
+    for (const letter of 'ABCDE') {
+      const { note } = sheet.getCell(`${letter}1`);
+      assert.ok(typeof note === 'string' && note.length > 20, letter);
+      assert.equal(sheet.getColumn(letter).numFmt, '@');
+      assert.ok((sheet.getColumn(letter).width ?? 0) >= 10);
+    }
+    assert.deepEqual(sheet.getCell('C500').dataValidation.formulae, ['"COPM,DUSD"']);
+    assert.equal(sheet.views[0]?.state, 'frozen');
+    assert.deepEqual(await templateXlsx(), await templateXlsx(), 'the same bytes each time');
+  });
+});

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import ExcelJS from 'exceljs';
+import { isDateFormat } from '../../src/spreadsheets/xlsx/styles.js';
+import {
+  cellsOf,
+  MAIN,
+  problemOf,
+  relsXml,
+  rowsOf,
+  sheetXml,
+  STRICT,
+  stringsXml,
+  textsOf,
+  workbook,
+  workbookParts,
+  xml,
+  zipOf,
+} from './workbooks.js';
+
+const STRINGS = 'xl/sharedStrings.xml';
+const STYLES = 'xl/styles.xml';
+const BOOK = 'xl/workbook.xml';
+const BOOK_RELS = 'xl/_rels/workbook.xml.rels';
+
+async function kindsOf(cells: string, changes: Parameters<typeof cellsOf>[1] = {}): Promise<(string | null)[]> {
+  return (await cellsOf(cells, changes)).map((cell) => (cell === null ? null : `${cell.kind} ${cell.text}`));
+}
+
+describe('XLSX cells', () => {
+  it('numbers keep their text, never rounded', async () => {
+    const numbers = [
+      '9007199254740993',
+      '9223372036854775807',
+      '1E5',
+      '1.5E+17',
+      '-3',
+      '0.1',
+      '100.0',
+      '+7',
+      '.5',
+      '5.',
+    ];
+    const cells = numbers.map((text) => `<c><v>${text}</v></c>`).join('');
+    assert.deepEqual(
+      await kindsOf(cells),
+      numbers.map((text) => `number ${text}`),
+    );
+  });
+
+  it('what stands as a number and is none makes the file unreadable', async () => {
+    for (const text of ['1,5', 'NaN', '0x1', '1_0', '--1', 'abc', '1E', '１'])
+      assert.equal(await problemOf(workbook(sheetXml(`<row><c><v>${text}</v></c></row>`))), 'unreadable_file', text);
+  });
+
+  it('texts are shared, inline or the result of nothing', async () => {
+    const cells = '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
+    assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
+  });
+
+  it('a formula is one, whatever its result and however it is written', async () => {
+    const cells = [
+      '<c><f>1+1</f><v>2</v></c>',
+      '<c t="str"><f>A1</f><v>x</v></c>',
+      '<c><f t="shared" si="0"/><v>3</v></c>',
+      '<c t="b"><f>TRUE()</f><v>1</v></c>',
+      '<c><f>NOW()</f></c>',
+      '<c t="e"><f>1/0</f><v>#DIV/0!</v></c>',
+      '<c t="s"><v>0</v><f>A1</f></c>',
+    ];
+    assert.deepEqual(await kindsOf(cells.join('')), [
+      ...['formula 2', 'formula x', 'formula 3', 'formula TRUE', 'formula ', 'formula #DIV/0!', 'formula first'],
+    ]);
+  });
+
+  it('booleans, errors and ISO dates are told', async () => {
+    const cells = '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
+    assert.deepEqual(await kindsOf(cells), ['boolean TRUE', 'boolean FALSE', 'error #N/A', 'date 2026-11-01']);
+  });
+
+  it('rich text is one text, without what tells its pronunciation', async () => {
+    const rich =
+      '<r><t>two </t></r><r><rPr><b/></rPr><t xml:space="preserve">runs</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>';
+    const changes = {
+      [STRINGS]: stringsXml(`<si>${rich}<phoneticPr fontId="1"/></si><si><t>b</t><rPh><t>NO</t></rPh></si>`),
+    };
+    const cells = `<c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is>${rich}</is></c>`;
+    assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
+  });
+
+  it('spaces, CDATA, references and escapes come through', async () => {
+    const items =
+      '<si><t xml:space="preserve"> a </t></si><si><t><![CDATA[<b>]]>&#241;&#x20AC;</t></si><si><t>c_x000A_d_x005F_x0041_</t></si>';
+    const cells = [0, 1, 2].map((at) => `<c t="s"><v>${at}</v></c>`).join('');
+    assert.deepEqual(await kindsOf(cells, { [STRINGS]: stringsXml(items) }), [
+      ...['text  a ', 'text <b>ñ€', 'text c\nd_x0041_'],
+    ]);
+  });
+
+  it('empty cells of every kind are none', async () => {
+    const cells = [
+      '<c/>',
+      '<c s="1"/>',
+      '<c><v></v></c>',
+      '<c t="s"/>',
+      '<c t="s"><v>1</v></c>',
+      '<c t="inlineStr"><is><t></t></is></c>',
+      '<c t="inlineStr"/>',
+      '<c t="str"><v></v></c>',
+      '<c t="b"/>',
+    ];
+    const changes = { [STRINGS]: stringsXml('<si><t>a</t></si><si><t/></si>') };
+    assert.deepEqual(await kindsOf(`${cells.join('')}<c><v>1</v></c>`, changes), [
+      ...cells.map(() => null),
+      'number 1',
+    ]);
+  });
+
+  it('a shared text that is not there makes the file unreadable', async () => {
+    for (const index of ['1', '99999999', '-1', 'a', '1.0', '1E0'])
+      assert.equal(await problemOf(workbook(sheetXml(`<row><c t="s"><v>${index}</v></c></row>`))), 'unreadable_file');
+    const without = workbook(sheetXml('<row><c t="s"><v>0</v></c></row>'), {
+      [STRINGS]: null,
+      [BOOK_RELS]: relsXml(['rId1', 'worksheet', 'worksheets/sheet1.xml']),
+    });
+    assert.equal(await problemOf(without), 'unreadable_file');
+  });
+
+  it('a text far longer than any column takes is cut, not lost', async () => {
+    const [cell] = await cellsOf(`<c t="inlineStr"><is><t>${'ñ'.repeat(40_000)}</t></is></c>`);
+    assert.equal(cell?.text, 'ñ'.repeat(2_048));
+  });
+
+  it('dates are told by the format of their style, built in or own', async () => {
+    const own =
+      '<numFmts><numFmt numFmtId="170" formatCode="dd/mm/yyyy"/><numFmt numFmtId="171" formatCode="0.00"/></numFmts>';
+    const ids = [0, 14, 22, 45, 49, 2, 170, 171, 57];
+    const styles = xml(
+      `<styleSheet xmlns="${MAIN}">${own}<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join('')}</cellXfs></styleSheet>`,
+    );
+    const cells = ids.map((_, style) => `<c s="${style}"><v>45000</v></c>`).join('');
+    const kinds = (await cellsOf(cells, { [STYLES]: styles })).map((cell) => cell?.kind);
+    assert.deepEqual(kinds, ['number', 'date', 'date', 'date', 'number', 'number', 'date', 'number', 'date']);
+  });
+
+  it('a format code shows a date where a letter of one stands outside quotes, escapes and brackets', () => {
+    for (const code of ['yyyy-mm-dd', 'd', 'h:mm AM/PM', '[h]:mm', '[$-409]d mmm', 'mm:ss.0', '0;d', 'General;d'])
+      assert.equal(isDateFormat(code), true, code);
+    for (const code of [
+      'General',
+      '0.00',
+      '@',
+      '#,##0 "days"',
+      '[Red]0',
+      '0\\d',
+      '0_d',
+      '*d0',
+      '0.00E+00',
+      '[$USD] 0',
+      '""',
+    ])
+      assert.equal(isDateFormat(code), false, code);
+  });
+});
+
+describe('XLSX rows', () => {
+  const texts = (rows: string, changes = {}): Promise<(string | null)[][]> =>
+    textsOf(workbook(sheetXml(rows), changes));
+  const numbers = async (rows: string): Promise<number[]> =>
+    (await rowsOf(workbook(sheetXml(rows)))).map(({ number }) => number);
+
+  it('have the numbers that a spreadsheet shows, named or counted', async () => {
+    const cell = '<c><v>1</v></c>';
+    assert.deepEqual(await numbers(`<row r="1">${cell}</row><row r="5">${cell}</row><row>${cell}</row>`), [1, 5, 6]);
+    assert.deepEqual(await numbers(`<row>${cell}</row><row/><row><c s="1"/></row><row>${cell}</row>`), [1, 4]);
+  });
+
+  it('have their cells where they belong, named or counted', async () => {
+    assert.deepEqual(await texts('<row><c r="B1"><v>1</v></c><c><v>2</v></c><c r="AA1"><v>3</v></c></row>'), [
+      [null, '1', '2', ...Array.from({ length: 23 }, () => null), '3'],
+    ]);
+  });
+
+  it('out of order, or twice, make the file unreadable', async () => {
+    for (const rows of [
+      '<row r="2"/><row r="1"/>',
+      '<row r="2"/><row r="2"/>',
+      '<row r="0"/>',
+      '<row r="a"/>',
+      '<row><c r="B1"/><c r="A1"/></row>',
+      '<row><c r="A1"/><c r="A1"/></row>',
+      '<row><c r="1A"/></row>',
+      '<row><c r=""/></row>',
+      '<row><c r="A"/></row>',
+    ])
+      assert.equal(await problemOf(workbook(sheetXml(rows))), 'unreadable_file', rows);
+  });
+
+  it('of a hundred columns are read, one more is too many; empty ones do not count', async () => {
+    const row = (cells: number, more = ''): Buffer =>
+      workbook(sheetXml(`<row>${'<c><v>1</v></c>'.repeat(cells)}${more}</row>`));
+    assert.equal((await textsOf(row(100)))[0]?.length, 100);
+    assert.equal((await textsOf(row(100, '<c s="1"/>'.repeat(900))))[0]?.length, 100);
+    assert.equal(await problemOf(row(101)), 'too_many_columns');
+    assert.equal(await problemOf(row(1, '<c r="XFE1"><v>1</v></c>')), 'too_many_columns');
+    assert.equal(await problemOf(row(1, '<c r="ZZZZZZZZ1"><v>1</v></c>')), 'too_many_columns');
+  });
+
+  it('of a hundred thousand and a header are read, one more is too many', async () => {
+    const of = (count: number): Buffer => workbook(sheetXml('<row><c><v>1</v></c></row><row/>'.repeat(count)));
+    assert.equal((await rowsOf(of(100_001))).length, 100_001);
+    assert.equal(await problemOf(of(100_002)), 'too_many_rows');
+  });
+
+  it('hidden ones count like others, and merged cells have their content once', async () => {
+    const sheet = xml(
+      `<worksheet xmlns="${MAIN}"><sheetData><row hidden="1"><c r="A1"><v>1</v></c><c r="B1"/></row></sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>`,
+    );
+    assert.deepEqual(await textsOf(workbook(sheet)), [['1']]);
+  });
+
+  it('outside of the sheet data are none', async () => {
+    const sheet = xml(
+      `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
+    );
+    assert.deepEqual(await textsOf(workbook(sheet)), [['1']]);
+  });
+
+  it('under a prefix, in UTF-16 and in strict files are the same', async () => {
+    const plain = `<?xml version="1.0" encoding="UTF-16"?><x:worksheet xmlns:x="${STRICT}"><x:sheetData><x:row r="1"><x:c t="inlineStr"><x:is><x:t>ñ€</x:t></x:is></x:c><c><v>9</v></c></x:row></x:sheetData></x:worksheet>`;
+    const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
+    const swapped = Buffer.from(utf16).swap16();
+    for (const sheet of [plain.replace('UTF-16', 'utf-8'), utf16, swapped, utf16.subarray(2), swapped.subarray(2)])
+      assert.deepEqual(await textsOf(workbook(sheet)), [['ñ€']]);
+  });
+});
+
+describe('the first sheet', () => {
+  const one = (text: string): string => sheetXml(`<row><c t="inlineStr"><is><t>${text}</t></is></c></row>`);
+  const R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
+  const sheets = (...all: string[]): string =>
+    xml(`<workbook xmlns="${MAIN}" ${R}><sheets>${all.join('')}</sheets></workbook>`);
+  const book = (list: string, rels: string): Buffer =>
+    workbook(one('one'), { [BOOK]: list, [BOOK_RELS]: rels, 'xl/worksheets/sheet2.xml': one('two') });
+
+  it('is the first in the order of the workbook, whatever the names of the parts', async () => {
+    const rels = relsXml(['b', 'worksheet', 'worksheets/sheet2.xml'], ['a', 'worksheet', '/xl/worksheets/sheet1.xml']);
+    assert.deepEqual(await textsOf(book(sheets('<sheet name="x" r:id="b"/>', '<sheet name="y" r:id="a"/>'), rels)), [
+      ['two'],
+    ]);
+  });
+
+  it('is one that can be seen, and one with cells', async () => {
+    const rels = relsXml(
+      ['c', 'chartsheet', 'chartsheets/sheet1.xml'],
+      ['a', 'worksheet', './worksheets/../worksheets/sheet1.xml'],
+      ['b', 'worksheet', 'worksheets/sheet2.xml'],
+    );
+    const chart = '<sheet name="c" r:id="c"/>';
+    const hidden = (state: string): string => `<sheet name="x" state="${state}" r:id="a"/>`;
+    const second = '<sheet name="y" state="visible" r:id="b"/>';
+    assert.deepEqual(await textsOf(book(sheets(chart, hidden('hidden'), second), rels)), [['two']]);
+    assert.deepEqual(await textsOf(book(sheets(hidden('veryHidden'), second), rels)), [['two']]);
+    assert.deepEqual(await textsOf(book(sheets(hidden('hidden')), rels)), [['one']], 'where none can be seen');
+  });
+
+  it('that is missing, external or no sheet makes the file unreadable', async () => {
+    const sheet = '<sheet name="x" r:id="a"/>';
+    const bad: readonly (readonly [string, string])[] = [
+      [sheets(), relsXml(['a', 'worksheet', 'worksheets/sheet1.xml'])],
+      [sheets(sheet), relsXml(['b', 'worksheet', 'worksheets/sheet1.xml'])],
+      [sheets(sheet), relsXml(['a', 'worksheet', 'worksheets/none.xml'])],
+      [sheets(sheet), relsXml(['a', 'worksheet', 'file:///etc/passwd', 'TargetMode="External"'])],
+      [sheets(sheet), relsXml(['a', 'worksheet', '../../../../etc/passwd'])],
+      [sheets(sheet), relsXml(['a', 'worksheet', 'styles.xml'])],
+      [one('x'), relsXml(['a', 'worksheet', 'worksheets/sheet1.xml'])],
+    ];
+    for (const [list, rels] of bad) assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
+  });
+
+  it('is found where the parts are elsewhere, and their names in another case', async () => {
+    const parts = workbookParts(one('one'), {
+      '_rels/.rels': relsXml(['r', 'officeDocument', '/Office/Book.xml']),
+      'office/_rels/book.xml.RELS': relsXml(['rId1', 'worksheet', '/XL/worksheets/SHEET1.xml']),
+      'office/book.xml': sheets('<sheet name="x" r:id="rId1"/>'),
+      [BOOK]: null,
+      [BOOK_RELS]: null,
+    });
+    assert.deepEqual(await textsOf(zipOf(parts.toReversed())), [['one']]);
+  });
+});
+
+describe('workbooks of programs', () => {
+  it('LibreOffice', async () => {
+    const rows = await rowsOf(readFileSync('test/spreadsheets/samples/libreoffice-7.4.xlsx'));
+    assert.deepEqual(
+      rows.map(({ number, cells }) => [number, ...cells.map((cell) => `${cell?.kind} ${cell?.text}`)]),
+      [
+        [1, 'text recipient', 'text amount', 'text asset', 'text description', 'text reference'],
+        [2, 'text $ana', 'number 150000', 'text COPM', 'text Bonus ñ €', 'text R-1'],
+        [3, 'text +573001112233', 'text 9007199254740993', 'text COPM', 'text two runs', 'text R-2'],
+        [4, 'text $date', 'date 46327', 'text COPM'],
+        [5, 'text $formula', 'formula 2', 'text COPM'],
+        // LibreOffice writes a boolean as a formula.
+        [6, 'text $bool', 'formula TRUE', 'text COPM'],
+        [8, 'text $hidden', 'number 1E+017', 'text COPM'],
+        [9, 'text $error', 'formula #DIV/0!'],
+      ],
+    );
+  });
+
+  it('exceljs, whole and streamed, agrees with what it was given', async () => {
+    const book = new ExcelJS.Workbook();
+    const sheet = book.addWorksheet('A & B');
+    const given = Array.from({ length: 500 }, (_, at) => [
+      `$é${at}`,
+      `${at}`.repeat(3),
+      at % 3 === 0 ? '' : `<${at}>`,
+      `${at}`,
+    ]);
+    for (const row of given) sheet.addRow(row);
+    const bytes = Buffer.from(await book.xlsx.writeBuffer());
+    assert.deepEqual(
+      await textsOf(bytes),
+      given.map((row) => row.map((text) => (text === '' ? null : text))),
+    );
+  });
+
+  it('Google: inline formats, no dimension, a thousand empty rows behind', async () => {
+    const rows = `<row r="1" ht="15.75" customHeight="1"><c r="A1" s="1" t="s"><v>0</v></c><c r="B1" s="2"><v>1.0</v></c><c r="C1" s="2"/></row>${Array.from({ length: 1_000 }, (_, at) => `<row r="${at + 2}" customHeight="1"><c r="A${at + 2}" s="3"/></row>`).join('')}`;
+    const sheet = xml(
+      `<worksheet xmlns="${MAIN}" xmlns:r="urn:r" xmlns:mx="urn:mx"><sheetPr/><sheetData>${rows}</sheetData><drawing r:id="rId1"/></worksheet>`,
+    );
+    assert.deepEqual(await rowsOf(workbook(sheet)), [
+      {
+        number: 1,
+        cells: [
+          { kind: 'text', text: 'first' },
+          { kind: 'number', text: '1.0' },
+        ],
+      },
+    ]);
+  });
+});

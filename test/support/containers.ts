@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { addressAnswer } from './dns-answer.js';
+import { tieToThisProcess } from './service-process.js';
+
+/**
+ * What Docker gives a container, for processes of this machine: a network of its own with an address on a bridge, the names of the
+ * others, secrets and files where the compose file mounts them. Needs root on Linux, with `ip` and `unshare`.
+ */
+
+const run = promisify(execFile);
+
+export interface WantedContainer {
+  /** What others call it; several of one name are one service. */
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folders by where they are seen; what is beside one of them is not seen. */
+  readonly mounts?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** Before the program: the names that it knows, and what is mounted. The mounts are its own, and end with it. */
+const ENTER = `
+mount --bind "$HOSTS" /etc/hosts
+mount --bind "$RESOLV" /etc/resolv.conf
+while [ "$1" != -- ]; do
+  mount -t tmpfs none "$(dirname "$2")" && mkdir -p "$2" && mount --bind "$1" "$2"
+  shift 2
+done
+shift
+unset HOSTS RESOLV
+exec "$@"`;
+
+export class Container {
+  output = '';
+
+  constructor(
+    readonly address: string,
+    private readonly network: string,
+    private readonly child: ChildProcess,
+  ) {
+    tieToThisProcess(child);
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (data: Buffer) => (this.output = (this.output + data.toString()).slice(-20_000)));
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Its exit code, when it ends by itself. */
+  async ended(): Promise<number | null> {
+    if (this.isRunning) await once(this.child, 'exit');
+    return this.child.exitCode;
+  }
+
+  /** As `docker stop`. */
+  async stop(): Promise<number | null> {
+    this.child.kill('SIGTERM');
+    return this.ended();
+  }
+
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+
+  /** Whether a command ends well within its network, as a health check. */
+  async passes(command: readonly string[], path: string): Promise<boolean> {
+    const [program = '', ...args] = command;
+    const env = { ...process.env, PATH: path };
+    return run('ip', ['netns', 'exec', this.network, program, ...args], { env }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+export class ContainerNetwork {
+  private readonly containers: Container[] = [];
+  private readonly names = new Map<string, string[]>();
+  private readonly networks: string[] = [];
+
+  private constructor(
+    /** Of this machine on the bridge. */
+    readonly gateway: string,
+    private readonly prefix: string,
+    private readonly bridge: string,
+    private readonly folder: string,
+    private readonly nameserver: Socket,
+  ) {
+    process.once('exit', this.takeDown);
+    nameserver.on('message', (question, { address, port }) => {
+      const answer = addressAnswer(question, (name) => this.names.get(name) ?? []);
+      nameserver.send(answer, port, address);
+    });
+  }
+
+  static get isPossible(): boolean {
+    return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('ip', ['-V']).status === 0;
+  }
+
+  /** `subnet` is `10.0.0.0/24`. */
+  static async open(subnet: string): Promise<ContainerNetwork> {
+    const prefix = subnet.replace(/\.0\/24$/, '');
+    const bridge = `mc${randomInt(0x10000).toString(16)}`;
+    const gateway = `${prefix}.1`;
+    await run('ip', ['link', 'add', bridge, 'type', 'bridge']);
+    await run('ip', ['addr', 'add', `${gateway}/24`, 'dev', bridge]);
+    await run('ip', ['link', 'set', bridge, 'up']);
+    const nameserver = createSocket('udp4');
+    nameserver.bind(53, gateway);
+    await once(nameserver, 'listening');
+    const folder = await mkdtemp(join(tmpdir(), 'money-containers-'));
+    return new ContainerNetwork(gateway, prefix, bridge, folder, nameserver);
+  }
+
+  /** Starts it with an address of its own. */
+  async start(wanted: WantedContainer): Promise<Container> {
+    const { name, command, environment, mounts = {}, cwd = process.cwd() } = wanted;
+    const number = this.networks.length + 2;
+    const [network, address] = [`${this.bridge}-${number}`, `${this.prefix}.${number}`];
+    this.networks.push(network);
+    await openNetwork(this.bridge, network, address, this.gateway);
+    const hosts = this.write(`hosts-${number}`, [['localhost', ['127.0.0.1']], ...this.names]);
+    const resolv = join(this.folder, 'resolv.conf');
+    writeFileSync(resolv, `nameserver ${this.gateway}\n`);
+    const pairs = Object.entries(mounts).flatMap(([seenAt, from]) => [from, seenAt]);
+    const inside = [
+      'netns',
+      'exec',
+      network,
+      'unshare',
+      '--mount',
+      'sh',
+      '-ec',
+      ENTER,
+      'sh',
+      ...pairs,
+      '--',
+      ...command,
+    ];
+    const env = { ...environment, HOSTS: hosts, RESOLV: resolv };
+    const child = spawn('/usr/sbin/ip', inside, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const container = new Container(address, network, child);
+    this.containers.push(container);
+    this.names.set(name, [...(this.names.get(name) ?? []), address]);
+    child.once('exit', () => {
+      const left = (this.names.get(name) ?? []).filter((one) => one !== address);
+      this.names.set(name, left);
+    });
+    return container;
+  }
+
+  private write(file: string, names: Iterable<readonly [string, readonly string[]]>): string {
+    const path = join(this.folder, file);
+    const lines = Array.from(names, ([name, addresses]) => addresses.map((address) => `${address} ${name}\n`).join(''));
+    writeFileSync(path, lines.join(''));
+    return path;
+  }
+
+  async close(): Promise<void> {
+    for (const container of this.containers) if (container.isRunning) container.kill();
+    await Promise.all(this.containers.map((container) => container.ended()));
+    this.nameserver.close();
+    this.takeDown();
+    process.removeListener('exit', this.takeDown);
+  }
+
+  /** Nothing of it outlives the process, whatever ends that. */
+  private readonly takeDown = (): void => {
+    for (const network of this.networks) spawnSync('ip', ['netns', 'del', network]);
+    spawnSync('ip', ['link', 'del', this.bridge]);
+    rmSync(this.folder, { recursive: true, force: true });
+  };
+}
+
+async function openNetwork(bridge: string, network: string, address: string, gateway: string): Promise<void> {
+  const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
+  await ip('netns', 'add', network);
+  await ip('link', 'add', network, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', network);
+  await ip('link', 'set', network, 'master', bridge, 'up');
+  await ip('-n', network, 'addr', 'add', `${address}/24`, 'dev', 'eth0');
+  await ip('-n', network, 'link', 'set', 'eth0', 'up');
+  await ip('-n', network, 'link', 'set', 'lo', 'up');
+  await ip('-n', network, 'route', 'add', 'default', 'via', gateway);
+}

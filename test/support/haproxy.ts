@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
+import { until } from './temporal.js';
+
+export interface ProxiedServer {
+  readonly name: string;
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** What scripts/lib/haproxy.mjs gives. */
+interface HaproxyScripts {
+  haproxyPart(
+    program: string,
+    options: {
+      readonly folder: string;
+      readonly port: number;
+      readonly servers: readonly ProxiedServer[];
+      readonly log: string;
+    },
+  ): { readonly command: string; readonly args: readonly string[]; isReady(): Promise<boolean> };
+}
+
+/** The machine's HAProxy with the configuration of deploy/haproxy, before API processes of a test. */
+export class Haproxy {
+  readonly baseUrl: string;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    port: number,
+  ) {
+    this.baseUrl = `http://127.0.0.1:${port}`;
+  }
+
+  static get isPossible(): boolean {
+    return (process.env.TEST_HAPROXY ?? '') !== '';
+  }
+
+  static async start(servers: readonly ProxiedServer[]): Promise<Haproxy> {
+    const program = process.env.TEST_HAPROXY ?? '';
+    if (program === '') throw new Error('there is no HAProxy on this machine');
+    const path = pathToFileURL(join(ROOT, 'scripts/lib/haproxy.mjs')).href;
+    const { haproxyPart } = (await import(path)) as HaproxyScripts;
+    const folder = await mkdtemp(join(tmpdir(), 'money-haproxy-'));
+    const [port] = await freePorts(1);
+    const part = haproxyPart(program, { folder, port: port!, servers, log: join(folder, 'haproxy.log') });
+    const child = spawn(part.command, [...part.args], { stdio: 'ignore' });
+    tieToThisProcess(child);
+    await until('the proxy answers', () => part.isReady(), { limitMs: 20_000 });
+    return new Haproxy(child, folder, port!);
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const exit = once(this.child, 'exit');
+      this.child.kill('SIGKILL');
+      await exit;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { Failpoints } from '../../src/core/failpoints.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { UnknownWord } from '../../src/db/columns.js';
+import { TemporalClient } from '../../src/temporal/client.js';
+import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
+import { Relay } from '../../src/temporal/relay.js';
+import type { WaitingSource } from '../../src/temporal/waiting.js';
+import { transferWaiting } from '../../src/transfers/waiting.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  namespaceName,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  testTemporal,
+  workflowStatus,
+} from '../support/temporal.js';
+import { type GuardedBank, openGuardedBank, outboxOf } from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
+
+describe('an entry of the outbox that cannot be relayed', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let api: TestApi;
+  let bank: GuardedBank;
+  let outbox: Outbox;
+  let client: TemporalClient;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await testTemporal();
+    api = await startTestApi(db, temporalEnvironment(AWAY));
+    bank = await openGuardedBank(api);
+    outbox = new Outbox(db.database, systemClock);
+    client = clientTo(temporal);
+    await client.registerSearchAttributes();
+  });
+
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await Promise.all([client.close(), api.stop()]);
+  });
+  afterEach(() => db.sql('DELETE FROM outbox'));
+
+  const clientTo = ({ address, namespace }: Pick<TestTemporal, 'address' | 'namespace'>): TemporalClient =>
+    new TemporalClient({ address, namespace, tls: null, apiKey: undefined });
+  const relayOver = (source: WaitingSource, own = client) => {
+    const seen = { relayed: 0, refused: [] as string[], died: [] as string[] };
+    const relay = new Relay({
+      ...{ database: db.database, outbox, client: own, sources: [source], failpoints: new Failpoints(null) },
+      lookAgainMs: 3_600_000,
+      observer: {
+        relayed: (_, entries) => void (seen.relayed += entries),
+        refused: (_, message) => void seen.refused.push(message),
+        died: (_, message) => void seen.died.push(message),
+        unavailable: (message) => assert.fail(message),
+      },
+    });
+    return { relay, seen };
+  };
+  /** As if their pauses were over. */
+  const claimAll = async (): Promise<Awaited<ReturnType<Outbox['claim']>>> => {
+    await db.sql('UPDATE outbox SET due_at=created_at WHERE dead_at IS NULL');
+    return outbox.claim(1_000);
+  };
+  /** Temporal takes no id of more than a thousand letters: what it refuses it refuses always. */
+  const refusedFor = (poisoned: Uuid): WaitingSource => ({
+    ...transferWaiting,
+    waiting: async (reader, ids) => {
+      const found = await transferWaiting.waiting(reader, ids);
+      return new Map(
+        Array.from(found, ([id, one]) => [id, id === poisoned ? { ...one, workflowId: 'x'.repeat(2_000) } : one]),
+      );
+    },
+  });
+
+  it('is alone in that where its resource cannot be read', async () => {
+    const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
+    const { relay, seen } = relayOver({
+      ...transferWaiting,
+      waiting: (reader, ids) => {
+        if (ids.includes(unreadable)) throw new TypeError('unexpected value later');
+        return transferWaiting.waiting(reader, ids);
+      },
+    });
+    await relay.relay(await claimAll());
+    assert.deepEqual([seen.relayed, seen.refused], [others.length, ['unexpected value later']]);
+    const [row] = await outboxOf(db, unreadable);
+    assert.deepEqual([row?.attempts, row?.lastError], [1, 'unexpected value later']);
+  });
+
+  it('is a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
+    const [poisoned, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
+    const { relay, seen } = relayOver(refusedFor(poisoned));
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) await relay.relay(await claimAll());
+    assert.deepEqual([seen.relayed, seen.refused.length, seen.died.length], [1, MAX_TRIES - 1, 1]);
+    assert.equal(await workflowStatus(temporal, other), 'RUNNING');
+    const [dead] = await outboxOf(db, poisoned);
+    assert(dead?.deadAt !== null && dead !== undefined && dead.dueAt > instant(Date.UTC(9000, 0, 1)));
+    assert.deepEqual(await outbox.depth(), { entries: 0, oldestAt: null, deadLetters: 1 });
+    assert.equal((await claimAll()).length, 0);
+    assert.equal(await outbox.release({ isDead: true }), 1);
+    const mended = relayOver(transferWaiting);
+    await mended.relay.relay(await outbox.claim(10));
+    assert.equal(mended.seen.relayed, 1);
+    assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
+  });
+
+  it('is none where nothing gets through: there is no such namespace, however often it is tried', async () => {
+    const id = await bank.pend();
+    const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
+    const { relay, seen } = relayOver(transferWaiting, nowhere);
+    for (let tries = 0; tries <= MAX_TRIES; tries += 1) await relay.relay(await claimAll());
+    await nowhere.close();
+    assert.deepEqual([seen.refused.length, seen.died.length], [MAX_TRIES + 1, 0]);
+    assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
+  });
+
+  it('is none where only a newer release can read its resource, and has most of its tries left for that one', async () => {
+    const id = await bank.pend();
+    const beside = relayOver({
+      ...transferWaiting,
+      waiting: () => Promise.reject(new UnknownWord('unexpected value x_held')),
+    });
+    for (let tries = 0; tries <= MAX_TRIES; tries += 1) await beside.relay.relay(await claimAll());
+    assert.deepEqual([beside.seen.refused.length, beside.seen.died.length], [MAX_TRIES + 1, 0]);
+    assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
+    const stumbling = relayOver(refusedFor(id));
+    for (let tries = 0; tries < MAX_TRIES / 2; tries += 1) await stumbling.relay.relay(await claimAll());
+    assert.deepEqual(stumbling.seen.died, []);
+    const newer = relayOver(transferWaiting);
+    await newer.relay.relay(await claimAll());
+    assert.equal(newer.seen.relayed, 1);
+    assert.equal(await workflowStatus(temporal, id), 'RUNNING');
+  });
+
+  it('is told once of all that is about one resource', async () => {
+    const id = await bank.pend();
+    answered(await bank.act('cancel', id), 200);
+    const rows = await claimAll();
+    assert.equal(rows.length, 2);
+    const { relay, seen } = relayOver(transferWaiting);
+    await relay.relay(rows);
+    assert.deepEqual([seen.relayed, (await outboxOf(db, id)).length], [2, 0]);
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { transferWorkflowId } from '../../src/temporal/contracts.js';
+import { replayOpen } from '../../src/temporal/replaying.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import {
+  newNamespace,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+} from '../support/temporal.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const DEPLOYMENT = 'money-movement';
+
+describe('workers that tell Temporal which release they are', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let api: TestApi;
+  let guarded: GuardedBank;
+
+  before(async () => {
+    db = await testDatabase();
+    temporal = await newNamespace(sharedAddress(), 'versions');
+    api = await startTestApi(db, temporalEnvironment(temporal));
+    guarded = await openGuardedBank(api);
+  });
+
+  after(() => api.stop());
+
+  const workerOf = (buildId: string): Promise<TestWorker> =>
+    startTestWorker(db, temporal, {
+      environment: { TEMPORAL_DEPLOYMENT_NAME: DEPLOYMENT, TEMPORAL_BUILD_ID: buildId },
+    });
+
+  /**
+   * What docs/operations.md has an operator do. The server hears of a new worker a little later, and its queues of the change: a transfer
+   * that begins on the release shows that they have. (The deployment's own state of the change stays unfinished now and then.)
+   */
+  const makeCurrent = async (buildId: string): Promise<void> => {
+    const version = { namespace: temporal.namespace, deploymentName: DEPLOYMENT, buildId };
+    await until(`${buildId} is current`, () =>
+      temporal.client.workflowService.setWorkerDeploymentCurrentVersion(version).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(`what begins, begins on ${buildId}`, async () => {
+      const probe = await guarded.pend();
+      await untilWaiting(temporal, probe);
+      const begunOn = await buildOf(probe);
+      answered(await guarded.act('reject', probe), 200);
+      await untilEnded(temporal, probe);
+      return begunOn === buildId;
+    });
+  };
+
+  const buildOf = async (id: Uuid): Promise<string | null | undefined> => {
+    const execution = { workflowId: transferWorkflowId(id) };
+    const { namespace } = temporal;
+    const { workflowExecutionInfo } = await temporal.client.workflowService.describeWorkflowExecution({
+      ...{ namespace, execution },
+    });
+    return workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+  };
+
+  const failedTasks = async (id: Uuid): Promise<number> => {
+    const { events } = await temporal.client.workflow.getHandle(transferWorkflowId(id)).fetchHistory();
+    return (events ?? []).filter(({ workflowTaskFailedEventAttributes: failed }) => (failed ?? null) !== null).length;
+  };
+
+  it('hand what waits on to the release that becomes current, and back, and no task of a workflow fails', async () => {
+    const first = await workerOf('1');
+    await makeCurrent('1');
+    const [one, other] = await guarded.pendMany(2);
+    for (const id of [one!, other!]) {
+      await untilWaiting(temporal, id);
+      assert.equal(await buildOf(id), '1');
+    }
+    const second = await workerOf('2');
+    await makeCurrent('2');
+    answered(await guarded.act('approve', one!), 200);
+    await untilEnded(temporal, one!);
+    assert.equal(await buildOf(one!), '2');
+    await makeCurrent('1');
+    await second.stop();
+    answered(await guarded.act('reject', other!), 200);
+    await untilEnded(temporal, other!);
+    assert.equal(await buildOf(other!), '1');
+    assert.deepEqual([await failedTasks(one!), await failedTasks(other!)], [0, 0]);
+    await first.stop();
+    await assertLedgerSound(db.database);
+  });
+
+  it('are looked at before a release: what is open there replays on it', async () => {
+    const worker = await workerOf('3');
+    await makeCurrent('3');
+    await guarded.pendMany(3).then((ids) => Promise.all(ids.map((id) => untilWaiting(temporal, id))));
+    const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
+    const replayed = await until('they are listed', async () => {
+      const found = await replayOpen(options, 2);
+      return found[0]?.what === 'of 3 open workflows transfer' ? found : null;
+    });
+    assert.equal(replayed[0]?.histories, 2);
+    assert.deepEqual(
+      replayed.flatMap(({ failures }) => failures),
+      [],
+    );
+    await worker.stop();
+    await assertLedgerSound(db.database);
+  });
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Worker } from '@temporalio/worker';
+import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { payoutWorkflowId } from '../../src/temporal/contracts.js';
+import { openPayoutBank, type PayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { answered, text } from '../support/bank.js';
+import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../support/bank-gateway.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { installRuntimeOnce } from '../support/temporal-worker.js';
+import { TraceCollector } from '../support/trace-collector.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const NAME = 'traced';
+const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/;
+
+class ListeningGateway extends BankGateway {
+  readonly heard: (string | undefined)[] = [];
+
+  protected override answer(asked: GatewayRequest): GatewayAnswer {
+    this.heard.push(asked.headers.traceparent?.toString());
+    return super.answer(asked);
+  }
+}
+
+describe('a trace', () => {
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let setting: TestApi;
+  let own: PayoutBank;
+  let collector: TraceCollector;
+  let gateway: ListeningGateway;
+  let receiver: HttpReceiver;
+  let environment: Record<string, string>;
+  let api: ApiProcess;
+  let worker: WorkerProcess;
+
+  before(async () => {
+    installRuntimeOnce();
+    db = await testDatabase();
+    temporal = await newNamespace(sharedAddress(), 'traces');
+    [collector, gateway, receiver] = await Promise.all([
+      new TraceCollector().start(),
+      new ListeningGateway(NAME, TEST_KEYRING).start(),
+      new HttpReceiver().open(),
+    ]);
+    const [key] = TEST_KEYRING;
+    environment = {
+      ...temporalEnvironment(temporal),
+      PAYOUT_RAILS: `*=http:${NAME}`,
+      PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
+      PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
+      LOG_LEVEL: 'info',
+    };
+    setting = await startTestApi(db, environment, { receiver: 'real', log: { write: () => undefined } });
+    own = await openPayoutBank(setting);
+    const body = { url: receiver.url('/hook'), events: ['payout.completed'] };
+    answered(await own.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
+    const traced = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    [api, worker] = await Promise.all([
+      ApiProcess.start(db.url, traced),
+      WorkerProcess.start(db.url, temporal, traced),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([setting.stop(), api.stop(), worker.stop()]);
+    collector.stop();
+    gateway.stop();
+    await receiver.close();
+    await assertLedgerSound(db.database);
+  });
+
+  /** Asks these processes for a payout, and waits until its end has arrived at the receiver. Answers its id. */
+  async function paid({ baseUrl }: ApiProcess, headers: Readonly<Record<string, string>>): Promise<string> {
+    const body = payoutBody({ from: own.source, description: 'nobody else reads this' });
+    const token = own.bank.token;
+    const answer: TestAnswer = await request(baseUrl, 'POST', '/v1/payouts', { token, body, headers });
+    const id = text(answered(answer, 201).json.id);
+    await until('its end arrives', () => receiver.arrived.some((delivery) => delivery.body.includes(id)));
+    return id;
+  }
+  const arrivedOf = (id: string) => receiver.arrived.find((delivery) => delivery.body.includes(id))!;
+
+  it('leads from the request over desk, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
+    const traceId = randomBytes(16).toString('hex');
+    const spanId = randomBytes(8).toString('hex');
+    const id = await paid(api, { traceparent: `00-${traceId}-${spanId}-01` });
+    const handle = temporal.client.workflow.getHandle(payoutWorkflowId(id));
+    await handle.result();
+    const named = (name: RegExp) => collector.of(traceId).find((span) => name.test(span.name));
+    const CHAIN = [
+      /^POST \/v1\/payouts$/,
+      /^desk create payout$/,
+      /^outbox payout$/,
+      /^SignalWithStartWorkflow:payout|^StartWorkflow:payout/,
+      /^RunWorkflow:payout$/,
+      /^StartActivity:submitPayout$/,
+      /^RunActivity:submitPayout$/,
+      /^rail submission$/,
+      /^desk report outcome of payout$/,
+      /^webhook attempt$/,
+    ];
+    await until('all of it is collected', () => CHAIN.every((name) => named(name) !== undefined));
+    // Each is behind the one before, or beside it: all are of the one trace, and of the sender's.
+    const spans = new Map(collector.of(traceId).map((span) => [span.spanId, span]));
+    const roots = [...spans.values()].filter(({ parentSpanId }) => !spans.has(parentSpanId ?? ''));
+    assert.deepEqual(
+      roots.map(({ name, parentSpanId }) => [name, parentSpanId]),
+      [['POST /v1/payouts', spanId]],
+    );
+    const above = (name: RegExp): string[] => {
+      const names: string[] = [];
+      for (let span = named(name); span !== undefined; span = spans.get(span.parentSpanId ?? '')) names.push(span.name);
+      return names;
+    };
+    assert(above(/^webhook attempt$/).includes('desk report outcome of payout'));
+    assert(above(/^webhook attempt$/).includes('RunActivity:submitPayout'));
+    assert.equal(above(/^webhook attempt$/).at(-1), 'POST /v1/payouts');
+    assert.deepEqual(above(/^desk create payout$/), ['desk create payout', 'POST /v1/payouts']);
+    assert.equal(named(/^desk create payout$/)?.attributes['desk.group.commands'], '1');
+    assert.equal(named(/^POST/)?.attributes['tenant.id'], own.bank.tenant.tenant.id);
+
+    assert.equal(TRACEPARENT.exec(gateway.heard.at(-1) ?? '')?.[1], traceId, 'the rail is told');
+    assert.equal(TRACEPARENT.exec(String(arrivedOf(id).headers.traceparent))?.[1], traceId, 'so is the receiver');
+
+    await until('the log names the trace', () => api.output.includes(`"traceId":"${traceId}"`));
+    assert.match(api.output, /"tokenId":"[^"]+"/);
+    for (const personal of ['nobody else reads this', 'Holder', '79456123', own.bank.token])
+      assert.equal(collector.text.includes(personal), false, personal);
+
+    // A worker that does not trace takes over such a workflow, and one that does any other.
+    const history = await handle.fetchHistory();
+    for (const codePath of [BUNDLE_FILE, TRACED_BUNDLE_FILE])
+      await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, 'traced');
+  });
+
+  it('that its sender does not keep is not kept, and what is no traceparent begins one of its own', async () => {
+    const traceId = randomBytes(16).toString('hex');
+    const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
+    assert.deepEqual([collector.of(traceId), arrivedOf(unkept).headers.traceparent], [[], undefined]);
+    const own = await paid(api, { traceparent: `00-${'0'.repeat(32)}-x-01` });
+    assert.match(String(arrivedOf(own).headers.traceparent), TRACEPARENT);
+  });
+
+  it('is none without an endpoint: nothing is stored, sent or passed on', async () => {
+    await worker.stop();
+    const [other, others] = await Promise.all([
+      ApiProcess.start(db.url, environment),
+      WorkerProcess.start(db.url, temporal, environment),
+    ]);
+    const before = collector.spans.length;
+    try {
+      const id = await paid(other, { traceparent: `00-${randomBytes(16).toString('hex')}-${'1'.repeat(16)}-01` });
+      assert.deepEqual([arrivedOf(id).headers.traceparent, gateway.heard.at(-1)], [undefined, undefined]);
+      const stored = await db.sql(`SELECT traceparent FROM events WHERE resource_id=X'${id.replaceAll('-', '')}'`);
+      assert(stored.length > 0 && stored.every(({ traceparent }) => traceparent === null));
+      assert.equal(collector.spans.length, before);
+    } finally {
+      await Promise.all([other.stop(), others.stop()]);
+    }
+  });
+});

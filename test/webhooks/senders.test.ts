@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { eventCounters, eventHeads } from '../../src/db/entities/events.js';
+import type { OutboxRow } from '../../src/db/entities/outbox.js';
+import { type WebhookEndpoint, webhookEndpoints, webhookSubscriptions } from '../../src/db/entities/webhooks.js';
+import { insertSql, updateSql } from '../../src/db/statements.js';
+import { pause, resume } from '../../src/webhooks/operating.js';
+import type { WebhookParts } from '../../src/webhooks/parts.js';
+import { MAX_ENDPOINTS, WORKFLOW_HEAD_START_MS } from '../../src/webhooks/rules.js';
+import { Senders } from '../../src/webhooks/senders/senders.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered } from '../support/bank.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
+import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { addStaff, proven } from '../support/staff.js';
+import {
+  deliveriesOf,
+  emit,
+  endpointOf,
+  eventIds,
+  expireLease,
+  type Hooked,
+  hooked,
+  isSigned,
+  noticesOf,
+  ownDatabase,
+  partsOf,
+  statesOf,
+  until,
+} from './support.js';
+
+describe('the senders of a worker', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let receiver: FakeReceiver;
+  let told: OutboxRow[] = [];
+  let failures: unknown[] = [];
+  const working: Senders[] = [];
+
+  before(async () => {
+    db = await ownDatabase('senders');
+    receiver = new FakeReceiver();
+    api = await startTestApi(db, {}, { receiver });
+  });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+    [told, failures] = [[], []];
+  });
+  afterEach(() => Promise.all(working.splice(0).map((senders) => senders.stop())));
+  after(async () => {
+    await api.stop();
+    await db.remove();
+  });
+
+  function begin(slots = 100, changes: Partial<WebhookParts> = {}): Senders {
+    const nudge = { tell: (entry: object) => void told.push(entry as OutboxRow) };
+    const observer = {
+      attempted: () => undefined,
+      sending: () => undefined,
+      failed: (fault: unknown) => void failures.push(fault),
+    };
+    const senders = new Senders(partsOf(api, receiver, { nudge, observer, ...changes }), slots, () => 0.5);
+    senders.start();
+    working.push(senders);
+    return senders;
+  }
+  const ids = ({ account }: Hooked): Promise<string[]> => eventIds(api, account.tenantId);
+  const arrivedAt = ({ url }: Hooked): string[] => receiver.at(url).map(({ id }) => id);
+  /** Nobody is at it, and nothing is due. */
+  const untilLeft = (own: Hooked): Promise<void> =>
+    until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
+  const overdue = ({ id }: Hooked, failuresInRow: number): Promise<unknown> =>
+    db.change(updateSql(webhookEndpoints, { nextDueAt: instant(Date.parse('2020-01-01')), failuresInRow }, { id }));
+
+  /** Endpoints of tenants of their own, so many, that have news. An index has these tenants before all others. */
+  async function standBefore(like: Hooked, count: number, as: Partial<WebhookEndpoint>): Promise<void> {
+    const [endpoint, now] = [await endpointOf(api, like.id), instant(Date.now())];
+    const some = newId().slice(-4);
+    const tenantOf = (at: number): Uuid => asUuid(`00000000-${some}-7000-8000-${String(at).padStart(12, '0')}`);
+    const [type, lastSequence] = ['account.verified', 1n] as const;
+    const tenantIds = Array.from({ length: Math.ceil(count / MAX_ENDPOINTS) }, (_, at) => tenantOf(at));
+    const ahead = tenantIds.flatMap((tenantId) =>
+      Array.from({ length: MAX_ENDPOINTS }, (): WebhookEndpoint => ({ ...endpoint, id: newId(), tenantId, ...as })),
+    );
+    const subscribed = ahead.map(({ id: endpointId, tenantId }) => ({ endpointId, tenantId, type, fromSequence: 0n }));
+    await db.change(insertSql(webhookEndpoints, ahead));
+    await db.change(insertSql(webhookSubscriptions, subscribed));
+    const heads = tenantIds.map((tenantId) => ({ tenantId, type, lastSequence }));
+    await db.change(insertSql(eventHeads, heads));
+    const counters = tenantIds.map((tenantId) => ({ tenantId, lastSequence, lastAt: now, restores: 0 }));
+    await db.change(insertSql(eventCounters, counters));
+  }
+
+  it('send what happens straight from the log, each event once, in its order, signed, and tell no workflow', async () => {
+    const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
+    const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
+    begin();
+    for (let count = 0; count < 5; count += 1) {
+      await Promise.all(own.map((one) => emit(api, one, 1)));
+      await until('it arrives', () => own.every((one) => arrivedAt(one).length === count + 1));
+    }
+    for (const one of own) {
+      await untilLeft(one);
+      assert.deepEqual(arrivedAt(one), await ids(one));
+      for (const { headers, body } of receiver.at(one.url)) assert(isSigned(one, headers, body));
+      assert.deepEqual(await statesOf(api, one.id), { delivered: 5 });
+      const { cursorSequence, nextDueAt, waitsUntil, lastSuccessAt } = await endpointOf(api, one.id);
+      assert.deepEqual([cursorSequence, nextDueAt, waitsUntil, lastSuccessAt === null], [5n, null, null, false]);
+    }
+    assert.deepEqual([told, await Promise.all(own.map(({ id }) => noticesOf(api, id)))], [[], before]);
+  });
+
+  it('of two processes share the endpoints: nothing is skipped, and nothing comes twice', async () => {
+    const own = await Promise.all(Array.from({ length: 8 }, () => hooked(api)));
+    begin();
+    begin();
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(own.map((one) => emit(api, one, 2)));
+      await sleep(20);
+    }
+    await until('all arrive', () => own.every((one) => arrivedAt(one).length >= 20));
+    await Promise.all(own.map(untilLeft));
+    for (const one of own) assert.deepEqual(arrivedAt(one).toSorted(), (await ids(one)).toSorted());
+    assert.deepEqual(failures, []);
+  });
+
+  it('send a log that has grown long by a run of its own, no more than eight at a time', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 300);
+    let [now, most] = [0, 0];
+    receiver.reply = async () => {
+      most = Math.max(most, (now += 1));
+      await sleep(2);
+      now -= 1;
+      return 200;
+    };
+    begin();
+    await until('all arrive', () => arrivedAt(own).length === 300);
+    await untilLeft(own);
+    assert.deepEqual([most, arrivedAt(own).toSorted()], [8, (await ids(own)).toSorted()]);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 300 });
+  });
+
+  it('reach others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
+    const [stuck, own] = [await hooked(api), await hooked(api)];
+    const gate = new Gate();
+    let hangs = true;
+    receiver.reply = ({ url }) => {
+      if (url !== stuck.url || !hangs) return 200;
+      hangs = false;
+      return gate.reply();
+    };
+    begin(1);
+    await emit(api, stuck, 2);
+    await until('both were sent', () => arrivedAt(stuck).length === 2);
+    await emit(api, own, 1);
+    await until('the other has its event', () => arrivedAt(own).length === 1);
+    await until('what hangs stands in the table', async () => (await statesOf(api, stuck.id)).pending === 1);
+    assert.deepEqual(await statesOf(api, stuck.id), { delivered: 1, pending: 1 });
+    await emit(api, stuck, 1);
+    await until('its next event is sent', () => arrivedAt(stuck).length === 3);
+    gate.open(200);
+    await untilLeft(stuck);
+    assert.deepEqual(await statesOf(api, stuck.id), { delivered: 3 });
+    assert.equal(arrivedAt(stuck).length, 3);
+  });
+
+  it('leave what failed to its workflow, which is told once, with a head start', async () => {
+    const own = await hooked(api);
+    const before = await noticesOf(api, own.id);
+    receiver.reply = () => 500;
+    begin();
+    await emit(api, own, 1);
+    await until('it is told', () => told.length > 0);
+    const [delivery] = await deliveriesOf(api, own.id);
+    const { waitsUntil, nextDueAt } = await endpointOf(api, own.id);
+    assert.deepEqual([delivery?.state, waitsUntil], ['retrying', delivery?.nextAttemptAt]);
+    assert.equal(nextDueAt, (waitsUntil ?? 0) + WORKFLOW_HEAD_START_MS);
+    await emit(api, own, 1);
+    await until('the second fails', async () => (await statesOf(api, own.id)).retrying === 2);
+    await untilLeft(own);
+    assert.deepEqual([told.map(({ resourceId }) => resourceId), await noticesOf(api, own.id)], [[own.id], before + 1]);
+    assert.equal((await endpointOf(api, own.id)).waitsUntil, waitsUntil);
+  });
+
+  it('retry by themselves what its workflow has not, tell it again where that fails, and of its end', async () => {
+    const own = await hooked(api);
+    receiver.reply = () => 500;
+    begin();
+    await emit(api, own, 1);
+    await until('it is told', () => told.length === 1);
+    const overdue = (): Promise<number> =>
+      db
+        .change(
+          `UPDATE webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id=e.id SET e.next_due_at='2020-01-01',
+           e.waits_until='2020-01-01', d.next_attempt_at='2020-01-01'
+           WHERE d.state='retrying' AND e.id=X'${own.id.replaceAll('-', '')}'`,
+        )
+        .then(() => 0);
+    await overdue();
+    await until('it is told again', () => told.length === 2);
+    receiver.reply = () => 200;
+    await overdue();
+    await until('it is told of the end', () => told.length === 3);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 1 });
+    const { waitsUntil, nextDueAt, failuresInRow } = await endpointOf(api, own.id);
+    assert.deepEqual([waitsUntil, nextDueAt, failuresInRow], [null, null, 0]);
+  });
+
+  it('leave an endpoint that is probed alone, but for the probe: what happens meanwhile waits for it', async () => {
+    const own = await hooked(api);
+    receiver.reply = () => 500;
+    begin();
+    await emit(api, own, 6);
+    await until('it is probed', async () => (await endpointOf(api, own.id)).probeAt !== null);
+    await untilLeft(own);
+    const tried = arrivedAt(own).length;
+    await emit(api, own, 3);
+    await sleep(400);
+    assert.equal(arrivedAt(own).length, tried);
+    // As if nothing waited but what comes now.
+    const is = `X'${own.id.replaceAll('-', '')}'`;
+    await db.change(
+      `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=created_at WHERE endpoint_id=${is}`,
+    );
+    await db.change(`UPDATE webhook_endpoints SET next_due_at=NULL, waits_until=NULL WHERE id=${is}`);
+    await emit(api, own, 1);
+    await until('its time is noted', async () => (await endpointOf(api, own.id)).nextDueAt !== null);
+    receiver.reply = () => 200;
+    await until('all come with the probe', () => arrivedAt(own).length === tried + 4);
+  });
+
+  it('send what happens to an endpoint that is probed with its next probe, however late its retry is', async () => {
+    const own = await hooked(api);
+    const [probeAt, later] = [instant(Date.now() + 3_000), instant(Date.now() + 86_400_000)];
+    const probed = { failuresInRow: 5, failingSince: instant(Date.now()), probeAt, nextDueAt: later };
+    await db.change(updateSql(webhookEndpoints, probed, { id: own.id }));
+    begin();
+    await emit(api, own, 1);
+    await until('its time is noted', async () => (await endpointOf(api, own.id)).nextDueAt === probeAt);
+    assert.equal(arrivedAt(own).length, 0);
+    await until('it comes', () => arrivedAt(own).length === 1);
+    assert(Date.now() >= probeAt);
+  });
+
+  it('reach a tenant with news behind any number of endpoints that wait for their probes', async () => {
+    const [like, own] = [await hooked(api), await hooked(api)];
+    const [failingSince, probeAt] = [instant(Date.now()), instant(Date.now() + 3_600_000)];
+    await standBefore(like, 600, { failuresInRow: 5, failingSince, probeAt, nextDueAt: probeAt });
+    begin();
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1);
+  });
+
+  it('reach a tenant with news behind any number of endpoints that other processes send to', async () => {
+    const [like, own] = [await hooked(api), await hooked(api)];
+    await standBefore(like, 600, { leaseUntil: instant(Date.now() + 3_600_000), nextDueAt: instant(Date.now()) });
+    begin();
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1);
+  });
+
+  it('reach what is due of those that are well, while any number that fail wait for room', async () => {
+    const [stuck, own, ...failing] = await Promise.all(Array.from({ length: 6 }, () => hooked(api)));
+    assert(stuck !== undefined && own !== undefined);
+    const gate = new Gate();
+    receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
+    begin(2);
+    await emit(api, stuck, 1);
+    await until('it hangs in a run of its own', async () => (await statesOf(api, stuck.id)).pending === 1);
+    await Promise.all(failing.map((one) => emit(api, one, 1)));
+    await Promise.all(failing.map((one) => overdue(one, 1)));
+    await sleep(700);
+    // One of the two that may take long hangs already.
+    assert.equal(failing.flatMap(arrivedAt).length, 1);
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1);
+    const [first] = await ids(own);
+    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await until('it comes again', () => arrivedAt(own).length === 2);
+    gate.open(200);
+    receiver.reply = () => 200;
+    await until('the others have theirs', () => failing.every((one) => arrivedAt(one).length === 1));
+  });
+
+  it('send news though something is always due: by turns, however few slots there are', async () => {
+    const [own, ...due] = await Promise.all(Array.from({ length: 9 }, () => hooked(api)));
+    assert(own !== undefined);
+    let isOver = false;
+    const keepDue = async (): Promise<void> => {
+      while (!isOver) await Promise.all(due.map((one) => overdue(one, 0)));
+    };
+    const keeping = keepDue();
+    begin(1);
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1).finally(() => (isOver = true));
+    await keeping;
+  });
+
+  it('send nothing to an endpoint that is paused, and all that waited when it is resumed', async () => {
+    const own = await hooked(api);
+    const ana = proven(await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }));
+    await pause(api.core, own.id, ana);
+    begin();
+    await emit(api, own, 3);
+    await sleep(400);
+    assert.equal(arrivedAt(own).length, 0);
+    await resume(api.core, own.id, ana);
+    await until('all arrive', () => arrivedAt(own).length === 3);
+    await untilLeft(own);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
+  });
+
+  it('send an event again that is redelivered while they are at its endpoint', async () => {
+    const own = await hooked(api);
+    begin();
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1);
+    await untilLeft(own);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    await emit(api, own, 1);
+    await until('the second is on its way', () => arrivedAt(own).length === 2);
+    const [first] = await ids(own);
+    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('the first came again', () => arrivedAt(own).filter((id) => id === first).length === 2);
+  });
+
+  it('that die before they have stored are followed by others: the same id, the same bytes, nothing skipped', async () => {
+    const own = await hooked(api);
+    const dying = openDatabase(db.url);
+    receiver.reply = async () => {
+      await dying.close();
+      return 200;
+    };
+    begin(10, { database: dying });
+    await emit(api, own, 3);
+    await until('they have failed', () => failures.length > 0);
+    assert.deepEqual(await statesOf(api, own.id), {});
+    receiver.reply = () => 200;
+    await expireLease(db, own.id);
+    begin();
+    await until('all came again', () => arrivedAt(own).length === 6);
+    await untilLeft(own);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
+    assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 3);
+  });
+
+  it('that are stopped store what was on its way, and what they cut off uses up no step', async () => {
+    const [quick, stuck] = [await hooked(api), await hooked(api)];
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const senders = begin();
+    await Promise.all([emit(api, quick, 1), emit(api, stuck, 1)]);
+    await until('both are on their way', () => arrivedAt(quick).length + arrivedAt(stuck).length === 2);
+    const stopped = senders.stop();
+    gate.open(failedWith('canceled'));
+    await stopped;
+    for (const own of [quick, stuck]) {
+      assert.deepEqual(await statesOf(api, own.id), { pending: 1 });
+      assert.equal((await endpointOf(api, own.id)).leaseUntil, null);
+    }
+    receiver.reply = () => 200;
+    begin();
+    await until('both come', () => arrivedAt(quick).length + arrivedAt(stuck).length === 4);
+    await untilLeft(quick);
+    assert.deepEqual([await statesOf(api, quick.id), told], [{ delivered: 1 }, []]);
+  });
+});
