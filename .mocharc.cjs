@@ -1,7 +1,7 @@
 // npm test names the files; see scripts/test.mjs.
 module.exports = {
-  // What hangs hangs for ever; on a busy machine what takes seconds may take minutes.
-  timeout: 300_000,
+  // What hangs hangs for ever; on a busy machine what takes seconds may take minutes, and a wait of five says more than this.
+  timeout: 600_000,
   forbidOnly: Boolean(process.env.CI),
   require: ['./dist/test/support/hooks.js'],
 };

@@ -11,7 +11,7 @@ import { run } from '../ops/ops.js';
 import { openPayoutBank, type PayoutBank, TEST_KEYRING } from '../payouts/support.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { BankGateway, type GatewayAnswer, type GatewayPayment, type GatewayRequest } from '../support/bank-gateway.js';
-import { answered, type Json, LEAST, list, object } from '../support/bank.js';
+import { answered, type Json, LEAST, list, object, text } from '../support/bank.js';
 import { openPayrollBank, type PayrollBank } from '../support/batch-workflows.js';
 import type { TestDatabase } from '../support/database.js';
 import { temporalEnvironment, type TestTemporal, until, workflowStatus } from '../support/temporal.js';
@@ -121,7 +121,7 @@ async function servedUntilTheLoss(
     const load = new Load(stage, drill.clients);
     await sleep(drill.beforeMs);
     const moment = await copier.moment();
-    const stale = await whatIsLost(stage);
+    const stale = await whatIsLost(stage, gateway);
     await sleep(drill.lostMs);
     const acknowledged = await load.stop();
     await worker.kill();
@@ -144,7 +144,11 @@ async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
 }
 
 /** Decisions that nobody will remember here. Answers what will have a workflow and no row. */
-async function whatIsLost({ guarded, waiting, payroll, transfers, pendingPayouts, batchId }: Stage): Promise<Uuid[]> {
+async function whatIsLost(
+  { guarded, waiting, payroll, transfers, pendingPayouts, batchId }: Stage,
+  { payments }: ListingGateway,
+): Promise<Uuid[]> {
+  const paidBefore = payments.size;
   answered(await guarded.act('approve', transfers[0]!), 200);
   answered(await guarded.act('reject', transfers[1]!), 200);
   answered(await waiting.act('approve', pendingPayouts[0]!), 200);
@@ -153,6 +157,8 @@ async function whatIsLost({ guarded, waiting, payroll, transfers, pendingPayouts
     'the rail has paid what was approved',
     async () => (await waiting.get(pendingPayouts[0]!)).status === 'completed',
   );
+  // That one, and what was on its way at the moment, are known here afterwards.
+  await until('the rail has paid what was asked for since', () => payments.size > paidBefore + 2);
   return guarded.pendMany(2);
 }
 
@@ -162,7 +168,7 @@ function overloadedOr201(answer: TestAnswer): TestAnswer {
   return answer;
 }
 
-/** Transfers and payouts without end, each client one after the other. */
+/** Transfers and payouts without end, each client one after the other: what waits does not grow with the time that a slow machine takes. */
 class Load {
   private isOver = false;
   private acknowledged = 0;
@@ -187,13 +193,19 @@ class Load {
     const [to] = payroll.people;
     while (!this.isOver) {
       if (index === 0) {
-        overloadedOr201(await payouts.ask());
-        await sleep(20);
+        const { status, json } = overloadedOr201(await payouts.ask());
+        if (status === 201) await this.paid(text(json.id));
       } else {
         const { status } = overloadedOr201(await payroll.bank.send({ from: payroll.source, to: to!, raw: LEAST }));
         if (status === 201) this.acknowledged += 1;
       }
     }
+  }
+
+  private async paid(id: string): Promise<void> {
+    const { payouts } = this.stage;
+    const isPaid = async (): Promise<boolean> => this.isOver || (await payouts.get(id)).status === 'completed';
+    await until('it is paid', isPaid, { limitMs: GOES_ON_MS });
   }
 }
 

@@ -128,13 +128,14 @@ export function untilHookEnded(temporal: TestTemporal, endpointId: string): Prom
   );
 }
 
-/** What the UI and the `temporal` command line do. */
-export function signalHook(
+/** What the UI and the `temporal` command line do once they show the workflow. */
+export async function signalHook(
   temporal: TestTemporal,
   endpointId: string,
   action: EndpointAct['action'],
   ...input: readonly unknown[]
 ): Promise<void> {
+  await until('the endpoint has a workflow', async () => (await hookStatus(temporal, endpointId)) !== undefined);
   return hookWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
 }
 
