@@ -29,6 +29,7 @@ import { SharedSweeps1763746840000 } from './1763746840000-shared-sweeps.js';
 import { Traces1763746850000 } from './1763746850000-traces.js';
 import { StandingAudit1763746851000 } from './1763746851000-standing-audit.js';
 import { Restores1763746860000 } from './1763746860000-restores.js';
+import { UnpaidRows1763746870000 } from './1763746870000-unpaid-rows.js';
 
 /** Every change of the schema, oldest first. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Traces1763746850000,
   StandingAudit1763746851000,
   Restores1763746860000,
+  UnpaidRows1763746870000,
 ];

@@ -130,10 +130,10 @@ export const WORKER_VARIABLES = {
     .describe('how long a batch that is ready waits to be executed; then it lapses'),
   PROBLEM_ROWS_KEPT_DAYS: count(0, 36_500)
     .default(90)
-    .describe('how long the problems of rejected batches are kept, and with them the errors file'),
+    .describe('how long the rows and problems of batches that paid nobody are kept, and with them the errors file'),
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
-    .describe('how long the rows of executed batches are kept, and with them the result file; bonuses stay'),
+    .describe('how long the rows of batches that paid somebody are kept, and with them the result file; bonuses stay'),
   STATEMENTS_KEPT_DAYS: count(1, 36_500)
     .default(30)
     .describe('how long the files of statements are kept; what they say of the balances stays'),

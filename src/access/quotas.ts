@@ -12,12 +12,18 @@ import { type Actor, recordAct } from './audit-log.js';
 /** What a tenant may have stored at a time: whoever uploads without end fills nobody's disk but its own share. */
 
 /** Open batches are those that are validated, wait to be executed, or are paid. */
-export type Quotas = Readonly<Record<'openBatches' | 'problemRows' | 'storedBytes' | 'statementRows', bigint>>;
+export type Quotas = Readonly<
+  Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
+>;
 
-/** A hundred files of 10 MiB, four of 100,000 rows with five problems each, and four of the longest statements. */
+/**
+ * A hundred files of 10 MiB, four of 100,000 rows with five problems each, a hundred of which no row is paid, and four of the
+ * longest statements.
+ */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
   problemRows: 2_000_000n,
+  unpaidRows: 10_000_000n,
   storedBytes: 1_048_576_000n,
   statementRows: 2_000_000n,
 };
@@ -41,7 +47,8 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
        WHERE tenant_id=${tenant} AND status IN ('validating','ready','executing')`,
     ),
     reader.query(
-      `SELECT CAST(COALESCE(SUM(problem_rows), 0) AS CHAR) AS problems, CAST(COALESCE(SUM(file_bytes), 0) AS CHAR) AS bytes
+      `SELECT CAST(COALESCE(SUM(problem_rows), 0) AS CHAR) AS problems, CAST(COALESCE(SUM(unpaid_rows), 0) AS CHAR) AS unpaid,
+         CAST(COALESCE(SUM(file_bytes), 0) AS CHAR) AS bytes
        FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
     ),
     reader.query(
@@ -53,12 +60,14 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
     limits: {
       openBatches: own?.openBatches ?? DEFAULT_QUOTAS.openBatches,
       problemRows: own?.problemRows ?? DEFAULT_QUOTAS.problemRows,
+      unpaidRows: own?.unpaidRows ?? DEFAULT_QUOTAS.unpaidRows,
       storedBytes: own?.storedBytes ?? DEFAULT_QUOTAS.storedBytes,
       statementRows: own?.statementRows ?? DEFAULT_QUOTAS.statementRows,
     },
     used: {
       openBatches: bigint.parse(open?.batches),
       problemRows: bigint.parse(stored?.problems),
+      unpaidRows: bigint.parse(stored?.unpaid),
       storedBytes: bigint.parse(stored?.bytes),
       statementRows: bigint.parse(statements?.lines_kept),
     },
@@ -68,9 +77,10 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
 /** Throws quota_exceeded unless one batch more of so many bytes is within the tenant's quotas. */
 export async function assertWithinQuotas(reader: Reader, tenantId: Uuid, fileBytes: number): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  // How many problems a file has is known only when it is read: one may go over, the next one may not.
+  // How many rows and problems a file has is known only when it is read: one may go over, the next one may not.
   if (used.openBatches >= limits.openBatches) throw exceeded('open_batches', used.openBatches, limits.openBatches);
   if (used.problemRows >= limits.problemRows) throw exceeded('problem_rows', used.problemRows, limits.problemRows);
+  if (used.unpaidRows >= limits.unpaidRows) throw exceeded('unpaid_rows', used.unpaidRows, limits.unpaidRows);
   if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
@@ -120,17 +130,18 @@ export async function setQuotas(
       tenantId,
       openBatches: changed('openBatches'),
       problemRows: changed('problemRows'),
+      unpaidRows: changed('unpaidRows'),
       storedBytes: changed('storedBytes'),
       statementRows: changed('statementRows'),
       newRecipients: changed('newRecipients'),
     };
-    await transaction.execute(
-      upsertSql(tenantQuotas, [own], ['openBatches', 'problemRows', 'storedBytes', 'statementRows', 'newRecipients']),
-    );
+    const set = ['openBatches', 'problemRows', 'unpaidRows', 'storedBytes', 'statementRows', 'newRecipients'] as const;
+    await transaction.execute(upsertSql(tenantQuotas, [own], set));
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
     const details = {
       open_batches: own.openBatches?.toString() ?? null,
       problem_rows: own.problemRows?.toString() ?? null,
+      unpaid_rows: own.unpaidRows?.toString() ?? null,
       stored_bytes: own.storedBytes?.toString() ?? null,
       statement_rows: own.statementRows?.toString() ?? null,
       new_recipients: own.newRecipients?.toString() ?? null,

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { type BonusBatch, bonusBatches, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from '../accounts/access.js';
@@ -44,7 +44,8 @@ export async function endExecution(
     const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
     const object = presentBatch({ ...settled, ...end }, baseUrl);
     const event = { tenantId, type: `bonus_batch.${status}`, resourceId: id, object } as const;
-    await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id })]);
+    const unpaid = updateSql(bonusBatchStorage, { unpaidRows: settled.rowsFailed }, { batchId: id });
+    await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id }), unpaid]);
   });
 }
 

@@ -10,6 +10,7 @@ import {
   bonusBatchProblems,
   bonusBatchRows,
   bonusBatchStorage,
+  uploadChunks,
 } from '../db/entities/bonuses.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -68,16 +69,16 @@ const ROWS_A_DELETE = 5_000;
 /** The largest batch has 100,000 rows, or half a million problems. */
 const MAX_REMOVAL_MS = 120_000;
 
-/** Batches that are over, by what their end has left: problems, or rows with what became of each. */
-export type Ended = 'rejected' | 'executed';
+/** Batches that are over, by whether they have paid anybody. */
+export type Ended = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<Ended, string>> = {
-  rejected: "b.status='rejected' AND COALESCE(b.finished_at, b.validated_at)",
-  executed: "b.status IN ('completed','partially_failed') AND b.finished_at",
+  unpaid: "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
+  paid: "b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at",
 };
 
 /**
- * Removes the rows, problems and files of batches that ended before a moment, a batch a transaction. What the batch says of them
+ * Removes the rows, problems and files, also what is left of the upload, of batches that ended before a moment, a batch a transaction. What the batch says of them
  * stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a few behind
  * `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
  */
@@ -98,12 +99,18 @@ export async function removeOldRows(
   for (const batchId of ids)
     await database.withTransaction(async (transaction) => {
       const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
-      if (storage?.rowsRemovedAt !== null || (ended === 'executed' && !(await isConfirmed(transaction, batchId))))
-        return;
-      for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles])
+      if (storage?.rowsRemovedAt !== null || !(await isConfirmed(transaction, batchId))) return;
+      for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles, uploadChunks])
         await removeFrom(transaction, name, batchId);
       await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
-      const removed = { problemRows: 0, rowsRemovedAt: clock(), csvBytes: null, xlsxBytes: null };
+      const removed = {
+        fileBytes: 0,
+        problemRows: 0,
+        unpaidRows: 0,
+        rowsRemovedAt: clock(),
+        csvBytes: null,
+        xlsxBytes: null,
+      };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
     }, Deadline.afterMs(MAX_REMOVAL_MS));
   return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);
@@ -114,15 +121,15 @@ async function removeFrom(transaction: Transaction, table: string, batchId: Uuid
   while ((await transaction.execute(some)) === ROWS_A_DELETE);
 }
 
-/** Whether the rows are as the batch says, and each paid one has its bonus. */
+/** Whether the rows of an executed batch are as it says, and each paid one has its bonus. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
-    `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
+    `SELECT IF(b.status='rejected' OR COUNT(r.number)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
        AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'so', 'not so') AS it_is
-     FROM bonus_batches b JOIN bonus_batch_rows r ON r.batch_id=b.id
+     FROM bonus_batches b LEFT JOIN bonus_batch_rows r ON r.batch_id=b.id
        LEFT JOIN bonuses o ON o.id=r.bonus_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
      WHERE b.id=${uuid.literal(batchId)}
-     GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
+     GROUP BY b.id, b.status, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
   );
   return row?.it_is === 'so';
 }

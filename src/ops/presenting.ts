@@ -46,6 +46,7 @@ export function quotaFields({ limits, used }: QuotaState): readonly Fields[] {
   return [
     line('open_batches', 'openBatches'),
     line('problem_rows', 'problemRows'),
+    line('unpaid_rows', 'unpaidRows'),
     line('stored_bytes', 'storedBytes'),
     line('statement_rows', 'statementRows'),
   ];

@@ -149,7 +149,7 @@ describe('the files that a batch gives back', () => {
 
   it('are removed with the rows and problems, and so are their addresses', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
-    for (const ended of ['rejected', 'executed'] as const) {
+    for (const ended of ['unpaid', 'paid'] as const) {
       let after: Uuid | null = null;
       do after = await removeOldRows(db.database, systemClock, ended, instant(Date.now() + 86_400_000), after);
       while (after !== null);

@@ -9,7 +9,7 @@ import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
+import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
 
 const FILE = csvOf([['$nobody', LEAST.toString(), 'EUR', null, null]]);
 
@@ -57,6 +57,28 @@ describe('the quotas of a tenant', () => {
     await validate(answered(await upload(), 201));
     assert.equal((await used()).problemRows, 2n);
     await refused('problem_rows', { used: '2', limit: '2' });
+  });
+
+  it('refuse an upload where so many rows are kept that paid nobody: of a withdrawn batch, and of a refused one', async () => {
+    await set({ unpaidRows: 2n });
+    const { id } = await bank.account();
+    const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
+    const ready = async (): Promise<string> => {
+      const batchId = text(answered(await upload(randomUUID(), bank.token, rows), 201).json.id);
+      const { status } = await batchServiceOf(api.core).validate(batchId as never, UNWATCHED);
+      assert.equal(status, 'ready');
+      return `/v1/bonus_batches/${batchId}`;
+    };
+    answered(await bank.request('POST', `${await ready()}/cancel`), 200);
+    assert.equal((await used()).unpaidRows, 1n);
+    const own = await ready();
+    await refused('unpaid_rows', { used: '2', limit: '2' });
+    answered(await bank.request('POST', `${own}/execute`), 202);
+    await new ServedBatches(bank).pay(own.split('/').at(-1) as never);
+    assert.equal((await bank.get(own)).json.status, 'partially_failed');
+    await refused('unpaid_rows', { used: '2', limit: '2' });
+    await set({ unpaidRows: 3n });
+    answered(await upload(), 201);
   });
 
   it('count the bytes of files until these are removed', async () => {

@@ -32,7 +32,7 @@ describe('what is kept of batches that are over', () => {
   });
   afterEach(() => assertLedgerSound(db.database));
 
-  const remove = async (ended: 'rejected' | 'executed', before: Instant): Promise<void> => {
+  const remove = async (ended: 'unpaid' | 'paid', before: Instant): Promise<void> => {
     let after: Uuid | null = null;
     do after = await removeOldRows(db.database, systemClock, ended, before, after);
     while (after !== null);
@@ -43,10 +43,10 @@ describe('what is kept of batches that are over', () => {
 
   it('are the rows of an executed one, until so long after its end; its bonuses stay, and the audit agrees', async () => {
     const { id, finishedAt } = await paid();
-    await remove('executed', instant(finishedAt! - 1));
-    await remove('rejected', later());
+    await remove('paid', instant(finishedAt! - 1));
+    await remove('unpaid', later());
     assert.equal((await world.rows(id)).length, 1);
-    await remove('executed', later());
+    await remove('paid', later());
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [0, true]);
     const bonuses = await db.sql(`SELECT id FROM bonuses WHERE batch_id=${idLiteral(id)}`);
     assert.equal(bonuses.length, 1);
@@ -57,9 +57,9 @@ describe('what is kept of batches that are over', () => {
 
   it('are the problems of a rejected one', async () => {
     const { id } = await world.validated(source, payroll([['$nobody', '-', 'COPM', null, null]]));
-    await remove('executed', later());
+    await remove('paid', later());
     assert.equal((await world.problems(id)).length, 2);
-    await remove('rejected', later());
+    await remove('unpaid', later());
     assert.equal((await world.problems(id)).length, 0);
     const storage = await db.database.reader.find(bonusBatchStorage, { batchId: id });
     assert.equal(storage?.problemRows, 0);
@@ -68,10 +68,23 @@ describe('what is kept of batches that are over', () => {
     });
   });
 
+  it('are the rows of one that paid nobody, no longer than the problems of a rejected one', async () => {
+    const poor = await world.account();
+    const { id, status, rowsPaid } = await world.paid(poor, payroll([[ana.id, MIN, 'COPM', null, 'c']]));
+    assert.deepEqual([status, rowsPaid], ['partially_failed', 0]);
+    await remove('paid', later());
+    const storage = () => db.database.reader.find(bonusBatchStorage, { batchId: id });
+    assert.deepEqual([(await world.rows(id)).length, (await storage())?.unpaidRows], [1, 1]);
+    await remove('unpaid', later());
+    const left = await storage();
+    assert.deepEqual([(await world.rows(id)).length, left?.unpaidRows, left?.fileBytes], [0, 0, 0]);
+    assert.deepEqual(await db.sql(`SELECT number FROM upload_chunks WHERE batch_id=${idLiteral(id)}`), []);
+  });
+
   it('are all rows of what is not over', async () => {
     const ready = await world.ready(source, payroll([[ana.id, MIN, 'COPM', null, 'a']]));
     const executing = await world.executed(source, payroll([[ana.id, MIN, 'COPM', null, 'b']]));
-    for (const ended of ['rejected', 'executed'] as const) await remove(ended, later());
+    for (const ended of ['unpaid', 'paid'] as const) await remove(ended, later());
     for (const { id } of [ready, executing])
       assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
   });
@@ -81,7 +94,7 @@ describe('what is kept of batches that are over', () => {
     const own = `WHERE batch_id=${idLiteral(id)}`;
     const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
     await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${randomUUID().replaceAll('-', '')}' ${own}`);
-    await remove('executed', later());
+    await remove('paid', later());
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
     await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${String(row!.bonus)}' ${own}`);
   });

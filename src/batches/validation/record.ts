@@ -167,7 +167,9 @@ export class ValidationRecord {
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
       const next = await lastWithWorkflow(transaction, finished.tenantId, finished.id);
       const entry = next === null ? [] : [this.entryFor(next, outboxId)];
-      await appendEvents(transaction, [event], at, [statement, ...entry]);
+      const unpaidRows = isAccepted ? progress.rowCount : 0;
+      const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
+      await appendEvents(transaction, [event], at, [statement, counted, ...entry]);
       return [finished, next] as const;
     });
     if (next !== null) nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });

@@ -157,6 +157,8 @@ export const bonusBatchStorage = defineTable(
     fileBytes: column.integer,
     /** Rows in bonus_batch_problems. */
     problemRows: column.integer,
+    /** Rows in bonus_batch_rows that have paid nobody, as far as the batch has ended. */
+    unpaidRows: column.integer,
     /** When its rows and problems were removed, and its files; null while they are there. */
     rowsRemovedAt: column.nullable(column.time),
     /** Up to this row of the file the recipient budget has paid for its names. */
@@ -177,7 +179,7 @@ export function storageOf({
   tenantId,
   fileBytes,
 }: Pick<BonusBatch, 'id' | 'tenantId' | 'fileBytes'>): BonusBatchStorage {
-  const counts = { problemRows: 0, filesRun: 0, chargedRow: 0 };
+  const counts = { problemRows: 0, unpaidRows: 0, filesRun: 0, chargedRow: 0 };
   return { batchId: id, tenantId, fileBytes, ...counts, rowsRemovedAt: null, csvBytes: null, xlsxBytes: null };
 }
 

@@ -57,6 +57,7 @@ export const tenantQuotas = defineTable(
     tenantId: column.uuid,
     openBatches: column.nullable(column.bigint),
     problemRows: column.nullable(column.bigint),
+    unpaidRows: column.nullable(column.bigint),
     storedBytes: column.nullable(column.bigint),
     statementRows: column.nullable(column.bigint),
     /** How many people never named before it, or one of its tokens, may look for at once. */

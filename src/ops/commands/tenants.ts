@@ -76,6 +76,7 @@ function addQuotas(own: Command): void {
     options: [
       ['--open-batches <count>', 'batches that are validated, ready or paid, or the word default'],
       ['--problem-rows <count>', 'problems kept of rejected files, or the word default'],
+      ['--unpaid-rows <count>', 'rows kept of batches that have paid nobody, or the word default'],
       ['--stored-bytes <count>', 'bytes kept of uploaded files, or the word default'],
       ['--statement-rows <count>', 'movements in the statements that are kept, 100 more for each, or the word default'],
     ],
@@ -84,6 +85,7 @@ function addQuotas(own: Command): void {
       tenant: text,
       openBatches: countOrDefault,
       problemRows: countOrDefault,
+      unpaidRows: countOrDefault,
       storedBytes: countOrDefault,
       statementRows: countOrDefault,
     }),
