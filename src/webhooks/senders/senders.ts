@@ -20,8 +20,8 @@ import { type Slot, Slots } from './slots.js';
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/** A round may take so large a share of the time. */
-const ROUND_SHARE = 1 / 4;
+/** Looking may take so large a share of the time. What is found may take all of it. */
+const LOOK_SHARE = 1 / 4;
 
 const FOUND_AT_ONCE = 512;
 /** Tenants of one look for what lies behind their logs: of each no more than the endpoints that it may have. */
@@ -73,12 +73,10 @@ export class Senders {
 
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      const began = performance.now();
       let pauseMs = FAILED_MS;
       try {
-        const isBusy = await this.round();
-        const tookMs = performance.now() - began;
-        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, tookMs * (1 / ROUND_SHARE - 1));
+        const { isBusy, lookedMs } = await this.round();
+        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, lookedMs * (1 / LOOK_SHARE - 1));
       } catch (fault) {
         this.parts.observer.failed(fault);
       }
@@ -97,11 +95,12 @@ export class Senders {
     });
   }
 
-  /** Answers whether anything was begun. */
-  private async round(): Promise<boolean> {
+  /** Answers whether anything was begun, and how long it looked for that. */
+  private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
+    const began = performance.now();
     const { database, clock } = this.parts;
     const room = this.room();
-    if (room.well === 0) return false;
+    if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
     const [tenantIds, due] = await Promise.all([
       this.news.look(database.reader, now),
@@ -114,9 +113,10 @@ export class Senders {
     await this.takeNews(tenantIds, choice, now);
     choice.take(due);
     const chosen = choice.all;
+    const lookedMs = performance.now() - began;
     for (let from = 0; from < chosen.length && !this.stopping.signal.aborted; from += CLAIMED_AT_ONCE)
       await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
-    return chosen.length > 0;
+    return { isBusy: chosen.length > 0, lookedMs };
   }
 
   private room(): Room {
