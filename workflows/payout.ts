@@ -16,7 +16,9 @@ const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActiviti
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a rail that hangs has been found out: nobody serves the queue. */
 const LONGEST_IN_QUEUE = '10 minutes';
-/** What a rail that gives no answers holds up is told when it does again. It looks by itself as if it had asked so often before. */
+/** What was not handed to a rail that gives no answers is told when it does. It looks by itself in case that word was lost. */
+const HELD_MS = 3_600_000;
+/** What was handed over looks as if it had asked so often before. */
 const HELD_STEPS = 8;
 
 /**
@@ -34,7 +36,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
     continueAsNew<typeof payout>(front.handOn(input)),
   );
   for (;;) {
-    const pauseMs = pauseBefore(state.isHeld === true ? asked + HELD_STEPS : asked, polling);
+    const pauseMs = pauseOf(state, asked, polling);
     nextAt = Date.now() + pauseMs;
     const told = await front.readMail(activities, resourceId);
     if (told !== null) state = told;
@@ -73,8 +75,14 @@ function wasNotServed(failure: unknown): boolean {
 }
 
 /** Each pause is twice the last. */
-function pauseBefore(asked: number, { firstMs, longestMs }: PayoutWorkflowInput['polling']): number {
-  return Math.min(longestMs, firstMs * 2 ** Math.min(asked, 20));
+function pauseOf(
+  { status, isHeld }: ApprovalState,
+  asked: number,
+  { firstMs, longestMs }: PayoutWorkflowInput['polling'],
+): number {
+  if (isHeld === true && status === 'approved') return HELD_MS;
+  const steps = isHeld === true ? asked + HELD_STEPS : asked;
+  return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }
 
 function waitsFor({ status, isHeld }: ApprovalState, asked: number, nextAt: number): string | null {
