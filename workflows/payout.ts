@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payouts.js';
-import { type ApprovalState, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
+import { type ApprovalState, LOOK_AGAIN_MS, type PayoutWorkflowInput, railQueue } from '../src/temporal/contracts.js';
 import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
@@ -16,9 +16,7 @@ const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActiviti
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a rail that hangs has been found out: nobody serves the queue. */
 const LONGEST_IN_QUEUE = '10 minutes';
-/** What was not handed to a rail that gives no answers is told when it does. It looks by itself in case that word was lost. */
-const HELD_MS = 3_600_000;
-/** What was handed over looks as if it had asked so often before. */
+/** What a rail that gives no answers holds up is told when it does. What was handed over before looks as if it had asked so often. */
 const HELD_STEPS = 8;
 
 /**
@@ -27,7 +25,7 @@ const HELD_STEPS = 8;
  * rarely; a rail that gives no answers is left alone until it does. Its id: `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
-  const { resourceId, polling } = input;
+  const { resourceId } = input;
   let asked = input.asked ?? 0;
   let nextAt = 0;
   const front = new Front('payout', input, (state) => waitsFor(state, asked, nextAt));
@@ -36,7 +34,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
     continueAsNew<typeof payout>(front.handOn(input)),
   );
   for (;;) {
-    const pauseMs = pauseOf(state, asked, polling);
+    const pauseMs = pauseOf(state, asked, input);
     nextAt = Date.now() + pauseMs;
     const told = await front.readMail(activities, resourceId);
     if (told !== null) state = told;
@@ -62,7 +60,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
     // The rail may have been taken out of the configuration meanwhile: then its state says so.
-    return { ...(await readPayout(resourceId)), isHeld: true };
+    return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }
 
@@ -76,11 +74,12 @@ function wasNotServed(failure: unknown): boolean {
 
 /** Each pause is twice the last. */
 function pauseOf(
-  { status, isHeld }: ApprovalState,
+  { status, isHeld, isServed = true }: ApprovalState,
   asked: number,
-  { firstMs, longestMs }: PayoutWorkflowInput['polling'],
+  { polling: { firstMs, longestMs }, lookAgainMs = LOOK_AGAIN_MS }: PayoutWorkflowInput,
 ): number {
-  if (isHeld === true && status === 'approved') return HELD_MS;
+  // In case the word was lost.
+  if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
   const steps = isHeld === true ? asked + HELD_STEPS : asked;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }

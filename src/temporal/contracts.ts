@@ -134,6 +134,8 @@ export interface ApprovalState {
   readonly rail?: string;
   /** Of a payout: true where its rail gives no answers, so that it was not brought to it. */
   readonly isHeld?: boolean;
+  /** False where it was not because no worker served its rail's queue: nobody tells when one does. */
+  readonly isServed?: boolean;
 }
 
 /** What an act came to: where the resource stands after it, and why the act was refused, if it was. */

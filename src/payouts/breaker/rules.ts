@@ -60,11 +60,15 @@ function pauseAfter(probes: number, probeAfterMs: number): number {
   return probeAfterMs * Math.min(LONGEST_PAUSES, 2 ** Math.min(probes, 10));
 }
 
+/** By then every worker knows that a rail answers again: nothing is held any more that came behind those that are told so. */
+export const WAKES_AFTER_MS = 2_000;
+
 /** After an answer, whoever got it: a rail that answers one answers others. */
 export function afterAnswer(before: RailBreaker, now: Instant): RailBreaker {
   if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
+  const wakeAt = instant(now + WAKES_AFTER_MS);
   return {
     ...before,
-    ...{ state: 'closed', since: now, failures: 0, lastPayoutId: null, probes: 0, probeAt: null, wakeAt: now },
+    ...{ state: 'closed', since: now, failures: 0, lastPayoutId: null, probes: 0, probeAt: null, wakeAt },
   };
 }
