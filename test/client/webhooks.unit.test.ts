@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { newWebhookSecret, signWebhook, verifyWebhook, WebhookError } from '../../packages/client/src/index.js';
 import { newSecret, signatureHeaders, verifySignatures } from '../../src/webhooks/signing.js';
 
@@ -57,6 +58,12 @@ describe('verifyWebhook', () => {
   };
   for (const [what, [body, headers]] of Object.entries(REFUSED))
     it(`refuses ${what}`, () => assert.rejects(verifyWebhook({ body, headers }, secret), WebhookError));
+
+  it('compares nothing with a secret that is not set, by which anybody could sign', async () => {
+    const forged = { 'Svc-Signature': createHmac('sha256', '').update(BODY).digest('hex') };
+    const verified = verifyWebhook({ body: BODY, headers: forged }, '', { toleranceS: null });
+    await assert.rejects(verified, { name: 'TypeError', message: /the secret is empty/ });
+  });
 
   it('takes an old delivery where no age is asked for', async () => {
     const headers = { 'Svc-Signature': signed()['Svc-Signature'] ?? '' };

@@ -41,6 +41,7 @@ export async function verifyWebhook(
   secret: string,
   { toleranceS = TOLERANCE_S }: VerifyOptions = {},
 ): Promise<WebhookBody> {
+  if (secret === '') throw new TypeError('the secret is empty: anybody could sign');
   const bytes = bytesOf(body);
   const header = (name: string): string => headerOf(headers, name);
   const own = await keyOf(bytesOf(secret), 'verify');
