@@ -75,13 +75,21 @@ describe('npm run ops', () => {
     const usual = [
       ['open_batches', '0', '100'],
       ['problem_rows', '0', '2000000'],
+      ['unpaid_rows', '0', '10000000'],
       ['stored_bytes', '0', '1048576000'],
       ['statement_rows', '0', '2000000'],
     ];
     assert.deepEqual(await quotas(), usual);
-    const changed = [['open_batches', '0', '7'], usual[1], ['stored_bytes', '0', '0'], usual[3]];
-    assert.deepEqual(await quotas('--open-batches', '7', '--stored-bytes', '0'), changed);
-    assert.deepEqual(await quotas('--open-batches', 'default', '--stored-bytes', 'default'), usual);
+    const changed = [
+      ['open_batches', '0', '7'],
+      usual[1],
+      ['unpaid_rows', '0', '5'],
+      ['stored_bytes', '0', '0'],
+      usual[4],
+    ];
+    assert.deepEqual(await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0'), changed);
+    const back = ['--open-batches', 'default', '--unpaid-rows', 'default', '--stored-bytes', 'default'];
+    assert.deepEqual(await quotas(...back), usual);
     await fails(2, /--open-batches: must be a number/, 'tenants', 'quotas', String(id), '--open-batches', '-1x');
   });
 

@@ -16,7 +16,7 @@ import { assertLedgerSound } from '../support/world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 /** Far longer than what is not waited for would need to go unseen. */
-const SLOW_MS = 150;
+const SLOW_MS = 50;
 
 describe('what the relay says of an entry', () => {
   let db: TestDatabase;
