@@ -18,6 +18,23 @@ describe('what is made from the OpenAPI document', () => {
     assert.ok(readFileSync(POSTMAN_FILE, 'utf8') === (await postmanCollection()), MEND);
   });
 
+  it('is called where the service is, with or without the path of its API, and nowhere else', async () => {
+    const asked: string[] = [];
+    const fetch = (input: Request | URL | string): Promise<Response> => {
+      asked.push(input instanceof Request ? input.url : input.toString());
+      return Promise.resolve(Response.json({ items: [], next_cursor: null }));
+    };
+    for (const baseUrl of [
+      'http://localhost:1',
+      'http://localhost:1/',
+      'http://localhost:1/v1',
+      'http://localhost:1/v1/',
+    ])
+      for await (const _ of new MoneyClient({ baseUrl, token: 't', fetch }).listAccounts()) assert.fail();
+    assert.deepEqual([...new Set(asked)], ['http://localhost:1/v1/accounts']);
+    assert.throws(() => new MoneyClient({ baseUrl: '', token: 't' }), /baseUrl is not an address/);
+  });
+
   it('has every operation: a method of the client, and a request of the collection', async () => {
     const { paths } = object(await serviceDocument());
     const operations = Object.values(object(paths)).flatMap((own) => Object.values(object(own)).map(object));

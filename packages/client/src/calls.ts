@@ -29,6 +29,13 @@ const ATTEMPT_TIMEOUT_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
+/** The service's address, also from that of its API. */
+function serviceAt(baseUrl: string): string {
+  if (!/^https?:\/\/./.test(baseUrl))
+    throw new TypeError(`baseUrl is not an address such as https://api.example.com: ${baseUrl}`);
+  return baseUrl.replace(/(\/v1)?\/*$/, '');
+}
+
 /** Makes calls, and goes on until their results are known. */
 export class Calls {
   private readonly endpoint: Endpoint;
@@ -38,7 +45,7 @@ export class Calls {
     const { baseUrl, token, patienceMs = PATIENCE_MS, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = options;
     this.patienceMs = patienceMs;
     this.endpoint = {
-      baseUrl: baseUrl.replace(/\/+$/, ''),
+      baseUrl: serviceAt(baseUrl),
       token,
       attemptTimeoutMs,
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),

@@ -53,6 +53,7 @@ export function assembleSite(parts: SiteParts): AssembledSite {
       ['site.css', fileOf('text/css; charset=utf-8', readPart('docs/site/site.css'))],
       ['site.js', fileOf(JS, readPart('docs/site/site.js'))],
       ['colours.js', fileOf(JS, readPart('docs/site/colours.js'))],
+      ['postman.json', fileOf(JSON_TEXT, readPart('docs/postman.json'))],
       ['icon.svg', fileOf('image/svg+xml', readPart('docs/site/icon.svg'))],
       ['minisearch.js', fileOf(JS, readFileSync(new URL(import.meta.resolve('minisearch'))))],
       ['search.json', fileOf(JSON_TEXT, searchIndex(places, pages))],

@@ -28,6 +28,11 @@ export const CONTENTS: readonly Chapter[] = [
         from: 'docs/guides/idempotency.md',
         about: 'repeat a request safely, and learn what became of it',
       },
+      {
+        path: '/clients',
+        from: 'docs/guides/clients.md',
+        about: 'a typed client, deliveries on your machine, Postman',
+      },
     ],
   },
   {

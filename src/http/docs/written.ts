@@ -11,6 +11,7 @@ const ROOT = new URL('../../../../', import.meta.url);
 /** Where the pages reach the API and the site: at that of `npm start`. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
+const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
 
 /** A file of the repository. Throws where it is missing. */
 export function readPart(file: string): Buffer {
@@ -70,6 +71,7 @@ function target(href: string, { file, places, baseUrl }: Here): string {
   if (href.startsWith('#')) return href;
   const [place = '', anchor] = href.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;
+  if (place.startsWith(WRITTEN_ASSETS)) return places.asset(place.slice(WRITTEN_ASSETS.length));
   if (place === WRITTEN_DOCS || place.startsWith(`${WRITTEN_DOCS}/`))
     return places.page(place.slice(WRITTEN_DOCS.length)) + suffix;
   if (place === `${WRITTEN_URL}/openapi.json`) return places.openApi;
