@@ -107,8 +107,13 @@ function exceeded(quota: string, used: bigint, limit: bigint): ApiError {
   return new ApiError(refusal);
 }
 
+type Settable = Exclude<keyof TenantQuotas, 'tenantId'>;
+const SETTABLE = tenantQuotas.columns
+  .filter(({ property }) => property !== 'tenantId')
+  .map(({ name, property }) => ({ name, property: property as Settable }));
+
 /** Null: as much as others. Undefined: as it is. */
-export type QuotaChange = Readonly<Partial<Record<keyof Omit<TenantQuotas, 'tenantId'>, bigint | null | undefined>>>;
+export type QuotaChange = Readonly<Partial<Record<Settable, bigint | null | undefined>>>;
 
 /** Throws ApiError invalid_field. What is stored beyond a smaller quota stays. */
 export async function setQuotas(
@@ -135,17 +140,15 @@ export async function setQuotas(
       statementRows: changed('statementRows'),
       newRecipients: changed('newRecipients'),
     };
-    const set = ['openBatches', 'problemRows', 'unpaidRows', 'storedBytes', 'statementRows', 'newRecipients'] as const;
-    await transaction.execute(upsertSql(tenantQuotas, [own], set));
+    await transaction.execute(
+      upsertSql(
+        tenantQuotas,
+        [own],
+        SETTABLE.map(({ property }) => property),
+      ),
+    );
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
-    const details = {
-      open_batches: own.openBatches?.toString() ?? null,
-      problem_rows: own.problemRows?.toString() ?? null,
-      unpaid_rows: own.unpaidRows?.toString() ?? null,
-      stored_bytes: own.storedBytes?.toString() ?? null,
-      statement_rows: own.statementRows?.toString() ?? null,
-      new_recipients: own.newRecipients?.toString() ?? null,
-    };
+    const details = Object.fromEntries(SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]));
     const act = { tenantId, action: 'tenant.set_quotas', subjectType: 'tenant', subjectId: tenantId, details };
     await recordAct(transaction, actor, clock(), act);
   });
