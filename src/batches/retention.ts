@@ -78,9 +78,9 @@ const ENDED: Readonly<Record<Ended, string>> = {
 };
 
 /**
- * Removes the rows, problems and files, also what is left of the upload, of batches that ended before a moment, a batch a transaction. What the batch says of them
- * stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a few behind
- * `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
+ * Removes the rows, problems and files of batches that ended before a moment, the upload's too, a batch a transaction. What the
+ * batch says of them stays, and so does every bonus; a batch that its rows contradict keeps them for the auditor. Looks at a
+ * few behind `after`, and answers the last of these, or null behind the last one. Throws DatabaseUnavailable.
  */
 export async function removeOldRows(
   database: Database,
@@ -91,15 +91,15 @@ export async function removeOldRows(
 ): Promise<Uuid | null> {
   const behind = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
   const found = await database.reader.query(
-    `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
+    `SELECT s.batch_id, b.status FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${behind}
        AND ${ENDED[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
-  const ids = found.map((row) => uuid.parse(row.batch_id));
-  for (const batchId of ids)
+  const batches = found.map((row) => ({ batchId: uuid.parse(row.batch_id), wasExecuted: row.status !== 'rejected' }));
+  for (const { batchId, wasExecuted } of batches)
     await database.withTransaction(async (transaction) => {
       const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
-      if (storage?.rowsRemovedAt !== null || !(await isConfirmed(transaction, batchId))) return;
+      if (storage?.rowsRemovedAt !== null || (wasExecuted && !(await isConfirmed(transaction, batchId)))) return;
       for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles, uploadChunks])
         await removeFrom(transaction, name, batchId);
       await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
@@ -113,7 +113,7 @@ export async function removeOldRows(
       };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
     }, Deadline.afterMs(MAX_REMOVAL_MS));
-  return ids.length < BATCHES_AT_A_TIME ? null : (ids.at(-1) ?? null);
+  return batches.length < BATCHES_AT_A_TIME ? null : (batches.at(-1)?.batchId ?? null);
 }
 
 async function removeFrom(transaction: Transaction, table: string, batchId: Uuid): Promise<void> {
@@ -121,15 +121,15 @@ async function removeFrom(transaction: Transaction, table: string, batchId: Uuid
   while ((await transaction.execute(some)) === ROWS_A_DELETE);
 }
 
-/** Whether the rows of an executed batch are as it says, and each paid one has its bonus. */
+/** Whether the rows are as the batch says, and each paid one has its bonus. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
-    `SELECT IF(b.status='rejected' OR COUNT(r.number)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
+    `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
        AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'so', 'not so') AS it_is
-     FROM bonus_batches b LEFT JOIN bonus_batch_rows r ON r.batch_id=b.id
+     FROM bonus_batches b JOIN bonus_batch_rows r ON r.batch_id=b.id
        LEFT JOIN bonuses o ON o.id=r.bonus_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
      WHERE b.id=${uuid.literal(batchId)}
-     GROUP BY b.id, b.status, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
+     GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
   );
   return row?.it_is === 'so';
 }
