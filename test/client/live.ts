@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { run, TEST_KEYS } from '../ops/ops.js';
+import { makeDemoWorld } from '../ops/ops.js';
 import { ApiProcess } from '../support/api-process.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { object, text } from '../support/bank.js';
@@ -27,18 +27,12 @@ export class LiveService {
     const db = await freshDatabase(adminUrl, `money_live_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     const temporal = await newNamespace(sharedAddress(), db.name);
     const folder = mkdtempSync(join(tmpdir(), 'live-service-'));
-    const made = await run('scripts/demo-world.js', [], {
-      MYSQL_URL: db.url,
-      DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
-      DEMO_STAFF_FILE: join(folder, 'staff.json'),
-      ENCRYPTION_KEYS: TEST_KEYS,
-    });
-    assert.equal(made.code, 0, made.stderr);
+    const made = await makeDemoWorld(db.url, folder);
     const [api, worker] = await Promise.all([
       ApiProcess.start(db.url, temporalEnvironment(temporal)),
       WorkerProcess.start(db.url, temporal),
     ]);
-    const world = { base_url: api.baseUrl, ...object(JSON.parse(made.stdout)) };
+    const world = { base_url: api.baseUrl, ...object(JSON.parse(made)) };
     writeFileSync(join(folder, 'demo.json'), JSON.stringify(world));
     installClient(folder);
     return new LiveService(db, api, worker, folder);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { run, TEST_KEYS } from '../ops/ops.js';
+import { makeDemoWorld } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { object, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -56,16 +56,10 @@ const title = 'what the pages of the site show';
       assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
       test = await freshDatabase(adminUrl, `money_site_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
       folder = mkdtempSync(join(tmpdir(), 'site-'));
-      const world = await run('scripts/demo-world.js', [], {
-        MYSQL_URL: test.url,
-        DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
-        DEMO_STAFF_FILE: join(folder, 'staff.json'),
-        ENCRYPTION_KEYS: TEST_KEYS,
-      });
-      assert.equal(world.code, 0, world.stderr);
+      const world = await makeDemoWorld(test.url, folder);
       mkdirSync(join(folder, '.run'));
-      writeFileSync(join(folder, '.run/demo.json'), world.stdout);
-      tokens = object(object(object(object(JSON.parse(world.stdout)).tenants).acme).tokens);
+      writeFileSync(join(folder, '.run/demo.json'), world);
+      tokens = object(object(object(object(JSON.parse(world)).tenants).acme).tokens);
       const temporal = await newNamespace(sharedAddress(), test.name);
       worker = await WorkerProcess.start(test.url, temporal);
       api = await startTestApi(test, temporalEnvironment(temporal), { receiver: 'real' });

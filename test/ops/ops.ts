@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tieToThisProcess } from '../support/service-process.js';
 import type { AskedRun } from './resident-ops.js';
@@ -13,6 +14,18 @@ export interface Ran {
 
 /** ENCRYPTION_KEYS of every test. */
 export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** Makes the demo world in a database, its secrets in a folder as `tokens.json` and `staff.json`. Answers what `.run/demo.json` holds. */
+export async function makeDemoWorld(mysqlUrl: string, folder: string): Promise<string> {
+  const { code, stdout, stderr } = await run('scripts/demo-world.js', [], {
+    MYSQL_URL: mysqlUrl,
+    DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
+    DEMO_STAFF_FILE: join(folder, 'staff.json'),
+    ENCRYPTION_KEYS: TEST_KEYS,
+  });
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
 
 const COMMAND_LINE = 'src/ops/main.js';
 let resident: { readonly child: ChildProcess; isBusy: boolean } | undefined;

@@ -10,7 +10,7 @@ import { object } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
-import { run, TEST_KEYS } from './ops.js';
+import { makeDemoWorld, TEST_KEYS } from './ops.js';
 
 const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 const DEMO_CODE = fileURLToPath(new URL('../../scripts/demo-code.js', import.meta.url));
@@ -32,14 +32,8 @@ describe('the commands of the pages', () => {
     test = await freshDatabase(adminUrl, `money_pages_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     folder = mkdtempSync(join(tmpdir(), 'pages-'));
     mkdirSync(join(folder, '.run'));
-    const world = await run('scripts/demo-world.js', [], {
-      MYSQL_URL: test.url,
-      DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
-      DEMO_STAFF_FILE: join(folder, 'staff.json'),
-      ENCRYPTION_KEYS: TEST_KEYS,
-    });
-    assert.equal(world.code, 0, world.stderr);
-    writeFileSync(join(folder, '.run/demo.json'), world.stdout);
+    const world = await makeDemoWorld(test.url, folder);
+    writeFileSync(join(folder, '.run/demo.json'), world);
     api = await startTestApi(test, {}, { receiver: 'real' });
   });
   after(async () => {

@@ -12,7 +12,7 @@ import { answered, object, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
-import { run, TEST_KEYS } from './ops.js';
+import { makeDemoWorld, TEST_KEYS } from './ops.js';
 
 const FOLDER = 'docs/runbooks';
 const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
@@ -57,15 +57,9 @@ describe('the runbooks, in the demo world:', () => {
     test = await freshDatabase(adminUrl, `money_runbooks_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
     mkdirSync(join(folder, '.run'));
-    const world = await run('scripts/demo-world.js', [], {
-      MYSQL_URL: test.url,
-      DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
-      DEMO_STAFF_FILE: join(folder, 'staff.json'),
-      ENCRYPTION_KEYS: TEST_KEYS,
-    });
-    assert.equal(world.code, 0, world.stderr);
+    const world = await makeDemoWorld(test.url, folder);
     api = await startTestApi(test, {}, { receiver: 'real' });
-    names = await incidents(object(object(object(JSON.parse(world.stdout)).tenants).acme));
+    names = await incidents(object(object(object(JSON.parse(world)).tenants).acme));
     await printed(blocksOf('README.md'));
   });
   after(async () => {
