@@ -60,7 +60,7 @@ function pauseAfter(probes: number, probeAfterMs: number): number {
   return probeAfterMs * Math.min(LONGEST_PAUSES, 2 ** Math.min(probes, 10));
 }
 
-/** By then every worker knows that a rail answers again: nothing is held any more that came behind those that are told so. */
+/** By then every worker knows that the rail answers, so nothing more is held that nobody would tell. */
 export const WAKES_AFTER_MS = 2_000;
 
 /** After an answer, whoever got it: a rail that answers one answers others. */
