@@ -57,6 +57,7 @@ import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
 import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
+import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookParts } from './webhooks/parts.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
@@ -141,7 +142,8 @@ export function buildWebhookParts(
   { nudge }: Pick<Bridge, 'nudge'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookParts {
-  return { database, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, nudge, observer };
+  const runs = new RunsDatabase({ database, clock, nudge }, Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4));
+  return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, nudge, observer };
 }
 
 /** What signs, guards addresses and sends, as it is configured. */

@@ -20,19 +20,19 @@ export class FairQueue {
   constructor(private readonly places: number) {}
 
   /** Waits for a turn. Answers what gives the place back. Rejects with the signal's reason. */
-  async enter(tenantId: string, signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
+  async enter(tenantId: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
         this.waiting = this.waiting.filter((one) => one !== own);
-        reject(signal.reason);
+        reject(signal?.reason);
       };
       const admit = (): void => {
-        signal.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', giveUp);
         resolve();
       };
       const own = { tenantId, admit };
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', giveUp, { once: true });
       this.waiting.push(own);
       this.admitNext();
     });

@@ -3,12 +3,15 @@ import type { Keyring } from '../core/fingerprint.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { Nudge } from '../temporal/nudge.js';
+import type { RunsDatabase } from './drain/runs-database.js';
 import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
 /** What the webhooks stand on. */
 export interface WebhookParts {
   readonly database: Database;
+  /** The same for whoever sends to one endpoint for as long as it takes. */
+  readonly runs: RunsDatabase;
   readonly clock: Clock;
   /** The first seals. */
   readonly encryptionKeys: Keyring;

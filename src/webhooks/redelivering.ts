@@ -1,6 +1,6 @@
 import { assertManager } from './access.js';
 import { notFound } from '../core/errors.js';
-import { newId, type Uuid } from '../core/ids.js';
+import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
@@ -8,7 +8,6 @@ import type { Transaction } from '../db/database.js';
 import { type EventRow, events } from '../db/entities/events.js';
 import {
   SUBSCRIBABLE_TYPES,
-  type WebhookDelivery,
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
@@ -17,6 +16,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookParts } from './parts.js';
 
 /**
@@ -73,28 +73,4 @@ async function queueFor(
       insertSql(webhookDeliveries, [newDelivery(endpointId, event, 'redeliver', round + 1, now)]),
     );
   await transaction.execute(updateSql(webhookEndpoints, { nextDueAt: now }, { id: endpointId }));
-}
-
-/** A delivery that was not tried yet. */
-export function newDelivery(
-  endpointId: Uuid,
-  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
-  cause: WebhookDelivery['cause'],
-  round: number,
-  now: Instant,
-): WebhookDelivery {
-  return {
-    endpointId,
-    id: newId(),
-    eventId: event.id,
-    eventType: event.type,
-    sequence: event.sequence,
-    cause,
-    round,
-    state: 'pending',
-    steps: 0,
-    nextAttemptAt: now,
-    createdAt: now,
-    finishedAt: null,
-  };
 }

@@ -47,6 +47,13 @@ export const MAX_ENDPOINTS = 16;
 
 /** Attempts of one endpoint at the same time; retries take at most half of them while new deliveries wait. */
 export const WINDOW = 8;
+/** The same while its receiver has answered nothing for a while, so that hundreds that hang hold few connections. */
+const SILENT_WINDOW = 2;
+
+/** How many attempts of an endpoint may be on their way. */
+export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
+  return isSilent ? SILENT_WINDOW : WINDOW;
+}
 
 export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
@@ -146,6 +153,8 @@ export interface Load {
   readonly retries: number;
   readonly onTheWay: number;
   readonly retriesOnTheWay: number;
+  /** Those on their way wait, and the receiver has answered nothing for a while. */
+  readonly isSilent: boolean;
 }
 
 /** Which lane sends next, or null when none may. */
@@ -153,8 +162,9 @@ export function nextLane(load: Load, health: Health, now: Instant): 'pending' | 
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.onTheWay === 0 && health.probeAt <= now ? 'probe' : null;
-  if (load.onTheWay >= WINDOW) return null;
-  if (load.retries > 0 && (load.retriesOnTheWay < WINDOW / 2 || load.pending === 0)) return 'retries';
+  const window = windowOf(load);
+  if (load.onTheWay >= window) return null;
+  if (load.retries > 0 && (load.retriesOnTheWay < window / 2 || load.pending === 0)) return 'retries';
   return load.pending > 0 ? 'pending' : null;
 }
 

@@ -17,7 +17,9 @@ export interface HangingEndpoints {
   readonly tenants: number;
   /** Of other tenants, each with one endpoint that answers at once. */
   readonly others: number;
-  /** Transfers of each of the others, without the hanging ones and then beside them. */
+  /** Transfers of each of the others before anything is measured. */
+  readonly warmUp: number;
+  /** Then without the hanging ones, and then beside them. */
   readonly transfers: number;
   /** Whether the time from commit to arrival must at most double. */
   readonly isTimed: boolean;
@@ -27,7 +29,7 @@ const EVERY_MS = 500;
 
 /** Endpoints of some tenants hang; those of others get their events as before. */
 export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
-  const { db, temporal, endpoints, tenants, others, transfers, isTimed } = wanted;
+  const { db, temporal, endpoints, tenants, others, warmUp, transfers, isTimed } = wanted;
   const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
   const [receiver, hanging] = [await new HttpReceiver().open(), await new HttpReceiver().open()];
   hanging.reply = () => new Promise(() => undefined);
@@ -39,18 +41,14 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
       const body = { url: hanging.url(`/hang-${made}`), events: ['transfer.completed'] };
       answered(await bad[made % tenants]!.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
     }
-    await deliver(receiver, good, 5);
+    const untold = (): Promise<unknown[]> => db.sql('SELECT id FROM outbox LIMIT 1');
+    await until('every endpoint has its workflow', async () => (await untold()).length === 0, { limitMs: 300_000 });
+    await deliver(receiver, good, warmUp);
     const before = percentile99(await deliver(receiver, good, transfers));
-    await Promise.all(bad.map((own) => own.send()));
-    await until(
-      `${endpoints} endpoints hang`,
-      () => new Set(hanging.arrived.map(({ path }) => path)).size >= endpoints,
-      {
-        limitMs: 300_000,
-      },
-    );
     const state = { isOver: false };
     const feeding = feed(bad, () => state.isOver);
+    const hung = (): number => new Set(hanging.arrived.map(({ path }) => path)).size;
+    await until(`${endpoints} endpoints hang`, () => hung() >= endpoints, { limitMs: 300_000 });
     const after = percentile99(await deliver(receiver, good, transfers).finally(() => (state.isOver = true)));
     await feeding;
     const summary = `${endpoints} endpoints of ${tenants} tenants hang; ${others} others, ${transfers} transfers each: p99 from commit to arrival ${before} ms before, ${after} ms beside them`;
@@ -94,12 +92,18 @@ async function deliver(receiver: HttpReceiver, banks: readonly HookedBank[], eac
   return took;
 }
 
-/** Keeps what hangs busy. */
+/** Keeps what hangs busy, each tenant by itself. */
 async function feed(banks: readonly HookedBank[], isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    await Promise.all(banks.map((own) => own.send()));
-    await sleep(4 * EVERY_MS);
-  }
+  const everyMs = 4 * EVERY_MS;
+  await Promise.all(
+    banks.map(async (own, index) => {
+      await sleep((everyMs * index) / banks.length);
+      while (!isOver()) {
+        await own.send();
+        await sleep(everyMs);
+      }
+    }),
+  );
 }
 
 function percentile99(values: readonly number[]): number {

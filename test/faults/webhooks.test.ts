@@ -48,7 +48,7 @@ describe('webhooks under faults', () => {
 
   it('reach other tenants while endpoints hang', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_hangs');
-    const counts = { endpoints: 20, tenants: 4, others: 2, transfers: 5 };
+    const counts = { endpoints: 20, tenants: 4, others: 2, warmUp: 5, transfers: 5 };
     await hangingEndpoints({ db, temporal, ...counts, isTimed: false });
   });
 

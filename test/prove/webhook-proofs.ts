@@ -30,9 +30,10 @@ export const WEBHOOK_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promi
       }
     }),
   'hanging-endpoints': (db) =>
-    withTemporal((temporal) =>
-      hangingEndpoints({ db, temporal, endpoints: 500, tenants: 32, others: 10, transfers: 60, isTimed: true }),
-    ),
+    withTemporal((temporal) => {
+      const many = { endpoints: 500, tenants: 32, others: 10 };
+      return hangingEndpoints({ db, temporal, ...many, warmUp: 30, transfers: 60, isTimed: true });
+    }),
 };
 
 async function withTemporal(work: (temporal: TestTemporal) => Promise<string>): Promise<string[]> {

@@ -90,6 +90,25 @@ describe('the drain of an endpoint', () => {
     assert.deepEqual(await statesOf(api, stuck.id), { pending: 20 });
   });
 
+  it('sends two at a time to a receiver that leaves all unanswered, and eight again when it answers', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    await emit(api, own, 1);
+    const drain = drained(partsOf(api, receiver), own.id);
+    const arrived = (): number => receiver.at(own.url).length;
+    await until('it hangs', () => arrived() === 1);
+    await sleep(2_100);
+    await emit(api, own, 20);
+    await until('one more is sent', () => arrived() === 2);
+    await sleep(300);
+    assert.equal(arrived(), 2);
+    receiver.reply = () => 200;
+    gate.open(200);
+    assert.deepEqual(await drain, { ended: 'idle', attempts: 21, nextDueAt: null });
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
+  });
+
   it('that is given up before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);

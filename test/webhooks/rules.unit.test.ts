@@ -148,12 +148,17 @@ describe('an endpoint', () => {
 
 describe('the window', () => {
   const lane = (load: Partial<Load>, health = FINE, now = NOW): ReturnType<typeof nextLane> =>
-    nextLane({ pending: 0, retries: 0, onTheWay: 0, retriesOnTheWay: 0, ...load }, health, now);
+    nextLane({ pending: 0, retries: 0, onTheWay: 0, retriesOnTheWay: 0, isSilent: false, ...load }, health, now);
 
   it('holds eight', () => {
     assert.equal(lane({ pending: 1, onTheWay: 7 }), 'pending');
     assert.equal(lane({ pending: 1, onTheWay: 8 }), null);
     assert.equal(lane({}), null);
+  });
+
+  it('holds two while its receiver is silent', () => {
+    assert.equal(lane({ pending: 1, onTheWay: 1, isSilent: true }), 'pending');
+    assert.equal(lane({ pending: 1, onTheWay: 2, isSilent: true }), null);
   });
 
   it('gives retries at most half of it while new deliveries wait, and all of it when none do', () => {

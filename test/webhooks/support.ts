@@ -16,6 +16,7 @@ import { appendEvents } from '../../src/ledger/event-log.js';
 import { drain } from '../../src/webhooks/drain/drain.js';
 import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
 import { UNOBSERVED } from '../../src/webhooks/observer.js';
+import { RunsDatabase } from '../../src/webhooks/drain/runs-database.js';
 import type { WebhookParts } from '../../src/webhooks/parts.js';
 import type { WorkflowsKept } from '../../src/webhooks/attending.js';
 import { lookOver } from '../../src/webhooks/sweeping.js';
@@ -40,7 +41,7 @@ const SILENT = { tell: () => undefined };
 export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookParts> = {}): WebhookParts {
   const { database, clock, failpoints } = api.core;
   const { sending } = receiver;
-  return {
+  const own = {
     database,
     clock,
     encryptionKeys: KEYS,
@@ -50,6 +51,7 @@ export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<W
     observer: UNOBSERVED,
     ...changes,
   };
+  return { ...own, runs: new RunsDatabase(own, 4) };
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */

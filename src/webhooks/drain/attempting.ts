@@ -4,7 +4,7 @@ import type { WebhookParts } from '../parts.js';
 import { isCutOff } from '../rules.js';
 import { type EndpointState, isWanted } from './lease.js';
 import type { OpenDelivery } from './open-deliveries.js';
-import type { Outcome } from './storing.js';
+import type { Outcome } from './outcomes.js';
 
 /** An attempt that is on its way. */
 export interface Flying {

@@ -1,23 +1,24 @@
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { type Instant, instant } from '../../core/instant.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import type { WebhookParts } from '../parts.js';
-import { type Health, healthAfter } from '../rules.js';
+import { type Health, healthAfter, windowOf } from '../rules.js';
 import { attempt, type Flying } from './attempting.js';
 import { Grip } from './grip.js';
-import { type EndpointState, isHeld, parseState, stateSql, TakenOver } from './lease.js';
-import { readDue } from './open-deliveries.js';
+import { type EndpointState, isHeld, TakenOver } from './lease.js';
+import { soonest } from './landed.js';
 import { hasMore } from './stepping.js';
-import { healthAfterAll, type Outcome } from './storing.js';
+import { healthAfterAll, type Outcome } from './outcomes.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
 import { MAX_CLAIMED, MAX_RETRIES, Window } from './window.js';
 
-/** How often it looks for what others have made due: while it sends, while its receiver hangs, and with nothing in its hands. */
+/** How often it looks for what others have made due: while it sends, and with nothing in its hands. */
 const LOOK_MS = 250;
-const HANGING_LOOK_MS = 1_000;
 const EMPTY_LOOK_MS = 100;
-/** How often it looks for retries whose time has come. */
-const RETRIES_LOOK_MS = 1_000;
+/** While its receiver hangs it looks half as often each time, down to this: hundreds may hang beside one another. */
+const HANGING_LOOK_MS = 4_000;
+/** An attempt that fails is no answer, but makes it look about every second again. */
+const FAILING_LOOKS = 2;
 const HEARTBEAT_MS = 1_000;
 /** What those on their way may take after a stop. */
 const STOP_MS = 10_000;
@@ -33,8 +34,6 @@ type Ended = DrainResult['ended'];
  * that begin and end by themselves. What ends while a group of outcomes is being stored is the next group.
  */
 export class DrainRun {
-  private readonly id: Uuid;
-  private readonly fence: bigint;
   private readonly grip: Grip;
   private readonly window = new Window();
   private readonly beganAt = performance.now();
@@ -43,11 +42,14 @@ export class DrainRun {
   private outcomes: Outcome[] = [];
   private stored = 0;
   private lookedAt = Number.NEGATIVE_INFINITY;
-  private retriesReadAt = Number.NEGATIVE_INFINITY;
+  /** When retries are to be read; null: when it is told so. */
+  private retryAt: Instant | null = instant(0);
   /** What the endpoint said was due when the line was last read; undefined: it never was. */
   private toldDueAt: Instant | null | undefined;
-  /** Whether anything has ended since it last looked. */
-  private hasMoved = false;
+  /** How often it has looked since the last answer. */
+  private vainLooks = 0;
+  /** So that those which began to hang together do not look together. */
+  private readonly spread: number;
   private idleSince: number | null = null;
   private isEnding = false;
   private fault: Error | null = null;
@@ -62,8 +64,7 @@ export class DrainRun {
     private readonly sends = new AbortController(),
   ) {
     this.health = state.endpoint;
-    this.id = state.endpoint.id;
-    this.fence = state.endpoint.fence;
+    this.spread = 1 - random() / 4;
     this.grip = new Grip(parts, state.endpoint, options.isWorkflow, random);
   }
 
@@ -77,12 +78,16 @@ export class DrainRun {
 
   async run(): Promise<{ ended: Ended; attempts: number; nextDueAt: Instant | null }> {
     const { heartbeat, signal } = this.options;
-    const beat = setInterval(heartbeat, HEARTBEAT_MS);
+    const beat = setInterval(() => {
+      heartbeat();
+      this.grip.renewIfDue();
+    }, HEARTBEAT_MS);
     const onAbort = (): void => this.wake();
     signal.addEventListener('abort', onAbort);
     try {
       const ended = await this.loop();
       await this.finish();
+      clearInterval(beat);
       return { ended, attempts: this.stored, nextDueAt: await this.grip.release() };
     } catch (failure) {
       if (failure instanceof TakenOver) return { ended: 'taken_over', attempts: this.stored, nextDueAt: null };
@@ -126,6 +131,12 @@ export class DrainRun {
     return pending + retries === 0 && !hasMore(this.state);
   }
 
+  /** Nothing more may be sent before something comes back. */
+  private isStuck(): boolean {
+    const { load } = this.window;
+    return this.vainLooks > 0 && load.onTheWay >= windowOf(load);
+  }
+
   private isProbed(): boolean {
     return this.health.probeAt !== null;
   }
@@ -133,7 +144,7 @@ export class DrainRun {
   private lookMs(): number {
     const { pending, retries, onTheWay } = this.window.load;
     if (pending + retries + onTheWay === 0 || this.idleSince !== null) return EMPTY_LOOK_MS;
-    return this.hasMoved ? LOOK_MS : HANGING_LOOK_MS;
+    return Math.min(LOOK_MS * 2 ** this.vainLooks, HANGING_LOOK_MS) * this.spread;
   }
 
   /** Until something ends, or it is time to look. */
@@ -153,36 +164,32 @@ export class DrainRun {
     if (performance.now() - this.lookedAt >= this.lookMs()) await this.look();
     const { pending, retries } = this.window.load;
     if (isHeld(this.state.endpoint) || !hasMore(this.state)) return;
-    const isShort = this.isProbed() ? pending + retries === 0 : pending < FEW;
+    const isShort = this.isProbed() ? pending + retries === 0 : pending < FEW && !this.isStuck();
     if (isShort && this.window.pendingRoom > 0) await this.step();
   }
 
   private async look(): Promise<void> {
-    const { reader } = this.parts.database;
     this.lookedAt = performance.now();
-    this.hasMoved = false;
-    const state = parseState(await reader.query(stateSql(this.id)));
-    if (state?.endpoint.fence !== this.fence) throw new TakenOver('another run has the endpoint');
-    this.see(state);
-    await this.grip.renewIfDue();
-    if (!isHeld(state.endpoint)) await this.readLines(state.endpoint);
+    this.vainLooks += 1;
+    this.see(await this.grip.look());
+    if (!isHeld(this.state.endpoint)) await this.readLines(this.state.endpoint);
   }
 
-  /** Reads more than there is room for: those that it has already are among them. */
+  /** Reads more than there is room for: those that it has already are among them. What did not fit is read as soon as there is room again. */
   private async readLines(endpoint: WebhookEndpoint): Promise<void> {
-    const { database, clock } = this.parts;
     // Whoever makes a delivery due says so beside the endpoint.
     const isTold = endpoint.nextDueAt !== this.toldDueAt;
-    const isTime = isTold || this.lookedAt - this.retriesReadAt >= RETRIES_LOOK_MS;
+    const now = this.parts.clock();
+    const isTime = isTold || (this.retryAt !== null && this.retryAt <= now);
     const { pendingRoom, retryRoom } = this.window;
-    const read = async (state: 'pending' | 'retrying', most: number): Promise<boolean> => {
-      const due = await readDue(database.reader, endpoint, state, clock(), most);
+    const read = async (lane: 'pending' | 'retrying', most: number): Promise<boolean> => {
+      const due = await this.grip.readDue(endpoint, lane, most);
       this.window.add(due);
       return due.length < most;
     };
-    // What did not fit is read as soon as there is room again.
     if (isTold && pendingRoom >= FEW && (await read('pending', MAX_CLAIMED))) this.toldDueAt = endpoint.nextDueAt;
-    if (isTime && retryRoom >= FEW / 2 && (await read('retrying', MAX_RETRIES))) this.retriesReadAt = this.lookedAt;
+    if (isTime && retryRoom >= FEW / 2 && (await read('retrying', MAX_RETRIES)))
+      this.retryAt = await this.grip.earliestRetry(now);
   }
 
   /** Takes over what is stored, and what it knows beyond that. */
@@ -192,16 +199,19 @@ export class DrainRun {
   }
 
   private async step(): Promise<void> {
-    const { state, added, madeDue } = await this.grip.step(this.window.pendingRoom);
+    const { state, added, madeDue } = await this.grip.step(this.state, this.window.pendingRoom);
     this.see(state);
     this.window.add(added);
-    if (madeDue) this.retriesReadAt = this.lookedAt = Number.NEGATIVE_INFINITY;
+    if (!madeDue) return;
+    this.retryAt = this.parts.clock();
+    this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   private async store(): Promise<void> {
     const group = this.outcomes;
     this.outcomes = [];
-    const state = await this.grip.store(group);
+    const { state, retryAt } = await this.grip.store(group);
+    this.retryAt = soonest([this.retryAt, retryAt]);
     this.stored += group.filter(({ result }) => result !== null).length;
     for (const { delivery } of group) this.window.forget(delivery.id);
     this.see(state);
@@ -219,19 +229,21 @@ export class DrainRun {
   }
 
   private async land(id: Uuid, landing: Promise<Outcome | null>): Promise<void> {
+    let isAnswered = false;
     try {
       const outcome = await landing;
       if (outcome === null) this.window.forget(id);
       else {
         this.outcomes.push(outcome);
+        isAnswered = outcome.result?.outcome === 'answered';
         if (outcome.result !== null)
           this.health = healthAfter(this.health, outcome.result, outcome.isProbe, outcome.endedAt);
       }
     } catch (fault) {
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
-    this.hasMoved = true;
-    this.window.landed(id);
+    this.vainLooks = isAnswered ? 0 : Math.min(this.vainLooks, FAILING_LOOKS);
+    this.window.landed(id, isAnswered);
     this.pump();
     this.wake();
   }
@@ -246,7 +258,6 @@ export class DrainRun {
         if (this.fault !== null) throw this.fault;
         if (this.outcomes.length > 0) await this.store();
         else {
-          await this.grip.renewIfDue();
           this.lookedAt = performance.now();
           await this.wait();
         }

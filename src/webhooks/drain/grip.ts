@@ -1,23 +1,20 @@
-import { type Instant, instant } from '../../core/instant.js';
-import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
-import { webhookEndpoints } from '../../db/entities/webhooks.js';
-import { insertSql, updateSql } from '../../db/statements.js';
-import { transact } from '../../db/transact.js';
+import type { Instant } from '../../core/instant.js';
 import type { WebhookParts } from '../parts.js';
-import { leaveBehind, nextDue } from '../rules.js';
-import { noticeOf } from '../telling.js';
-import { type EndpointState, isHeld, LEASE_MS, lockForDrain, TakenOver } from './lease.js';
-import { earliestDue } from './open-deliveries.js';
-import { hasMore, type Step, step } from './stepping.js';
-import { type Outcome, storeOutcomes } from './storing.js';
+import type { StoredRun } from './landed.js';
+import { type EndpointState, LEASE_MS, TakenOver } from './lease.js';
+import { isNear } from './near.js';
+import { earliestRetry, type OpenDelivery, readDue } from './open-deliveries.js';
+import { type Step, step } from './stepping.js';
+import type { Outcome } from './outcomes.js';
 import type { Random } from './types.js';
 
 /** How long the lease may go without a write. */
 export const RENEW_MS = LEASE_MS / 3;
 
-/** One run's hold of its endpoint: all that it writes, each time under the endpoint's lock and with its own number. Every method throws TakenOver. */
+/** One run's hold of its endpoint: all that it writes, each time under the endpoint's lock and with its own number. Every promise rejects with TakenOver. */
 export class Grip {
   private renewedAt = performance.now();
+  private renewing: Promise<unknown> | null = null;
 
   constructor(
     private readonly parts: WebhookParts,
@@ -26,60 +23,69 @@ export class Grip {
     private readonly random: Random,
   ) {}
 
-  /** Moves the cursor, for so many deliveries at most. */
-  async step(room: number): Promise<Step> {
-    const { database, clock } = this.parts;
-    const done = await transact(database, (transaction) =>
-      step(transaction, this.own.id, this.own.fence, room, clock()),
-    );
+  /** Moves the cursor, for so many deliveries at most; `seen`: as the endpoint was seen last. */
+  async step(seen: EndpointState, room: number): Promise<Step> {
+    const { runs, clock } = this.parts;
+    const run = this.own;
+    const together = isNear(seen) ? await runs.step({ run, room }) : 'far';
+    const done =
+      together === 'far'
+        ? await runs.transact(run.tenantId, (transaction) => step(transaction, run.id, run.fence, room, clock()))
+        : together;
     this.renewedAt = performance.now();
-    return done;
+    return done ?? takenOver();
   }
 
-  async store(group: readonly Outcome[]): Promise<EndpointState> {
-    const { database, clock } = this.parts;
-    const { state, notice } = await transact(database, (transaction) =>
-      storeOutcomes(transaction, this.own.id, this.own.fence, group, clock(), this.random),
-    );
+  async store(group: readonly Outcome[]): Promise<StoredRun> {
+    const stored = await this.land(group, true);
     this.renewedAt = performance.now();
-    this.tell(notice);
-    return state;
+    return stored;
   }
 
-  async renewIfDue(): Promise<void> {
-    if (performance.now() - this.renewedAt < RENEW_MS) return;
-    const { database, clock } = this.parts;
-    const { id, fence } = this.own;
-    const leaseUntil = instant(clock() + LEASE_MS);
-    const touched = await transact(database, (transaction) =>
-      transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id, fence })),
-    );
-    if (touched === 0) throw new TakenOver('another run has the endpoint');
-    this.renewedAt = performance.now();
+  async look(): Promise<EndpointState> {
+    const state = await this.parts.runs.look(this.own.id);
+    return state?.endpoint.fence === this.own.fence ? state : takenOver();
+  }
+
+  /** Never throws: a run that is over, or a database that is away, is noticed by what it asks next. */
+  renewIfDue(): void {
+    const now = performance.now();
+    if (this.renewing !== null || now - this.renewedAt < RENEW_MS) return;
+    this.renewing = this.parts.runs
+      .renew(this.own)
+      .then(
+        (isRenewed) => (this.renewedAt = isRenewed ? now : this.renewedAt),
+        () => undefined,
+      )
+      .then(() => (this.renewing = null));
+  }
+
+  /** Those of one lane that are due, at most so many. */
+  readDue(seen: EndpointState['endpoint'], lane: 'pending' | 'retrying', most: number): Promise<OpenDelivery[]> {
+    const { runs, clock } = this.parts;
+    return runs.inTurn(seen.tenantId, ({ reader }) => readDue(reader, seen, lane, clock(), most));
+  }
+
+  /** When the first retry is due that is not due by then, or null. */
+  earliestRetry(after: Instant): Promise<Instant | null> {
+    const { id, tenantId } = this.own;
+    return this.parts.runs.inTurn(tenantId, ({ reader }) => earliestRetry(reader, id, after));
   }
 
   /** Ends the run. Answers when something is to be sent next; null where nothing is, or may be. */
   async release(): Promise<Instant | null> {
-    const { database, clock } = this.parts;
-    const { id, fence } = this.own;
-    const { due, notice } = await transact(database, async (transaction) => {
-      const state = await lockForDrain(transaction, id, fence);
-      const now = clock();
-      const earliest = hasMore(state) ? now : await earliestDue(transaction, id);
-      const next = nextDue(earliest, state.endpoint);
-      const { nextDueAt, waitsUntil, isNews } = leaveBehind(state.endpoint, next, now);
-      const told = isNews && !this.isWorkflow ? noticeOf(state.endpoint, now) : null;
-      await transaction.all([
-        updateSql(webhookEndpoints, { leaseUntil: null, nextDueAt, waitsUntil }, { id, fence }),
-        ...(told === null ? [] : [insertSql(outbox, [told])]),
-      ]);
-      return { due: isHeld(state.endpoint) ? null : next, notice: told };
-    });
-    this.tell(notice);
-    return due;
+    // A renewal behind the end would keep everybody from the endpoint.
+    await this.renewing;
+    return (await this.land([], false)).due;
   }
 
-  private tell(notice: OutboxRow | null): void {
-    if (notice !== null) this.parts.nudge.tell(notice);
+  private async land(ended: readonly Outcome[], goesOn: boolean): Promise<StoredRun> {
+    const { own: run, isWorkflow, random } = this;
+    const landed = { run, through: null, ended, untried: [], goesOn, isWorkflow, random };
+    return (await this.parts.runs.store(landed)) ?? takenOver();
   }
+}
+
+function takenOver(): never {
+  throw new TakenOver('another run has the endpoint');
 }

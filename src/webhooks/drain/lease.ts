@@ -80,10 +80,14 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** The same for whoever is about to change it: nobody else does until the transaction ends. */
+/** Nobody else changes these endpoints until the transaction ends. */
+export function lockSql(endpointIds: readonly Uuid[]): string {
+  return `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)}) ORDER BY id FOR UPDATE`;
+}
+
+/** The state for whoever is about to change it. */
 async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
-  const lock = `SELECT id FROM webhook_endpoints WHERE id=${uuid.literal(endpointId)} FOR UPDATE`;
-  const [, rows = []] = await transaction.all([lock, stateSql(endpointId)]);
+  const [, rows = []] = await transaction.all([lockSql([endpointId]), stateSql(endpointId)]);
   return parseState(rows);
 }
 

@@ -1,4 +1,4 @@
-import type { Uuid } from '../../core/ids.js';
+import { newId, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
@@ -13,6 +13,30 @@ export interface OpenDelivery {
   /** Null when retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
+}
+
+/** A delivery that was not tried yet. */
+export function newDelivery(
+  endpointId: Uuid,
+  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
+  cause: WebhookDelivery['cause'],
+  round: number,
+  now: Instant,
+): WebhookDelivery {
+  return {
+    endpointId,
+    id: newId(),
+    eventId: event.id,
+    eventType: event.type,
+    sequence: event.sequence,
+    cause,
+    round,
+    state: 'pending',
+    steps: 0,
+    nextAttemptAt: now,
+    createdAt: now,
+    finishedAt: null,
+  };
 }
 
 /** Those of one lane that are due, the longest waiting first. */
@@ -70,4 +94,14 @@ export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Ins
       WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' ORDER BY next_attempt_at LIMIT 1)`;
   const rows = await reader.query(`${first('pending')} UNION ALL ${first('retrying')} ORDER BY at LIMIT 1`);
   return rows[0] === undefined ? null : column.time.parse(rows[0].at);
+}
+
+/** When the first of those is due that wait for a later retry, or null. */
+export async function earliestRetry(reader: Reader, endpointId: Uuid, now: Instant): Promise<Instant | null> {
+  const [row] = await reader.query(
+    `SELECT next_attempt_at AS at FROM webhook_deliveries FORCE INDEX (due)
+     WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='retrying' AND next_attempt_at>${column.time.literal(now)}
+     ORDER BY next_attempt_at LIMIT 1`,
+  );
+  return row === undefined ? null : column.time.parse(row.at);
 }

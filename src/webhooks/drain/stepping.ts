@@ -14,9 +14,8 @@ import {
 } from '../../db/entities/webhooks.js';
 import { insertSql, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { newDelivery } from '../redelivering.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
-import { bodyOf, type OpenDelivery, traceparentOf } from './open-deliveries.js';
+import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
 
 /** The most events of the log that one step goes over. */
 const MAX_EVENTS = 1_000n;

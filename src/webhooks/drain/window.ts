@@ -8,6 +8,9 @@ export const MAX_CLAIMED = 100;
 /** The most retries that it has read ahead. */
 export const MAX_RETRIES = 50;
 
+/** A receiver that has left everything unanswered for so long is silent. */
+const SILENT_MS = 2_000;
+
 export interface Taken {
   readonly open: OpenDelivery;
   readonly isProbe: boolean;
@@ -21,6 +24,8 @@ export class Window {
   private readonly onTheWay = new Map<Uuid, boolean>();
   /** Every delivery from when it was read until its outcome is stored: none is read twice. */
   private readonly known = new Set<Uuid>();
+  /** By the monotonic clock: when the last answer came, or the first of those on their way was sent. */
+  private answeredAt = performance.now();
 
   get load(): Load {
     return {
@@ -28,6 +33,7 @@ export class Window {
       retries: this.retries.length,
       onTheWay: this.onTheWay.size,
       retriesOnTheWay: [...this.onTheWay.values()].filter((isRetry) => isRetry).length,
+      isSilent: this.onTheWay.size > 0 && performance.now() - this.answeredAt >= SILENT_MS,
     };
   }
 
@@ -56,6 +62,7 @@ export class Window {
     const from = lane === 'probe' ? this.oldestLane() : lane === 'pending' ? this.pending : this.retries;
     const open = from.shift();
     if (open === undefined) return null;
+    if (this.onTheWay.size === 0) this.answeredAt = performance.now();
     this.onTheWay.set(open.delivery.id, from === this.retries);
     return { open, isProbe: lane === 'probe' };
   }
@@ -73,9 +80,10 @@ export class Window {
     this.onTheWay.set(id, false);
   }
 
-  /** Its attempt is over. */
-  landed(id: Uuid): void {
+  /** Its attempt is over; `isAnswered`: its receiver is there. */
+  landed(id: Uuid, isAnswered: boolean): void {
     this.onTheWay.delete(id);
+    if (isAnswered) this.answeredAt = performance.now();
   }
 
   /** Its outcome is stored, or it was given up without one: it may be read again. */

@@ -1,13 +1,10 @@
-import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
-import type { Reader, Transaction } from '../../db/database.js';
-import { events } from '../../db/entities/events.js';
-import { type SubscribableType, SUBSCRIBABLE_TYPES, webhookEndpoints } from '../../db/entities/webhooks.js';
+import type { Transaction } from '../../db/database.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { literals } from '../../db/statements.js';
 import { type EndpointState, leased, parseStates, stateSql } from '../drain/lease.js';
-import { bodyOf, earliestSql, parseEarliest, traceparentOf } from '../drain/open-deliveries.js';
+import { earliestSql, parseEarliest } from '../drain/open-deliveries.js';
 import { type Candidate, freeSql, OPEN } from './finding.js';
 
 /** An endpoint that a run has taken, in the state that it was in then. */
@@ -47,41 +44,4 @@ export async function claim(
   ]);
   const earliest = parseEarliest(waiting);
   return Array.from(parseStates(states), ([id, state]) => ({ state, earliest: earliest.get(id) ?? null }));
-}
-
-/** An event of the log that endpoints may subscribe to. */
-export interface LoggedEvent {
-  readonly tenantId: Uuid;
-  readonly id: Uuid;
-  readonly type: SubscribableType;
-  readonly sequence: bigint;
-  readonly body: Buffer | null;
-  readonly traceparent: Traceparent | null;
-}
-
-/** A part of one tenant's log: behind `after`, up to `until`. */
-export interface Range {
-  readonly after: bigint;
-  readonly until: bigint;
-}
-
-/** What lies in these parts of the tenants' logs, in their order. */
-export async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
-  if (ranges.size === 0) return [];
-  const types = literals(events, 'type', SUBSCRIBABLE_TYPES);
-  const parts = Array.from(
-    ranges,
-    ([tenantId, { after, until }]) =>
-      `(SELECT tenant_id, id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
-        WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${until} AND type IN (${types}))`,
-  );
-  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`);
-  return rows.map((row) => ({
-    tenantId: column.uuid.parse(row.tenant_id),
-    id: column.uuid.parse(row.id),
-    type: column.oneOf(SUBSCRIBABLE_TYPES).parse(row.type),
-    sequence: column.bigint.parse(row.sequence),
-    body: bodyOf(row),
-    traceparent: traceparentOf(row),
-  }));
 }

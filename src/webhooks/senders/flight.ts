@@ -1,22 +1,12 @@
 import type { Uuid } from '../../core/ids.js';
 import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { attempt, type Flying } from '../drain/attempting.js';
-import type { EndpointState } from '../drain/lease.js';
-import type { OpenDelivery } from '../drain/open-deliveries.js';
-import type { Outcome } from '../drain/storing.js';
+import type { Wanted } from '../drain/near.js';
+import type { Outcome } from '../drain/outcomes.js';
 import type { WebhookParts } from '../parts.js';
 
 /** So long an endpoint may take for a handful of events; what takes longer gets a run of its own. */
 const SHORT_MS = 500;
-
-/** What a sender sends to one endpoint straight from the log. No row tells of it before it has ended. */
-export interface Wanted {
-  readonly state: EndpointState;
-  /** Up to where in the log these deliveries reach. */
-  readonly through: bigint;
-  /** In the order of the log. */
-  readonly deliveries: readonly OpenDelivery[];
-}
 
 /** First attempts of a handful of events, all begun at once in their order. */
 export class Flight {

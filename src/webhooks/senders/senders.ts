@@ -5,23 +5,24 @@ import type { Instant } from '../../core/instant.js';
 import { transact } from '../../db/transact.js';
 import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
+import type { Wanted } from '../drain/near.js';
 import type { Random } from '../drain/types.js';
 import type { WebhookParts } from '../parts.js';
 import { Choice } from './choice.js';
 import { claim } from './claiming.js';
 import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
-import { Flight, type Wanted } from './flight.js';
+import { Flight } from './flight.js';
 import { lightWork } from './light.js';
 import { News } from './news.js';
-import { Recorder } from './recorder.js';
 import { type Slot, Slots } from './slots.js';
 
 /** From the end of a round to the begin of the next: after one that found something, one that did not, and one that failed. */
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/** Looking may take so large a share of the time. What is found may take all of it. */
+/** Looking may take so large a share of the time, unless that is slow because others are busy. What is found may take all of it. */
 const LOOK_SHARE = 1 / 4;
+const MAX_PAUSE_MS = 100;
 
 const FOUND_AT_ONCE = 512;
 /** Tenants of one look for what lies behind their logs: of each no more than the endpoints that it may have. */
@@ -39,7 +40,6 @@ const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkfl
 export class Senders {
   private readonly stopping = new AbortController();
   private readonly news = new News();
-  private readonly recorder: Recorder;
   private readonly slots: Slots;
   /** Those that this process is at. */
   private readonly own = new Set<Uuid>();
@@ -55,7 +55,6 @@ export class Senders {
     private readonly random: Random = Math.random,
   ) {
     setMaxListeners(0, this.stopping.signal);
-    this.recorder = new Recorder(parts, random);
     this.slots = new Slots(slots);
   }
 
@@ -76,7 +75,7 @@ export class Senders {
       let pauseMs = FAILED_MS;
       try {
         const { isBusy, lookedMs } = await this.round();
-        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, lookedMs * (1 / LOOK_SHARE - 1));
+        pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
       } catch (fault) {
         this.parts.observer.failed(fault);
       }
@@ -196,11 +195,15 @@ export class Senders {
     try {
       await flight.landed();
       const { ended, left, untried } = flight.take();
-      const stored = await this.recorder.store({ wanted, ended, untried, goesOn: left.length > 0 });
+      const { through, state } = wanted;
+      const goesOn = left.length > 0;
+      const landed = { run: state.endpoint, through, ended, untried, goesOn, isWorkflow: false, random: this.random };
+      // What is not stored is sent again when the lease is over.
+      const stored = await this.parts.runs.storeFlight(landed);
       if (stored === null) return null;
-      if (left.length === 0) return stored.head;
+      if (!goesOn) return stored.state.head;
       slot.takesLong();
-      return await this.drain(stored, slot, { sends: flight.sends, left });
+      return await this.drain(stored.state, slot, { sends: flight.sends, left });
     } finally {
       flight.sends.abort();
     }

@@ -1,0 +1,62 @@
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+export interface TogetherOptions<Item> {
+  /** How much one group may weigh; at least one item is in each. */
+  readonly most: number;
+  /** 1 unless it says otherwise. */
+  readonly weigh?: (item: Item) => number;
+  /** Whether one item may be what a group failed of: then each is tried by itself. */
+  readonly isOfOne?: (failure: unknown) => boolean;
+}
+
+/** Does for many at once what each asks for by itself: those that come while a group is under way are the next group. */
+export class Together<Item, Answer> {
+  private waiting: Waiting<Item, Answer>[] = [];
+  private isRunning = false;
+
+  /** `work` answers in the order of its items. */
+  constructor(
+    private readonly options: TogetherOptions<Item>,
+    private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  ) {}
+
+  /** Throws what `work` threw. */
+  ask(item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      if (!this.isRunning) void this.run();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    while (this.waiting.length > 0) await this.answer(this.nextGroup());
+    this.isRunning = false;
+  }
+
+  private nextGroup(): Waiting<Item, Answer>[] {
+    const { most, weigh = () => 1 } = this.options;
+    let [count, weight] = [0, 0];
+    for (const { item } of this.waiting) {
+      weight += weigh(item);
+      if (count > 0 && weight > most) break;
+      count += 1;
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  private async answer(group: readonly Waiting<Item, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.work(group.map(({ item }) => item));
+      group.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+    } catch (failure) {
+      if (group.length > 1 && this.options.isOfOne?.(failure) === true)
+        for (const one of group) await this.answer([one]);
+      else for (const { reject } of group) reject(failure);
+    }
+  }
+}

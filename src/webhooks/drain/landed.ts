@@ -1,0 +1,134 @@
+import type { Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import type { Transaction } from '../../db/database.js';
+import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
+import {
+  webhookAttempts,
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
+import { insertSql, upsertSql } from '../../db/statements.js';
+import { leaveBehind, nextDue } from '../rules.js';
+import { noticeOf } from '../telling.js';
+import { type EndpointState, isHeld, LEASE_MS, lockSql, parseStates, stateSql } from './lease.js';
+import { earliestSql, parseEarliest } from './open-deliveries.js';
+import { hasMore } from './stepping.js';
+import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, type Outcome } from './outcomes.js';
+import type { Random } from './types.js';
+
+/** A run, by its endpoint and its number. */
+export interface RunOf {
+  readonly id: Uuid;
+  readonly fence: bigint;
+}
+
+/** What came of a run, so far or in the end. */
+export interface Landed {
+  readonly run: RunOf;
+  /** Where its cursor has come to with deliveries of which there is no row; null: there are rows of all. */
+  readonly through: bigint | null;
+  readonly ended: readonly Outcome[];
+  /** They stay on their way, or were cut off: rows of them make them anybody's. */
+  readonly untried: readonly WebhookDelivery[];
+  /** Whether the run goes on: its lease stays. */
+  readonly goesOn: boolean;
+  /** Whether the endpoint's workflow has it done, and so need not be told of what is left. */
+  readonly isWorkflow: boolean;
+  /** Spreads its retries. */
+  readonly random: Random;
+}
+
+/** How a run stands now. */
+export interface StoredRun {
+  readonly state: EndpointState;
+  /** When the first of what it stored is tried again, or null. */
+  readonly retryAt: Instant | null;
+  /** Of one that has ended: when something is to be sent next; null where nothing is, or may be. */
+  readonly due: Instant | null;
+}
+
+/** Which columns of an endpoint a run changes. */
+const CHANGED = [
+  ...(['cursorSequence', 'leaseUntil', 'nextDueAt', 'waitsUntil', 'status', 'disabledReason', 'disabledAt'] as const),
+  ...(['failuresInRow', 'failingSince', 'probes', 'probeAt', 'lastSuccessAt'] as const),
+];
+
+/**
+ * Stores what came of these runs in one transaction, each under its endpoint's lock and with its number: the attempts, the deliveries as
+ * they ended, the cursors, and how each endpoint is left. Answers the runs in their order, null for one whose endpoint another has, and
+ * what workflows have to learn.
+ */
+export async function storeLanded(
+  transaction: Transaction,
+  landed: readonly Landed[],
+  now: Instant,
+): Promise<{ readonly stored: readonly (StoredRun | null)[]; readonly notices: readonly OutboxRow[] }> {
+  const ids = landed.map(({ run }) => run.id);
+  const [, rows = [], waiting = []] = await transaction.all([lockSql(ids), stateSql(...ids), earliestSql(ids)]);
+  const [states, earliest] = [parseStates(rows), parseEarliest(waiting)];
+  const written = landed.flatMap((one) => {
+    const state = states.get(one.run.id);
+    if (state?.endpoint.fence !== one.run.fence) return [];
+    return [writtenOf(one, state, earliest.get(one.run.id) ?? null, now)];
+  });
+  await transaction.all(statementsOf(written));
+  const byId = new Map(written.map((one) => [one.state.endpoint.id, one]));
+  return {
+    stored: ids.map((id) => byId.get(id) ?? null),
+    notices: written.flatMap(({ notice }) => (notice === null ? [] : [notice])),
+  };
+}
+
+interface Written extends StoredRun {
+  readonly landed: Landed;
+  readonly deliveries: readonly WebhookDelivery[];
+  readonly notice: OutboxRow | null;
+}
+
+/** `waiting`: when the first of those is due that have rows already. */
+function writtenOf(landed: Landed, state: EndpointState, waiting: Instant | null, now: Instant): Written {
+  const { through, ended, untried, goesOn, isWorkflow, random } = landed;
+  const before = state.endpoint;
+  const deliveries = [...ended.map((outcome) => deliveryAfter(state, outcome, now, random)), ...untried];
+  const cursorSequence = through !== null && through > before.cursorSequence ? through : before.cursorSequence;
+  const endpoint = { ...before, ...healthColumns(healthAfterAll(before, ended)), cursorSequence };
+  const retryAt = soonest(deliveries.map(({ state: of, nextAttemptAt }) => (of === 'retrying' ? nextAttemptAt : null)));
+  const isNewStatus = endpoint.status !== before.status;
+  const leave = (set: Partial<WebhookEndpoint>, isNews: boolean, next: Instant | null): Written => {
+    const left = { ...state, endpoint: { ...endpoint, ...set } };
+    const due = isHeld(endpoint) ? null : next;
+    return { state: left, retryAt, due, landed, deliveries, notice: isNews ? noticeOf(endpoint, now) : null };
+  };
+  if (goesOn) return leave({ leaseUntil: instant(now + LEASE_MS) }, isNewStatus, null);
+  const earliest = hasMore({ ...state, endpoint })
+    ? now
+    : soonest([waiting, ...deliveries.map(({ nextAttemptAt }) => nextAttemptAt)]);
+  const next = nextDue(earliest, endpoint);
+  const { isNews, ...set } = leaveBehind(endpoint, next, now);
+  return leave({ leaseUntil: null, ...set }, (isNews && !isWorkflow) || isNewStatus, next);
+}
+
+/** Null: none of them. */
+export function soonest(times: readonly (Instant | null)[]): Instant | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : instant(Math.min(...known));
+}
+
+function statementsOf(written: readonly Written[]): string[] {
+  const attempts = written.flatMap(({ state, landed }) => attemptRows(state.endpoint.id, landed.ended));
+  const known = written.flatMap(({ landed, deliveries }) => (landed.through === null ? deliveries : []));
+  const made = written.flatMap(({ landed, deliveries }) => (landed.through === null ? [] : deliveries));
+  const notices = written.flatMap(({ notice }) => (notice === null ? [] : [notice]));
+  const endpoints = written.map(({ state }) => state.endpoint);
+  return [
+    ...(attempts.length === 0 ? [] : [insertSql(webhookAttempts, attempts)]),
+    ...(made.length === 0 ? [] : [insertSql(webhookDeliveries, made)]),
+    ...(known.length === 0
+      ? []
+      : [upsertSql(webhookDeliveries, known, ['state', 'steps', 'nextAttemptAt', 'finishedAt'])]),
+    ...(endpoints.length === 0 ? [] : [upsertSql(webhookEndpoints, endpoints, CHANGED)]),
+    ...(notices.length === 0 ? [] : [insertSql(outbox, notices)]),
+  ];
+}

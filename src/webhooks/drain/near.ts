@@ -1,0 +1,149 @@
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import type { Traceparent } from '../../core/trace.js';
+import * as column from '../../db/columns.js';
+import type { Reader, Transaction } from '../../db/database.js';
+import { events } from '../../db/entities/events.js';
+import {
+  type SubscribableType,
+  SUBSCRIBABLE_TYPES,
+  webhookDeliveries,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
+import { insertSql, literals, upsertSql } from '../../db/statements.js';
+import type { RunOf } from './landed.js';
+import { type EndpointState, LEASE_MS, lockSql, parseStates, stateSql } from './lease.js';
+import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
+import { isSubscribed, type Step } from './stepping.js';
+
+/** What lies close before the cursors of many endpoints is read for all of them at once. */
+
+/** The most events of the log that are read for one endpoint in this way, and the most of them that it may want. */
+const MAX_SPAN = 200n;
+const MAX_WANTED = 16;
+
+/** Little of the log lies ahead, and nothing else is to be done first. */
+export function isNear({ endpoint, head, removedThrough }: EndpointState): boolean {
+  const { recoverAfter, cursorSequence } = endpoint;
+  return recoverAfter === null && removedThrough <= cursorSequence && head - cursorSequence <= MAX_SPAN;
+}
+
+/** What an endpoint wants of the log that lies ahead of it. */
+export interface Wanted {
+  readonly state: EndpointState;
+  /** Up to where in the log these deliveries reach. */
+  readonly through: bigint;
+  /** In the order of the log; there are no rows of them. */
+  readonly deliveries: readonly OpenDelivery[];
+}
+
+/** Of endpoints that are near, in their order. */
+export async function readWanted(
+  reader: Reader,
+  states: readonly EndpointState[],
+  now: Instant,
+): Promise<readonly Wanted[]> {
+  const logs = groupBy(await readRanges(reader, rangesOf(states)), ({ tenantId }) => tenantId);
+  return states.map((state) => wantedOf(state, logs.get(state.endpoint.tenantId) ?? [], now));
+}
+
+/** A run that wants to go on in the log, for so many deliveries at most. */
+export interface StepWanted {
+  readonly run: RunOf;
+  readonly room: number;
+}
+
+/**
+ * One step of each of these cursors, in the caller's transaction. Answers in their order; "far" where more lies ahead than is stepped over
+ * in this way, and null where another run has the endpoint.
+ */
+export async function stepTogether(
+  transaction: Transaction,
+  wanted: readonly StepWanted[],
+  now: Instant,
+): Promise<readonly (Step | 'far' | null)[]> {
+  const ids = wanted.map(({ run }) => run.id);
+  const [, rows = []] = await transaction.all([lockSql(ids), stateSql(...ids)]);
+  const states = parseStates(rows);
+  const near = await readWanted(transaction, [...states.values()].filter(isNear), now);
+  const ahead = new Map(near.map((one) => [one.state.endpoint.id, one]));
+  const leaseUntil = instant(now + LEASE_MS);
+  const steps = wanted.map(({ run, room }): Step | 'far' | null => {
+    const state = states.get(run.id);
+    if (state?.endpoint.fence !== run.fence) return null;
+    const found = ahead.get(run.id);
+    if (found === undefined || found.deliveries.length > Math.min(room, MAX_WANTED)) return 'far';
+    const endpoint = { ...state.endpoint, cursorSequence: found.through, leaseUntil };
+    return { state: { ...state, endpoint }, added: found.deliveries, madeDue: false };
+  });
+  const taken = steps.filter((one) => one !== null && one !== 'far');
+  const deliveries = taken.flatMap(({ added }) => added.map(({ delivery }) => delivery));
+  const endpoints = taken.map(({ state }) => state.endpoint);
+  await transaction.all([
+    ...(deliveries.length === 0 ? [] : [insertSql(webhookDeliveries, deliveries)]),
+    ...(endpoints.length === 0 ? [] : [upsertSql(webhookEndpoints, endpoints, ['cursorSequence', 'leaseUntil'])]),
+  ]);
+  return steps;
+}
+
+/** Endpoints of one tenant mostly stand at the same place of its log. */
+function rangesOf(states: readonly EndpointState[]): ReadonlyMap<Uuid, Range> {
+  const ranges = new Map<Uuid, Range>();
+  for (const { endpoint, head } of states) {
+    const { tenantId, cursorSequence } = endpoint;
+    const known = ranges.get(tenantId) ?? { after: cursorSequence, until: head };
+    const after = cursorSequence < known.after ? cursorSequence : known.after;
+    ranges.set(tenantId, { after, until: head > known.until ? head : known.until });
+  }
+  return ranges;
+}
+
+function wantedOf(state: EndpointState, log: readonly LoggedEvent[], now: Instant): Wanted {
+  const { endpoint, types, head } = state;
+  const deliveries = log
+    .filter(({ sequence, type }) => sequence > endpoint.cursorSequence && sequence <= head && types.has(type))
+    .filter((event) => isSubscribed(state, event))
+    .map((event) => {
+      const { body, traceparent } = event;
+      return { delivery: newDelivery(endpoint.id, event, 'event', 1, now), body, traceparent };
+    });
+  return { state, through: head, deliveries };
+}
+
+/** An event of the log that endpoints may subscribe to. */
+interface LoggedEvent {
+  readonly tenantId: Uuid;
+  readonly id: Uuid;
+  readonly type: SubscribableType;
+  readonly sequence: bigint;
+  readonly body: Buffer | null;
+  readonly traceparent: Traceparent | null;
+}
+
+/** A part of one tenant's log: behind `after`, up to `until`. */
+interface Range {
+  readonly after: bigint;
+  readonly until: bigint;
+}
+
+/** What lies in these parts of the tenants' logs, in their order. */
+async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Promise<readonly LoggedEvent[]> {
+  if (ranges.size === 0) return [];
+  const types = literals(events, 'type', SUBSCRIBABLE_TYPES);
+  const parts = Array.from(
+    ranges,
+    ([tenantId, { after, until }]) =>
+      `(SELECT tenant_id, id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
+        WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${until} AND type IN (${types}))`,
+  );
+  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`);
+  return rows.map((row) => ({
+    tenantId: column.uuid.parse(row.tenant_id),
+    id: column.uuid.parse(row.id),
+    type: column.oneOf(SUBSCRIBABLE_TYPES).parse(row.type),
+    sequence: column.bigint.parse(row.sequence),
+    body: bodyOf(row),
+    traceparent: traceparentOf(row),
+  }));
+}

@@ -1,0 +1,51 @@
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { WebhookAttempt, WebhookDelivery } from '../../db/entities/webhooks.js';
+import type { AttemptResult } from '../attempt/result.js';
+import { attemptRow } from '../attempts.js';
+import { afterAttempt, type Health, healthAfter } from '../rules.js';
+import { type EndpointState, isWanted } from './lease.js';
+
+/** What came of a delivery that was sent, or why it was not. */
+export type Outcome =
+  | {
+      readonly delivery: WebhookDelivery;
+      readonly result: AttemptResult;
+      readonly isProbe: boolean;
+      readonly beganAt: Instant;
+      readonly endedAt: Instant;
+    }
+  /** Nobody wants it any more, or its event is no longer kept: it ends without an attempt. */
+  | { readonly delivery: WebhookDelivery; readonly result: null };
+
+/** How the endpoint is doing after all of them, in the order of their ends. */
+export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
+  return outcomes.reduce(
+    (sofar, outcome) =>
+      outcome.result === null ? sofar : healthAfter(sofar, outcome.result, outcome.isProbe, outcome.endedAt),
+    health,
+  );
+}
+
+export function attemptRows(endpointId: Uuid, outcomes: readonly Outcome[]): WebhookAttempt[] {
+  return outcomes.flatMap(({ delivery, ...outcome }) =>
+    outcome.result === null ? [] : [attemptRow(endpointId, delivery.id, outcome.beganAt, outcome.result)],
+  );
+}
+
+export function deliveryAfter(
+  { types }: EndpointState,
+  outcome: Outcome,
+  now: Instant,
+  random: () => number,
+): WebhookDelivery {
+  const { delivery } = outcome;
+  if (outcome.result === null) return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
+  const wanted = isWanted(types, delivery.eventType);
+  return { ...delivery, ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()) };
+}
+
+export function healthColumns(health: Health): Health {
+  const { status, disabledReason, disabledAt, failuresInRow, failingSince, probes, probeAt, lastSuccessAt } = health;
+  return { status, disabledReason, disabledAt, failuresInRow, failingSince, probes, probeAt, lastSuccessAt };
+}

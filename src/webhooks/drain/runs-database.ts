@@ -1,0 +1,125 @@
+import { FairQueue } from '../../core/fair-queue.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Clock, instant } from '../../core/instant.js';
+import { Together } from '../../core/together.js';
+import * as column from '../../db/columns.js';
+import type { Database, Transaction } from '../../db/database.js';
+import type { OutboxRow } from '../../db/entities/outbox.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
+import { CommitUnknown, DatabaseUnavailable } from '../../db/failures.js';
+import { literals, updateSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import { type Landed, type RunOf, type StoredRun, storeLanded } from './landed.js';
+import { type EndpointState, LEASE_MS, parseStates, stateSql } from './lease.js';
+import { type StepWanted, stepTogether } from './near.js';
+import type { Step } from './stepping.js';
+
+/** Endpoints of one statement, and outcomes of one transaction. */
+const MAX_GROUP = 100;
+const MAX_OUTCOMES = 500;
+
+interface RunsDatabaseParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Hears of what an endpoint's workflow has to learn. */
+  readonly nudge: { readonly tell: (notice: OutboxRow) => void };
+}
+
+/**
+ * The database as the runs of one process share it, of which hundreds may wait for receivers that hang: what each asks for by itself is
+ * done for many at once, and for the rest tenants take turns, so that all others in the process find connections.
+ */
+export class RunsDatabase {
+  private readonly turns: FairQueue;
+  private readonly looks = new Together({ most: MAX_GROUP }, (ids: readonly Uuid[]) => this.lookAt(ids));
+  private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
+  private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
+    transact(this.parts.database, (transaction) => stepTogether(transaction, wanted, this.parts.clock())),
+  );
+  private readonly flights = this.recorder();
+  private readonly outcomes = this.recorder();
+
+  /** `places`: how many turns there are at a time. */
+  constructor(
+    private readonly parts: RunsDatabaseParts,
+    places: number,
+  ) {
+    this.turns = new FairQueue(places);
+  }
+
+  /** In a turn of the tenant's. */
+  async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
+    const leave = await this.turns.enter(tenantId);
+    try {
+      return await work(this.parts.database);
+    } finally {
+      leave();
+    }
+  }
+
+  transact<T>(tenantId: Uuid, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.inTurn(tenantId, (database) => transact(database, work));
+  }
+
+  /** Undefined: there is no such endpoint. */
+  look(id: Uuid): Promise<EndpointState | undefined> {
+    return this.looks.ask(id);
+  }
+
+  /** Answers false where the run is over, or somebody is at the endpoint at this moment: it is to be tried again. */
+  renew(run: RunOf): Promise<boolean> {
+    return this.renewals.ask(run);
+  }
+
+  /** "far": it is to be made by itself; null: another run has the endpoint. */
+  step(wanted: StepWanted): Promise<Step | 'far' | null> {
+    return this.steps.ask(wanted);
+  }
+
+  /** Null: another run has the endpoint. */
+  store(landed: Landed): Promise<StoredRun | null> {
+    return this.outcomes.ask(landed);
+  }
+
+  /** The same for those that ended at once: they do not wait for those that take long. */
+  storeFlight(landed: Landed): Promise<StoredRun | null> {
+    return this.flights.ask(landed);
+  }
+
+  private recorder(): Together<Landed, StoredRun | null> {
+    const weigh = ({ ended, untried }: Landed): number => ended.length + untried.length + MAX_OUTCOMES / MAX_GROUP;
+    return new Together({ most: MAX_OUTCOMES, weigh, isOfOne }, async (landed: readonly Landed[]) => {
+      const { database, clock, nudge } = this.parts;
+      const { stored, notices } = await transact(database, (transaction) => storeLanded(transaction, landed, clock()));
+      for (const notice of notices) nudge.tell(notice);
+      return stored;
+    });
+  }
+
+  private async lookAt(ids: readonly Uuid[]): Promise<readonly (EndpointState | undefined)[]> {
+    const states = parseStates(await this.parts.database.reader.query(stateSql(...ids)));
+    return ids.map((id) => states.get(id));
+  }
+
+  /** One that is locked must not keep the others from theirs. */
+  private renewAll(runs: readonly RunOf[]): Promise<readonly boolean[]> {
+    const ids = runs.map(({ id }) => id);
+    return transact(this.parts.database, async (transaction) => {
+      const rows = await transaction.query(
+        `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
+         ORDER BY id FOR UPDATE SKIP LOCKED`,
+      );
+      const fences = new Map(rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]));
+      const isOwn = ({ id, fence }: RunOf): boolean => fences.get(id) === fence;
+      const own = runs.filter(isOwn).map(({ id }) => id);
+      const leaseUntil = instant(this.parts.clock() + LEASE_MS);
+      if (own.length > 0) await transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: own }));
+      return runs.map(isOwn);
+    });
+  }
+}
+
+/** What fails because the database is away is nobody's fault. */
+function isOfOne(failure: unknown): boolean {
+  return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
+}

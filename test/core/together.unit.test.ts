@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { Together, type TogetherOptions } from '../../src/core/together.js';
+
+/** Doubles numbers, and notes which were doubled together; what throws is said by the test. */
+function doubling(options: TogetherOptions<number>, failing: (items: readonly number[]) => void = () => undefined) {
+  const groups: number[][] = [];
+  const together = new Together(options, async (items: readonly number[]) => {
+    groups.push([...items]);
+    await new Promise((resolve) => setImmediate(resolve));
+    failing(items);
+    return items.map((item) => 2 * item);
+  });
+  return { groups, ask: (...items: number[]) => Promise.allSettled(items.map((item) => together.ask(item))) };
+}
+
+const valuesOf = (results: readonly PromiseSettledResult<number>[]): (number | 'failed')[] =>
+  results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'));
+
+describe('what is done together', () => {
+  it('is begun at once, and those that come meanwhile are the next group; each gets its own answer', async () => {
+    const { groups, ask } = doubling({ most: 10 });
+    assert.deepEqual(valuesOf(await ask(1, 2, 3)), [2, 4, 6]);
+    assert.deepEqual(groups, [[1], [2, 3]]);
+  });
+
+  it('is in no larger groups than are allowed by weight, and one that is too heavy goes alone', async () => {
+    const { groups, ask } = doubling({ most: 10, weigh: (item) => item });
+    await ask(1, 6, 4, 20, 5, 5, 1);
+    assert.deepEqual(groups, [[1], [6, 4], [20], [5, 5], [1]]);
+  });
+
+  it('is tried one by one where one may be at fault, and fails for all where none is', async () => {
+    const isThree = (items: readonly number[]): void => assert(!items.includes(3));
+    const alone = doubling({ most: 10, isOfOne: () => true }, isThree);
+    assert.deepEqual(valuesOf(await alone.ask(1, 2, 3, 4)), [2, 4, 'failed', 8]);
+    const all = doubling({ most: 10 }, isThree);
+    assert.deepEqual(valuesOf(await all.ask(1, 2, 3, 4)), [2, 'failed', 'failed', 'failed']);
+    assert.deepEqual(all.groups, [[1], [2, 3, 4]]);
+  });
+});
