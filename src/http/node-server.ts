@@ -82,9 +82,14 @@ export async function listen(
 
 function refusalOf(fault: Error): Refusal {
   const code = 'code' in fault ? fault.code : null;
-  if (code === 'HPE_HEADER_OVERFLOW') return invalidField('', 'headers_too_long');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidField('', 'not_received_in_time');
-  return invalidField('', 'malformed_http');
+  if (code === 'HPE_HEADER_OVERFLOW') return invalidRequest('headers_too_long');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest('not_received_in_time');
+  return invalidRequest('malformed_http');
+}
+
+/** There may be no body yet, so that it is not what the message blames. */
+function invalidRequest(reason: string): Refusal {
+  return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
 }
 
 interface Pending {

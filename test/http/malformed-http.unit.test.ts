@@ -62,7 +62,8 @@ describe('malformed HTTP', () => {
   it('headers that are too long are 400, and the client gets to read it', async () => {
     const answer = await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`));
     assertRefused(answer);
-    assert.equal(bodyOfRaw(answer).error.details?.reason, 'headers_too_long');
+    const { message, details } = bodyOfRaw(answer).error;
+    assert.deepEqual([message, details?.reason], ['the request is not valid: headers_too_long', 'headers_too_long']);
   });
 
   it('a broken chunk in a body is 400', async () => {
