@@ -18,10 +18,11 @@ try {
     asset: (name) => `${base}/assets/${name}`,
     openApi: `${base}/openapi.json`,
   };
-  const { pages, assets } = assembleSite({ ...api, places });
+  const { pages, assets, missing } = assembleSite({ ...api, places });
   const files = [
     ...Array.from(pages, ([path, { content }]) => [join(path, 'index.html'), content] as const),
     ...Array.from(assets, ([name, { content }]) => [join('assets', name), content] as const),
+    ['404.html', missing.content] as const,
     ['openapi.json', Buffer.from(JSON.stringify(api.openApi))] as const,
   ];
   for (const [name, content] of files) {

@@ -53,6 +53,16 @@ describe('docs', () => {
     }
   });
 
+  it('an address without a page says so as a page, and one with a slash too many leads to its page', async () => {
+    const missing = await get('/docs/no-such-page');
+    assert.deepEqual([missing.status, missing.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
+    assert.match(missing.text, /There is no such page/);
+    const led = await fetch(`${world.url}/docs/webhooks/`, { redirect: 'manual' });
+    assert.deepEqual([led.status, led.headers.get('location')], [302, '/docs/webhooks']);
+    const posted = await call(`${world.url}/docs/no-such-page`, { method: 'POST', headers: { authorization: null } });
+    assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
+  });
+
   it('the pages stand where DOCS_URL says', async () => {
     const elsewhere = await startWorld({ routes: thingRoutes(), docsUrl: 'https://pay.example/' });
     try {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '../route.js';
 import { CONTENTS, type Listed } from './contents.js';
+import { html } from './html.js';
 import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
 import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
@@ -26,6 +27,8 @@ export interface AssembledSite {
   readonly pages: ReadonlyMap<string, SiteFile>;
   /** By name. */
   readonly assets: ReadonlyMap<string, SiteFile>;
+  /** What stands in place of a page that there is not. */
+  readonly missing: SiteFile;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -58,7 +61,16 @@ export function assembleSite(parts: SiteParts): AssembledSite {
       ['minisearch.js', fileOf(JS, readFileSync(new URL(import.meta.resolve('minisearch'))))],
       ['search.json', fileOf(JSON_TEXT, searchIndex(places, pages))],
     ]),
+    missing: fileOf(HTML, framed(places, menu, missingPage(places))),
   };
+}
+
+function missingPage(places: Places): SitePage {
+  const content = html`<p>
+    The address may be mistyped, or its page renamed. The menu and the search lead to all pages, as does
+    <a href="${places.page('')}">the first one</a>.
+  </p>`;
+  return { path: '/404', title: 'There is no such page', about: 'No page has this address.', content, sections: [] };
 }
 
 export function fileOf(type: string, content: string | Buffer): SiteFile {

@@ -22,6 +22,9 @@ export interface DocsParts {
 /** What is served without a token: the docs pages, their assets and /openapi.json, all made once and kept in memory. */
 export class DocsSite {
   private readonly files: ReadonlyMap<string, ServedFile>;
+  private readonly missing: ServedFile;
+  /** Before the path of each page; empty where they are at the root, where what has no page is the API's to answer. */
+  private readonly base: string;
   private readonly secure = securityHeaders();
 
   constructor({ docsUrl, ...parts }: DocsParts) {
@@ -31,43 +34,57 @@ export class DocsSite {
       asset: (name) => `${base}/assets/${name}`,
       openApi: '/openapi.json',
     };
-    const { pages, assets } = assembleSite({ ...parts, places });
+    this.base = base;
+    const { pages, assets, missing } = assembleSite({ ...parts, places });
+    this.missing = withEtag(missing);
     const openApi = fileOf('application/json; charset=utf-8', JSON.stringify(parts.openApi));
     const files = [
       ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),
       ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
       [places.openApi, openApi] as const,
     ];
-    this.files = new Map(files.map(([path, file]) => [path, { ...file, etag: etagOf(file) }]));
+    this.files = new Map(files.map(([path, file]) => [path, withEtag(file)]));
   }
 
-  /** Serves the pages. What has another path is somebody else's. */
+  /** Serves the pages. What lies elsewhere is somebody else's. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
-    const file = this.files.get(exchange.path);
-    if (file === undefined) {
-      await next();
-      return;
-    }
-    exchange.routeName = exchange.path;
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
-    context.respond = true;
-    context.set('Svc-Request-Id', exchange.requestId);
-    this.secure(context.req, context.res, () => {});
-    context.status = 200;
+    const { path } = exchange;
+    const file = this.files.get(path);
+    if (file !== undefined) this.send(context, path, file);
+    else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
+    else if (this.files.has(path.slice(0, -1)) && path.endsWith('/')) {
+      this.begin(context, this.base);
+      context.redirect(path.slice(0, -1));
+    } else this.send(context, this.base, this.missing);
+  }
+
+  private send(context: Koa.ParameterizedContext<RequestState>, routeName: string, file: ServedFile): void {
+    this.begin(context, routeName);
+    context.status = file === this.missing ? 404 : 200;
     context.set('Cache-Control', 'public, max-age=60');
     context.set('ETag', file.etag);
-    if (context.fresh) {
+    if (context.status === 200 && context.fresh) {
       context.status = 304;
       return;
     }
     context.set('Content-Type', file.type);
     context.body = file.content;
   }
+
+  /** Throws method_not_allowed. */
+  private begin(context: Koa.ParameterizedContext<RequestState>, routeName: string): void {
+    const { exchange } = context.state;
+    exchange.routeName = routeName;
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+    context.respond = true;
+    context.set('Svc-Request-Id', exchange.requestId);
+    this.secure(context.req, context.res, () => {});
+  }
 }
 
-function etagOf({ content }: SiteFile): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+function withEtag(file: SiteFile): ServedFile {
+  return { ...file, etag: `"${createHash('sha256').update(file.content).digest('base64url').slice(0, 22)}"` };
 }
 
 function securityHeaders(): ReturnType<typeof helmet> {
