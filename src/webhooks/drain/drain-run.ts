@@ -16,7 +16,7 @@ import { MAX_CLAIMED, MAX_RETRIES, Window } from './window.js';
 const LOOK_MS = 250;
 const EMPTY_LOOK_MS = 100;
 /** While its receiver hangs it looks half as often each time, down to this: hundreds may hang beside one another. */
-const HANGING_LOOK_MS = 4_000;
+const HANGING_LOOK_MS = 2_000;
 /** An attempt that fails is no answer, but makes it look about every second again. */
 const FAILING_LOOKS = 2;
 const HEARTBEAT_MS = 1_000;
@@ -46,7 +46,7 @@ export class DrainRun {
   private retryAt: Instant | null = instant(0);
   /** What the endpoint said was due when the line was last read; undefined: it never was. */
   private toldDueAt: Instant | null | undefined;
-  /** How often it has looked since the last answer. */
+  /** How often it has looked since the last answer, while any is waited for. */
   private vainLooks = 0;
   /** So that those which began to hang together do not look together. */
   private readonly spread: number;
@@ -170,7 +170,7 @@ export class DrainRun {
 
   private async look(): Promise<void> {
     this.lookedAt = performance.now();
-    this.vainLooks += 1;
+    this.vainLooks = this.window.load.onTheWay === 0 ? 0 : this.vainLooks + 1;
     this.see(await this.grip.look());
     if (!isHeld(this.state.endpoint)) await this.readLines(this.state.endpoint);
   }
@@ -180,7 +180,8 @@ export class DrainRun {
     // Whoever makes a delivery due says so beside the endpoint.
     const isTold = endpoint.nextDueAt !== this.toldDueAt;
     const now = this.parts.clock();
-    const isTime = isTold || (this.retryAt !== null && this.retryAt <= now);
+    if (isTold) this.retryAt = now;
+    const isTime = this.retryAt !== null && this.retryAt <= now;
     const { pendingRoom, retryRoom } = this.window;
     const read = async (lane: 'pending' | 'retrying', most: number): Promise<boolean> => {
       const due = await this.grip.readDue(endpoint, lane, most);

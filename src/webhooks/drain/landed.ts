@@ -1,5 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
+import { uuid } from '../../db/columns.js';
 import type { Transaction } from '../../db/database.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import {
@@ -21,6 +22,7 @@ import type { Random } from './types.js';
 /** A run, by its endpoint and its number. */
 export interface RunOf {
   readonly id: Uuid;
+  readonly tenantId: Uuid;
   readonly fence: bigint;
 }
 
@@ -57,28 +59,33 @@ const CHANGED = [
 
 /**
  * Stores what came of these runs in one transaction, each under its endpoint's lock and with its number: the attempts, the deliveries as
- * they ended, the cursors, and how each endpoint is left. Answers the runs in their order, null for one whose endpoint another has, and
- * what workflows have to learn.
+ * they ended, the cursors, and how each endpoint is left. Answers the runs in their order: null for one whose endpoint another has,
+ * "locked" for one whose endpoint somebody changes at this moment, unless it may wait for that.
  */
 export async function storeLanded(
   transaction: Transaction,
   landed: readonly Landed[],
   now: Instant,
-): Promise<{ readonly stored: readonly (StoredRun | null)[]; readonly notices: readonly OutboxRow[] }> {
+  mayWait: boolean,
+): Promise<{ readonly stored: readonly (StoredRun | 'locked' | null)[]; readonly notices: readonly OutboxRow[] }> {
   const ids = landed.map(({ run }) => run.id);
-  const [, rows = [], waiting = []] = await transaction.all([lockSql(ids), stateSql(...ids), earliestSql(ids)]);
+  const ending = landed.filter(({ goesOn }) => !goesOn).map(({ run }) => run.id);
+  const [locked = [], rows = [], waiting = []] = await transaction.all([
+    lockSql(ids, mayWait),
+    stateSql(...ids),
+    ...(ending.length === 0 ? [] : [earliestSql(ending)]),
+  ]);
+  const own = new Set(locked.map((row) => uuid.parse(row.id)));
   const [states, earliest] = [parseStates(rows), parseEarliest(waiting)];
-  const written = landed.flatMap((one) => {
-    const state = states.get(one.run.id);
-    if (state?.endpoint.fence !== one.run.fence) return [];
-    return [writtenOf(one, state, earliest.get(one.run.id) ?? null, now)];
+  const stored = landed.map((one): Written | 'locked' | null => {
+    const { id, fence } = one.run;
+    if (!own.has(id)) return mayWait ? null : 'locked';
+    const state = states.get(id);
+    return state?.endpoint.fence === fence ? writtenOf(one, state, earliest.get(id) ?? null, now) : null;
   });
+  const written = stored.filter((one) => one !== null && one !== 'locked');
   await transaction.all(statementsOf(written));
-  const byId = new Map(written.map((one) => [one.state.endpoint.id, one]));
-  return {
-    stored: ids.map((id) => byId.get(id) ?? null),
-    notices: written.flatMap(({ notice }) => (notice === null ? [] : [notice])),
-  };
+  return { stored, notices: written.flatMap(({ notice }) => (notice === null ? [] : [notice])) };
 }
 
 interface Written extends StoredRun {

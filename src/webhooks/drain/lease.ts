@@ -80,14 +80,15 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** Nobody else changes these endpoints until the transaction ends. */
-export function lockSql(endpointIds: readonly Uuid[]): string {
-  return `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)}) ORDER BY id FOR UPDATE`;
+/** Nobody else changes the endpoints that it answers until the transaction ends; which somebody changes now are missing, unless it may wait. */
+export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
+  return `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
+    ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
 }
 
 /** The state for whoever is about to change it. */
 async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
-  const [, rows = []] = await transaction.all([lockSql([endpointId]), stateSql(endpointId)]);
+  const [, rows = []] = await transaction.all([lockSql([endpointId], true), stateSql(endpointId)]);
   return parseState(rows);
 }
 

@@ -56,7 +56,7 @@ export interface StepWanted {
 
 /**
  * One step of each of these cursors, in the caller's transaction. Answers in their order; "far" where more lies ahead than is stepped over
- * in this way, and null where another run has the endpoint.
+ * in this way or somebody changes the endpoint at this moment, and null where another run has it.
  */
 export async function stepTogether(
   transaction: Transaction,
@@ -64,9 +64,15 @@ export async function stepTogether(
   now: Instant,
 ): Promise<readonly (Step | 'far' | null)[]> {
   const ids = wanted.map(({ run }) => run.id);
-  const [, rows = []] = await transaction.all([lockSql(ids), stateSql(...ids)]);
+  const [locked = [], rows = []] = await transaction.all([lockSql(ids, false), stateSql(...ids)]);
+  const own = new Set(locked.map((row) => column.uuid.parse(row.id)));
   const states = parseStates(rows);
-  const near = await readWanted(transaction, [...states.values()].filter(isNear), now);
+  const isOwn = ({ endpoint }: EndpointState): boolean => own.has(endpoint.id);
+  const near = await readWanted(
+    transaction,
+    [...states.values()].filter((state) => isOwn(state) && isNear(state)),
+    now,
+  );
   const ahead = new Map(near.map((one) => [one.state.endpoint.id, one]));
   const leaseUntil = instant(now + LEASE_MS);
   const steps = wanted.map(({ run, room }): Step | 'far' | null => {

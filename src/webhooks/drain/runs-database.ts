@@ -18,6 +18,8 @@ import type { Step } from './stepping.js';
 const MAX_GROUP = 100;
 const MAX_OUTCOMES = 500;
 
+type Recorder = Together<Landed, StoredRun | 'locked' | null>;
+
 interface RunsDatabaseParts {
   readonly database: Database;
   readonly clock: Clock;
@@ -31,7 +33,7 @@ interface RunsDatabaseParts {
  */
 export class RunsDatabase {
   private readonly turns: FairQueue;
-  private readonly looks = new Together({ most: MAX_GROUP }, (ids: readonly Uuid[]) => this.lookAt(ids));
+  private readonly looks = new Together({ most: MAX_GROUP, isOfOne }, (ids: readonly Uuid[]) => this.lookAt(ids));
   private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
   private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
     transact(this.parts.database, (transaction) => stepTogether(transaction, wanted, this.parts.clock())),
@@ -78,22 +80,39 @@ export class RunsDatabase {
 
   /** Null: another run has the endpoint. */
   store(landed: Landed): Promise<StoredRun | null> {
-    return this.outcomes.ask(landed);
+    return this.storeBy(this.outcomes, landed);
   }
 
   /** The same for those that ended at once: they do not wait for those that take long. */
   storeFlight(landed: Landed): Promise<StoredRun | null> {
-    return this.flights.ask(landed);
+    return this.storeBy(this.flights, landed);
   }
 
-  private recorder(): Together<Landed, StoredRun | null> {
+  /** Whose endpoint is locked waits for it by itself. */
+  private async storeBy(recorder: Recorder, landed: Landed): Promise<StoredRun | null> {
+    const stored = await recorder.ask(landed);
+    if (stored !== 'locked') return stored;
+    const [alone = null] = await this.inTurn(landed.run.tenantId, () => this.storeAll([landed], true));
+    return alone === 'locked' ? null : alone;
+  }
+
+  private recorder(): Recorder {
     const weigh = ({ ended, untried }: Landed): number => ended.length + untried.length + MAX_OUTCOMES / MAX_GROUP;
-    return new Together({ most: MAX_OUTCOMES, weigh, isOfOne }, async (landed: readonly Landed[]) => {
-      const { database, clock, nudge } = this.parts;
-      const { stored, notices } = await transact(database, (transaction) => storeLanded(transaction, landed, clock()));
-      for (const notice of notices) nudge.tell(notice);
-      return stored;
-    });
+    return new Together({ most: MAX_OUTCOMES, weigh, isOfOne }, (landed: readonly Landed[]) =>
+      this.storeAll(landed, false),
+    );
+  }
+
+  private async storeAll(
+    landed: readonly Landed[],
+    mayWait: boolean,
+  ): Promise<readonly (StoredRun | 'locked' | null)[]> {
+    const { database, clock, nudge } = this.parts;
+    const { stored, notices } = await transact(database, (transaction) =>
+      storeLanded(transaction, landed, clock(), mayWait),
+    );
+    for (const notice of notices) nudge.tell(notice);
+    return stored;
   }
 
   private async lookAt(ids: readonly Uuid[]): Promise<readonly (EndpointState | undefined)[]> {
