@@ -1,6 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
-import { uuid } from '../../db/columns.js';
 import type { Transaction } from '../../db/database.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import {
@@ -13,7 +12,7 @@ import {
 import { insertSql, upsertSql } from '../../db/statements.js';
 import { leaveBehind, nextDue } from '../rules.js';
 import { noticeOf } from '../telling.js';
-import { type EndpointState, isHeld, LEASE_MS, lockSql, parseStates, stateSql } from './lease.js';
+import { type EndpointState, isHeld, LEASE_MS, lockStates } from './lease.js';
 import { earliestSql, parseEarliest } from './open-deliveries.js';
 import { hasMore } from './stepping.js';
 import { attemptRows, deliveryAfter, healthAfterAll, healthColumns, type Outcome } from './outcomes.js';
@@ -70,18 +69,14 @@ export async function storeLanded(
 ): Promise<{ readonly stored: readonly (StoredRun | 'locked' | null)[]; readonly notices: readonly OutboxRow[] }> {
   const ids = landed.map(({ run }) => run.id);
   const ending = landed.filter(({ goesOn }) => !goesOn).map(({ run }) => run.id);
-  const [locked = [], rows = [], waiting = []] = await transaction.all([
-    lockSql(ids, mayWait),
-    stateSql(...ids),
-    ...(ending.length === 0 ? [] : [earliestSql(ending)]),
-  ]);
-  const own = new Set(locked.map((row) => uuid.parse(row.id)));
-  const [states, earliest] = [parseStates(rows), parseEarliest(waiting)];
+  const earliestOf = ending.length === 0 ? [] : [earliestSql(ending)];
+  const { states, answers } = await lockStates(transaction, ids, mayWait, ...earliestOf);
+  const earliest = parseEarliest(answers[0] ?? []);
   const stored = landed.map((one): Written | 'locked' | null => {
     const { id, fence } = one.run;
-    if (!own.has(id)) return mayWait ? null : 'locked';
     const state = states.get(id);
-    return state?.endpoint.fence === fence ? writtenOf(one, state, earliest.get(id) ?? null, now) : null;
+    if (state === undefined) return mayWait ? null : 'locked';
+    return state.endpoint.fence === fence ? writtenOf(one, state, earliest.get(id) ?? null, now) : null;
   });
   const written = stored.filter((one) => one !== null && one !== 'locked');
   await transaction.all(statementsOf(written));

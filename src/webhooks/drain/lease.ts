@@ -82,14 +82,26 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
 
 /** Nobody else changes the endpoints that it answers until the transaction ends; which somebody changes now are missing, unless it may wait. */
 export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
-  return `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
+  return `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
+}
+
+/** The states of those that are locked so, and what further statements of the same moment answer. */
+export async function lockStates(
+  transaction: Transaction,
+  endpointIds: readonly Uuid[],
+  mayWait: boolean,
+  ...others: readonly string[]
+): Promise<{ readonly states: ReadonlyMap<Uuid, EndpointState>; readonly answers: readonly (readonly StoredRow[])[] }> {
+  const lock = lockSql(endpointIds, mayWait);
+  const [locked = [], rows = [], ...answers] = await transaction.all([lock, stateSql(...endpointIds), ...others]);
+  const own = new Set(locked.map((row) => uuid.parse(row.id)));
+  return { states: new Map([...parseStates(rows)].filter(([id]) => own.has(id))), answers };
 }
 
 /** The state for whoever is about to change it. */
 async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
-  const [, rows = []] = await transaction.all([lockSql([endpointId], true), stateSql(endpointId)]);
-  return parseState(rows);
+  return (await lockStates(transaction, [endpointId], true)).states.get(endpointId);
 }
 
 export function isWanted(types: EndpointState['types'], type: string): type is SubscribableType {

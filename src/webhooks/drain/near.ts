@@ -13,7 +13,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { insertSql, literals, upsertSql } from '../../db/statements.js';
 import type { RunOf } from './landed.js';
-import { type EndpointState, LEASE_MS, lockSql, parseStates, stateSql } from './lease.js';
+import { type EndpointState, LEASE_MS, lockStates } from './lease.js';
 import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
 import { isSubscribed, type Step } from './stepping.js';
 
@@ -64,20 +64,14 @@ export async function stepTogether(
   now: Instant,
 ): Promise<readonly (Step | 'far' | null)[]> {
   const ids = wanted.map(({ run }) => run.id);
-  const [locked = [], rows = []] = await transaction.all([lockSql(ids, false), stateSql(...ids)]);
-  const own = new Set(locked.map((row) => column.uuid.parse(row.id)));
-  const states = parseStates(rows);
-  const isOwn = ({ endpoint }: EndpointState): boolean => own.has(endpoint.id);
-  const near = await readWanted(
-    transaction,
-    [...states.values()].filter((state) => isOwn(state) && isNear(state)),
-    now,
-  );
+  const { states } = await lockStates(transaction, ids, false);
+  const near = await readWanted(transaction, [...states.values()].filter(isNear), now);
   const ahead = new Map(near.map((one) => [one.state.endpoint.id, one]));
   const leaseUntil = instant(now + LEASE_MS);
   const steps = wanted.map(({ run, room }): Step | 'far' | null => {
     const state = states.get(run.id);
-    if (state?.endpoint.fence !== run.fence) return null;
+    if (state === undefined) return 'far';
+    if (state.endpoint.fence !== run.fence) return null;
     const found = ahead.get(run.id);
     if (found === undefined || found.deliveries.length > Math.min(room, MAX_WANTED)) return 'far';
     const endpoint = { ...state.endpoint, cursorSequence: found.through, leaseUntil };

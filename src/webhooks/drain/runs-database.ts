@@ -7,10 +7,10 @@ import type { Database, Transaction } from '../../db/database.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { CommitUnknown, DatabaseUnavailable } from '../../db/failures.js';
-import { literals, updateSql } from '../../db/statements.js';
+import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { type Landed, type RunOf, type StoredRun, storeLanded } from './landed.js';
-import { type EndpointState, LEASE_MS, parseStates, stateSql } from './lease.js';
+import { type EndpointState, LEASE_MS, lockSql, parseStates, stateSql } from './lease.js';
 import { type StepWanted, stepTogether } from './near.js';
 import type { Step } from './stepping.js';
 
@@ -124,10 +124,7 @@ export class RunsDatabase {
   private renewAll(runs: readonly RunOf[]): Promise<readonly boolean[]> {
     const ids = runs.map(({ id }) => id);
     return transact(this.parts.database, async (transaction) => {
-      const rows = await transaction.query(
-        `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
-         ORDER BY id FOR UPDATE SKIP LOCKED`,
-      );
+      const rows = await transaction.query(lockSql(ids, false));
       const fences = new Map(rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]));
       const isOwn = ({ id, fence }: RunOf): boolean => fences.get(id) === fence;
       const own = runs.filter(isOwn).map(({ id }) => id);
