@@ -119,6 +119,16 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`REVOKE DELETE ON ${db.name}.entries FROM ${user}`);
   });
 
+  it('are none on a table that a later release has brought: processes of this one start beside it', async () => {
+    await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
+    await db.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`);
+    await checkRights(db.database.reader);
+    await db.sql(`GRANT DROP ON ${db.name}.of_a_later_release TO ${user}`);
+    await assert.rejects(checkRights(db.database.reader), /REVOKE DROP ON/);
+    await db.sql(`REVOKE DROP ON ${db.name}.of_a_later_release FROM ${user}`);
+    await db.sql(`DROP TABLE ${db.name}.of_a_later_release`);
+  });
+
   it('are read from what either server answers, and no password hash is told', () => {
     const read = (...lines: readonly string[]): string[] => excessiveRights('money', lines);
     assert.deepEqual(
