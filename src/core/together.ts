@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 interface Waiting<Item, Answer> {
   readonly item: Item;
   readonly resolve: (answer: Answer) => void;
@@ -9,6 +11,8 @@ export interface TogetherOptions<Item> {
   readonly most: number;
   /** 1 unless it says otherwise. */
   readonly weigh?: (item: Item) => number;
+  /** So long each group waits for others to join it; 0 unless it says otherwise. */
+  readonly lingerMs?: number;
   /** Whether one item may be what a group failed of: then each is tried by itself. */
   readonly isOfOne?: (failure: unknown) => boolean;
 }
@@ -34,7 +38,11 @@ export class Together<Item, Answer> {
 
   private async run(): Promise<void> {
     this.isRunning = true;
-    while (this.waiting.length > 0) await this.answer(this.nextGroup());
+    const { lingerMs = 0 } = this.options;
+    while (this.waiting.length > 0) {
+      if (lingerMs > 0) await sleep(lingerMs);
+      await this.answer(this.nextGroup());
+    }
     this.isRunning = false;
   }
 

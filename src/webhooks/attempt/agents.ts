@@ -21,8 +21,8 @@ export interface PinnedOptions extends https.RequestOptions, AddressChoice {
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/** For each receiver: as many as one endpoint's deliveries in flight. */
-const MAX_IDLE = 8;
+/** For each receiver. Many endpoints may share one: each of these was in use within the last seconds, and saves its next user a handshake. */
+const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
 /** No resumed session: every connection verifies the certificate anew. */

@@ -17,6 +17,7 @@ export interface Answer {
 
 /** The first KiB of an answer as text for people. */
 export function headText(body: Buffer): string {
+  if (body.length === 0) return '';
   const isCut = body.length > HEAD_BYTES;
   // A character that the cut divides is left out.
   const text = new TextDecoder().decode(body.subarray(0, HEAD_BYTES), { stream: isCut });

@@ -79,7 +79,7 @@ export async function storeLanded(
     return state.endpoint.fence === fence ? writtenOf(one, state, earliest.get(id) ?? null, now) : null;
   });
   const written = stored.filter((one) => one !== null && one !== 'locked');
-  await transaction.all(statementsOf(written));
+  transaction.withCommit(statementsOf(written));
   return { stored, notices: written.flatMap(({ notice }) => (notice === null ? [] : [notice])) };
 }
 

@@ -80,13 +80,13 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** Nobody else changes the endpoints that it answers until the transaction ends; which somebody changes now are missing, unless it may wait. */
+/** Locks endpoints until the transaction ends, and answers which. Unless it may wait, those that somebody else has locked are left out. */
 export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
   return `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
 }
 
-/** The states of those that are locked so, and what further statements of the same moment answer. */
+/** Locks them likewise. Answers the states of those that it locked, and what the `others`, statements of the same moment, answer. */
 export async function lockStates(
   transaction: Transaction,
   endpointIds: readonly Uuid[],

@@ -17,6 +17,10 @@ import type { Step } from './stepping.js';
 /** Endpoints of one statement, and outcomes of one transaction. */
 const MAX_GROUP = 100;
 const MAX_OUTCOMES = 500;
+/** The deliveries of one event end within milliseconds of one another: stored together they cost one transaction. */
+const FLIGHT_LINGER_MS = 10;
+/** Each of hundreds whose receivers hang looks every two seconds: together they cost a statement for each of these. */
+const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
 
@@ -33,13 +37,16 @@ interface RunsDatabaseParts {
  */
 export class RunsDatabase {
   private readonly turns: FairQueue;
-  private readonly looks = new Together({ most: MAX_GROUP, isOfOne }, (ids: readonly Uuid[]) => this.lookAt(ids));
+  private readonly looks = new Together(
+    { most: MAX_GROUP, lingerMs: LOOK_LINGER_MS, isOfOne },
+    (ids: readonly Uuid[]) => this.lookAt(ids),
+  );
   private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
   private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
     transact(this.parts.database, (transaction) => stepTogether(transaction, wanted, this.parts.clock())),
   );
-  private readonly flights = this.recorder();
-  private readonly outcomes = this.recorder();
+  private readonly flights = this.recorder(FLIGHT_LINGER_MS);
+  private readonly outcomes = this.recorder(0);
 
   /** `places`: how many turns there are at a time. */
   constructor(
@@ -88,7 +95,7 @@ export class RunsDatabase {
     return this.storeBy(this.flights, landed);
   }
 
-  /** Whose endpoint is locked waits for it by itself. */
+  /** One whose endpoint is locked is stored by itself, and waits for the lock. */
   private async storeBy(recorder: Recorder, landed: Landed): Promise<StoredRun | null> {
     const stored = await recorder.ask(landed);
     if (stored !== 'locked') return stored;
@@ -96,9 +103,9 @@ export class RunsDatabase {
     return alone === 'locked' ? null : alone;
   }
 
-  private recorder(): Recorder {
+  private recorder(lingerMs: number): Recorder {
     const weigh = ({ ended, untried }: Landed): number => ended.length + untried.length + MAX_OUTCOMES / MAX_GROUP;
-    return new Together({ most: MAX_OUTCOMES, weigh, isOfOne }, (landed: readonly Landed[]) =>
+    return new Together({ most: MAX_OUTCOMES, weigh, lingerMs, isOfOne }, (landed: readonly Landed[]) =>
       this.storeAll(landed, false),
     );
   }

@@ -29,6 +29,9 @@ const FOUND_AT_ONCE = 512;
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
+/** One for all flights: to make a reason for each would cost more than to end it. */
+const FLIGHT_OVER = new Error('the flight is over');
+
 /** What a run of its own is asked: it goes on while there is something, and then leaves the endpoint to the next round. */
 const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
 
@@ -205,7 +208,7 @@ export class Senders {
       slot.takesLong();
       return await this.drain(stored.state, slot, { sends: flight.sends, left });
     } finally {
-      flight.sends.abort();
+      flight.sends.abort(FLIGHT_OVER);
     }
   }
 
