@@ -1,3 +1,5 @@
+import { FIELD_REASONS } from './field-reasons.js';
+
 /**
  * Every error code of the API: its status, what it means and what to do. The answers, the OpenAPI document and the docs
  * page at `{docs_url}/conceptos/errores` all read this table. (docs/contract.md, Errors)
@@ -9,6 +11,8 @@ export interface ErrorEntry {
   readonly remedy: string;
   /** The keys of `error.details`, where there are any. */
   readonly details?: readonly string[];
+  /** What `error.details.reason` may say, where that is a closed list, with its meaning. */
+  readonly reasons?: Readonly<Record<string, string>>;
 }
 
 export const ERRORS = {
@@ -24,6 +28,7 @@ export const ERRORS = {
     remedy:
       'Correct what details.field names, for the reason in details.reason; details.errors lists the problems, 50 at most.',
     details: ['field', 'reason', 'errors'],
+    reasons: FIELD_REASONS,
   },
   missing_query: {
     status: 400,

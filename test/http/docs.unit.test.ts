@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import { type Operation, PERMISSIONS } from '../../src/core/permissions.js';
 import { CONTENTS } from '../../src/http/docs/contents.js';
 import { html, prose } from '../../src/http/docs/html.js';
@@ -61,6 +62,19 @@ describe('docs', () => {
     assert.deepEqual([led.status, led.headers.get('location')], [302, '/docs/webhooks']);
     const posted = await call(`${world.url}/docs/no-such-page`, { method: 'POST', headers: { authorization: null } });
     assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
+  });
+
+  it('a browser at the root is led to the docs, a program gets the 404 of the API', async () => {
+    const at = (accept: string): Promise<Response> =>
+      fetch(`${world.url}/`, { redirect: 'manual', headers: { accept } });
+    const browser = await at('text/html,application/xhtml+xml,*/*;q=0.8');
+    assert.deepEqual([browser.status, browser.headers.get('location')], [302, '/docs']);
+    for (const accept of ['*/*', 'application/json']) assert.equal((await at(accept)).status, 404);
+  });
+
+  it('each reason of a wrong field stands on the page of errors', async () => {
+    const { text } = await get('/docs/conceptos/errores');
+    for (const reason of Object.keys(FIELD_REASONS)) assert(text.includes(`<code>${reason}</code>`), reason);
   });
 
   it('the pages stand where DOCS_URL says', async () => {

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
@@ -156,6 +158,7 @@ export async function request(
   const text = bytes.toString();
   const json = parseObject(text);
   const error = asObject(json.error);
+  assertKnownReason(error);
   return {
     status: response.status,
     headers: response.headers,
@@ -165,6 +168,13 @@ export async function request(
     code: typeof error.code === 'string' ? error.code : undefined,
     details: error.details === undefined ? undefined : asObject(error.details),
   };
+}
+
+/** Clients are told a closed list of reasons; each answer that a test gets is held to it. */
+function assertKnownReason({ code, details }: Record<string, unknown>): void {
+  const { reason } = asObject(details);
+  const known = typeof reason !== 'string' || (reason.split(':')[0] ?? '') in FIELD_REASONS;
+  assert(code !== 'invalid_field' || known, `${String(reason)} is missing in src/core/field-reasons.ts`);
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -28,18 +28,25 @@ export function errorsPage(places: Places): Made {
   return { content, sections: ERROR_CODES.map(errorSection) };
 }
 
-function errorEntry(code: string, { status, meaning, remedy, details }: ErrorEntry): Html {
+function errorEntry(code: string, { status, meaning, remedy, details, reasons }: ErrorEntry): Html {
   const keys = (details ?? []).map((key) => html` <code>${key}</code>`);
   return html`<article id="${code}">
     <h2><a href="#${code}">${code}</a> <span class="status">${status}</span></h2>
     <p>${prose(meaning)} ${prose(remedy)}</p>
     ${keys.length === 0 ? NOTHING : html`<p>Details:${keys}</p>`}
+    ${reasons === undefined ? NOTHING : reasonsTable(reasons)}
   </article>`;
 }
 
+function reasonsTable(reasons: NonNullable<ErrorEntry['reasons']>): Html {
+  const rows = Object.entries(reasons).map(([reason, meaning]) => [html`<code>${reason}</code>`, prose(meaning)]);
+  return table(['Reason', 'Meaning'], rows);
+}
+
 function errorSection(code: ErrorCode): Section {
-  const { status, meaning, remedy } = ERRORS[code];
-  return { anchor: code, title: code, level: 2, text: `${status} ${meaning} ${remedy}` };
+  const { status, meaning, remedy, reasons = {} }: ErrorEntry = ERRORS[code];
+  const text = [status, meaning, remedy, ...Object.entries(reasons).flat()].join(' ');
+  return { anchor: code, title: code, level: 2, text };
 }
 
 export function permissionsPage(routes: readonly Route[], callLink: (route: Route) => Html): Made {
@@ -51,38 +58,44 @@ export function permissionsPage(routes: readonly Route[], callLink: (route: Rout
       <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>. Lists leave out what
       the member may not see.
     </p>
-    <div class="scroll" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            ${heads.map((head) => html`<th>${head}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${operations.map((operation) => permissionRow(operation, routes, callLink, heads))}
-        </tbody>
-      </table>
-    </div>
+    ${table(
+      heads,
+      operations.map((operation) => permissionCells(operation, routes, callLink)),
+    )}
   `;
   const text = operations.map((operation) => `${operation} ${PERMISSIONS[operation].scopes.join(' ')}`).join(' ');
   return { content, sections: [{ anchor: '', title: '', level: 1, text: `scope role token member ${text}` }] };
 }
 
-function permissionRow(
-  operation: Operation,
-  routes: readonly Route[],
-  callLink: (route: Route) => Html,
-  heads: readonly string[],
-): Html {
+function permissionCells(operation: Operation, routes: readonly Route[], callLink: (route: Route) => Html): Html[] {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const calls = routes.filter((route) => route.operation === operation).map((route) => html`<br />${callLink(route)}`);
-  const cells = [
+  return [
     html`${operation}${calls}`,
     html`${scopes.join(', ')}`,
     html`${roleIn ?? '–'}`,
     html`${[...(roles ?? ['–']), ...(also === undefined ? [] : [also])].join(', ')}`,
   ];
-  return html`<tr>
-    ${cells.map((cell, index) => html`<td data-label="${heads[index] ?? ''}">${cell}</td>`)}
-  </tr>`;
+}
+
+/** On a phone each cell stands by itself, below its head. */
+function table(heads: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  const cell = (content: Html, index: number): Html => html`<td data-label="${heads[index] ?? ''}">${content}</td>`;
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th>${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map(cell)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }

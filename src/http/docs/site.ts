@@ -52,11 +52,12 @@ export class DocsSite {
     const { path } = exchange;
     const file = this.files.get(path);
     if (file !== undefined) this.send(context, path, file);
+    else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
+      // Whoever opens the service's address in a browser looks for something to read. Programs get the API's 404.
+      this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
-    else if (this.files.has(path.slice(0, -1)) && path.endsWith('/')) {
-      this.begin(context, this.base);
-      context.redirect(path.slice(0, -1));
-    } else this.send(context, this.base, this.missing);
+    else if (this.files.has(path.slice(0, -1)) && path.endsWith('/')) this.lead(context, path.slice(0, -1));
+    else this.send(context, this.base, this.missing);
   }
 
   private send(context: Koa.ParameterizedContext<RequestState>, routeName: string, file: ServedFile): void {
@@ -72,15 +73,24 @@ export class DocsSite {
     context.body = file.content;
   }
 
+  private lead(context: Koa.ParameterizedContext<RequestState>, path: string): void {
+    this.begin(context, this.base);
+    context.redirect(path);
+  }
+
   /** Throws method_not_allowed. */
   private begin(context: Koa.ParameterizedContext<RequestState>, routeName: string): void {
     const { exchange } = context.state;
     exchange.routeName = routeName;
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+    if (!isRead(exchange.method)) throw methodNotAllowed('GET, HEAD');
     context.respond = true;
     context.set('Svc-Request-Id', exchange.requestId);
     this.secure(context.req, context.res, () => {});
   }
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function withEtag(file: SiteFile): ServedFile {
