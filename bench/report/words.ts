@@ -14,6 +14,11 @@ export function latencyWords({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
 }
 
+/** Of 10^6 bytes; null where the system does not tell. */
+export function megabytes(value: number | null): string {
+  return value === null ? 'unknown' : `${value.toFixed(0)} MB`;
+}
+
 export function seconds(value: number): string {
   return `${value.toFixed(value < 10 ? 2 : 1)} s`;
 }

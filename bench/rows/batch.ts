@@ -1,7 +1,7 @@
 import type { Bench, Service } from '../bench.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { latencyWords, perSecond, seconds } from '../report/words.js';
+import { latencyWords, megabytes, perSecond, seconds } from '../report/words.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import { Client } from '../service/client.js';
 import {
@@ -55,7 +55,7 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   const readS = await readByExcelJs(file);
   const { load } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
   const { readyS, executedS, csv, xlsx, crowd, apiMb, workerMb } = paid;
-  const memory = [apiMb, workerMb].map((mb) => (mb === null ? 'unknown' : `${mb.toFixed(0)} MB`)).join(' and ');
+  const memory = [apiMb, workerMb].map(megabytes).join(' and ');
   return {
     figures:
       `${rows.toLocaleString('en')} rows, ${(file.length / 1e6).toFixed(1)} MB: ready after ${seconds(readyS)}, paid after ${seconds(executedS)} ` +

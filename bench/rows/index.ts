@@ -10,6 +10,7 @@ import { movementsRow } from './movements.js';
 import { readRows } from './reads.js';
 import { replaysRow } from './replays.js';
 import { startRow } from './start.js';
+import { statementRow } from './statement.js';
 import { transferRows } from './transfers.js';
 import { webhookRows } from './webhooks.js';
 
@@ -21,6 +22,7 @@ export const ROWS: readonly Row[] = [
   ...readRows,
   movementsRow,
   listsRow,
+  statementRow,
   approvalsRow,
   expiriesRow,
   ...webhookRows,

@@ -8,16 +8,14 @@ import type { Bench } from '../bench.js';
 import { withDatabase } from '../ledgers/database.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { busyLedger } from '../ledgers/shape.js';
 import type { Latency } from '../load/job.js';
 import { latencyWords, ms } from '../report/words.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { CURSOR_KEY } from '../service/settings.js';
+import { busyLedgerOf } from './movement-history.js';
 import { withPageTimes } from './page-times.js';
 import { callerOf } from './reads.js';
 
-const ENTRIES = 1_500_000;
-const QUICK_ENTRIES = 200_000;
 const PER_SECOND = 200;
 const KEPT_SHARE = 0.98;
 const CONNECTIONS = 32;
@@ -46,8 +44,7 @@ export const listsRow: Row = {
 };
 
 async function measure(bench: Bench): Promise<Measured> {
-  const { isQuick } = bench.options;
-  const ledger = await bench.ledger(busyLedger(isQuick ? 'busy_quick' : 'busy', isQuick ? QUICK_ENTRIES : ENTRIES));
+  const { ledger } = await busyLedgerOf(bench);
   const pages = await pagesOf(ledger);
   const { done: run, times } = await bench.withApi(ledger, (api) => {
     const load = bench.run(api, ledger, {

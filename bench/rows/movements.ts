@@ -7,18 +7,15 @@ import { Cursors, cursorBinding } from '../../src/http/cursor.js';
 import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { Random } from '../ledgers/random.js';
-import { busyLedger } from '../ledgers/shape.js';
 import type { Latency } from '../load/job.js';
 import { latencyWords, ms } from '../report/words.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import type { ApiProcess } from '../service/api-process.js';
 import { CURSOR_KEY } from '../service/settings.js';
-import { readHistory, type HistoryFacts } from './movement-history.js';
+import { busyLedgerOf, readHistory, type HistoryFacts } from './movement-history.js';
 import { withPageTimes } from './page-times.js';
 import { callerOf } from './reads.js';
 
-const ENTRIES = 1_500_000;
-const QUICK_ENTRIES = 200_000;
 const PER_SECOND = 200;
 const KEPT_SHARE = 0.98;
 const CONNECTIONS = 32;
@@ -46,8 +43,7 @@ export const movementsRow: Row = {
 };
 
 async function measure(bench: Bench): Promise<Measured> {
-  const entries = bench.options.isQuick ? QUICK_ENTRIES : ENTRIES;
-  const ledger = await bench.ledger(busyLedger(bench.options.isQuick ? 'busy_quick' : 'busy', entries));
+  const { ledger, entries } = await busyLedgerOf(bench);
   const pages = pagesOf(ledger, await readHistory(ledger));
   const { done: run, times } = await bench.withApi(ledger, async (api) => {
     await checkPages(api, ledger, pages);

@@ -29,6 +29,15 @@ export class Client {
     return this.send(expectedStatus, path, { method: 'POST', headers: json, body: JSON.stringify(body) });
   }
 
+  /** Reads the whole of a file, and counts its bytes and seconds. */
+  async download(path: string): Promise<{ readonly seconds: number; readonly bytes: number }> {
+    const began = performance.now();
+    const answer = await this.get(path);
+    let bytes = 0;
+    for await (const piece of answer.body ?? []) bytes += piece.byteLength;
+    return { seconds: (performance.now() - began) / 1000, bytes };
+  }
+
   private async send(
     expectedStatus: number,
     path: string,
