@@ -22,7 +22,11 @@ const tracing = await openTracing(config, 'worker');
 const logging = createLogging(config.LOG_LEVEL, 'worker', undefined, () => ({ ...activityOfLine(), ...traceOfLine() }));
 const { logger } = logging;
 endOnUncaught(logging);
-installRuntime(logger, config.SDK_METRICS_PORT);
+try {
+  installRuntime(logger, config.SDK_METRICS_PORT);
+} catch (failure) {
+  refuseToStart(`SDK_METRICS_PORT ${config.SDK_METRICS_PORT}: ${String(failure)}`);
+}
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger, tracing?.temporal);

@@ -21,7 +21,7 @@ export interface Signed {
 
 /**
  * Whose a signal is: for transfers, payouts, batches and endpoints alike. The code is judged for the moment at which Temporal had the
- * signal, so that a worker which was away spoils nothing. (docs/contract.md, Staff)
+ * signal, so that a worker which was away for less than ten minutes spoils nothing. (docs/contract.md, Staff)
  */
 export class StaffSignals {
   /** `receivedAt` says when the server had the signal of this name and number in the run that the activity belongs to. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -8,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const READY_MS = 60_000;
 const POLL_MS = 20;
+/** Of what it logged, in the message of a process that ended; in characters. */
+const LAST_OUTPUT = 2_000;
 
 /** A test run that is ended in the middle leaves none of them behind. */
 const children = new Set<ChildProcess>();
@@ -22,7 +25,7 @@ export function tieToThisProcess(child: ChildProcess): void {
 /** A process of the service as it runs in production, which can be killed and started again on the same ports. */
 export class ServiceProcess {
   readonly adminUrl: string;
-  /** Everything that it has logged, over all its starts; empty unless LOG_LEVEL says so. */
+  /** Everything that it has logged, over all its starts: what ends it, unless LOG_LEVEL says more. */
   output = '';
   private readonly environment: Readonly<Record<string, string>>;
   private child: ChildProcess | undefined;
@@ -34,7 +37,12 @@ export class ServiceProcess {
     environment: Readonly<Record<string, string>>,
     adminPort: number,
   ) {
-    this.environment = { ...environment, ADMIN_PORT: adminPort.toString() };
+    const { LOG_LEVEL: level } = environment;
+    this.environment = {
+      ...environment,
+      LOG_LEVEL: level === 'silent' || level === undefined ? 'fatal' : level,
+      ADMIN_PORT: adminPort.toString(),
+    };
     this.adminUrl = `http://127.0.0.1:${adminPort}`;
   }
 
@@ -68,7 +76,7 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     const until = performance.now() + READY_MS;
     while (!(await this.isReady())) {
-      if (!this.isRunning) throw new Error(`${this.program} ended: ${this.errors}`);
+      if (!this.isRunning) throw new Error(`${this.program} ended: ${this.errors}${this.output.slice(-LAST_OUTPUT)}`);
       if (performance.now() > until)
         throw new Error(`${this.program} is not ready after ${READY_MS} ms: ${this.errors}`);
       await sleep(POLL_MS);
@@ -115,15 +123,29 @@ export class ServiceProcess {
   }
 }
 
-/** Ports that nobody listens on. */
+/** Below those that a system gives to outgoing connections: one of those could be taken before its server listens. */
+const FIRST_PORT = 20_000;
+const PORTS = 12_000;
+let nextPort = randomInt(PORTS);
+
+/** Ports that nobody listens on; none is given twice by one process. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = FIRST_PORT + (nextPort++ % PORTS);
+    if (await isFree(port)) ports.push(port);
+  }
   return ports;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const listening = once(server.listen(port, '127.0.0.1'), 'listening');
+  try {
+    await listening;
+  } catch {
+    return false;
+  }
+  await new Promise((done) => server.close(done));
+  return true;
 }
