@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
+import { findHaproxy } from './lib/haproxy.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
 import { findNode24 } from './lib/node-24.mjs';
@@ -37,7 +38,7 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env, node24, [chromium, redis]] = await Promise.all([
+    const [env, node24, [chromium, redis, haproxy]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
@@ -50,6 +51,7 @@ async function main() {
         ...(node24 && { TEST_NODE_24: node24 }),
         ...(chromium && { TEST_CHROMIUM: chromium }),
         ...(redis && { TEST_REDIS_SERVER: redis }),
+        ...(haproxy && { TEST_HAPROXY: haproxy }),
       };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
@@ -64,8 +66,12 @@ async function main() {
 }
 
 /** One after the other: apt-get serves one at a time. */
-async function findOthers({ needBrowser, needRedis }) {
-  return [needBrowser && (await findChromium()), needRedis && (await findRedis())];
+async function findOthers({ needBrowser, needRedis, needHaproxy }) {
+  return [
+    needBrowser && (await findChromium()),
+    needRedis && (await findRedis()),
+    needHaproxy && (await findHaproxy()),
+  ];
 }
 
 async function openServers(servers, { isReal, keep }) {

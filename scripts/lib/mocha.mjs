@@ -16,6 +16,8 @@ const UNIT = '.unit.test.ts';
 const BROWSER = 'browser.test.ts';
 /** And one of this name a Redis. */
 const REDIS = 'redis.test.ts';
+/** And one of this name an HAProxy. */
+const HAPROXY = 'haproxy.test.ts';
 
 /**
  * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
@@ -32,6 +34,7 @@ export function selectTests(args, { onlyUnit }) {
     needServers: selected.some((file) => !file.endsWith(UNIT)),
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
     needRedis: selected.some((file) => file.endsWith(REDIS)),
+    needHaproxy: selected.some((file) => file.endsWith(HAPROXY)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
 }

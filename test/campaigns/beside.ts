@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiProcess } from '../support/api-process.js';
 import type { TestDatabase } from '../support/database.js';
+import { databaseOf } from '../support/releases.js';
 import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { Clients } from './clients.js';
@@ -22,12 +23,13 @@ export interface Beside {
 export async function besideCampaign({ db, temporal, previous, clients, forMs }: Beside): Promise<string> {
   const environment = temporalEnvironment(temporal);
   const old = { RELEASE: previous };
+  const oldUrl = await databaseOf(previous, db);
   // As an upgrade has it while the older ones still run.
   const now = { WORKFLOW_PATCHES: 'off' };
   const [older, newer, ...workers] = await Promise.all([
-    ApiProcess.start(db.url, { ...environment, ...old }),
+    ApiProcess.start(oldUrl, { ...environment, ...old }),
     ApiProcess.start(db.url, environment),
-    WorkerProcess.start(db.url, temporal, old),
+    WorkerProcess.start(oldUrl, temporal, old),
     WorkerProcess.start(db.url, temporal, now),
   ]);
   try {

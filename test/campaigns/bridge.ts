@@ -17,6 +17,9 @@ import { WaitingClients } from './waiting-clients.js';
 const BETWEEN_MS = 500;
 const CALM_MS = 1_000;
 
+/** All that waits here. Each queue costs a worker some 0.7 s of a processor at every start. */
+const APPROVALS = { WORKER_QUEUES: 'approvals' };
+
 export interface BridgeFailpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
@@ -34,7 +37,7 @@ export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<stri
   const environment = temporalEnvironment(temporal);
   const [api, worker] = await Promise.all([
     ApiProcess.start(db.url, environment),
-    WorkerProcess.start(db.url, temporal),
+    WorkerProcess.start(db.url, temporal, APPROVALS),
   ]);
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
@@ -65,7 +68,7 @@ export async function bridgeKills({ kills, clients }: { kills: number; clients: 
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_bridge');
     const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
-    const worker = await WorkerProcess.start(db.url, temporal);
+    const worker = await WorkerProcess.start(db.url, temporal, APPROVALS);
     try {
       const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
       const victims = [worker, api, mysql, server];
@@ -100,7 +103,7 @@ export interface TemporalAway {
 export async function temporalAway({ db, awayMs, clients }: TemporalAway): Promise<string> {
   const server = await PrivateTemporal.start();
   const { temporal } = server;
-  const worker = await startTestWorker(db, temporal);
+  const worker = await startTestWorker(db, temporal, { environment: APPROVALS });
   const api = await startTestApi(db, temporalEnvironment(temporal));
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);

@@ -124,9 +124,14 @@ export class Clients {
     }
   }
 
+  /** Each ends with what it is at. */
+  stop(): void {
+    this.isRunning = false;
+  }
+
   /** Lets every client finish, and compares what they were told with the ledger. */
   async finish(): Promise<string> {
-    this.isRunning = false;
+    this.stop();
     await this.running;
     const { database } = this.db;
     const { tenantId } = this.accounts[0]!;

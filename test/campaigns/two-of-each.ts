@@ -43,6 +43,8 @@ const FAILPOINT_MS = 10_000;
 /** So many of one batch after the other. */
 const MAX_BATCHES = 500n;
 const PAUSE_MS = 50;
+/** Any faster, and Temporal falls minutes behind on two cores: the end then takes longer than the faults. */
+const WAITING_PAUSE_MS = 500;
 
 /**
  * Everything at once on two API processes behind a proxy and two workers: transfers, what waits for approval, webhooks and batches,
@@ -59,10 +61,16 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
     try {
       const { baseUrl } = fleet;
       const clients = await Clients.start(db, baseUrl, campaign.clients);
-      const waiting = await WaitingClients.start({ db, temporal, baseUrl }, Math.ceil(campaign.clients / 2));
+      const waiting = await WaitingClients.start(
+        { db, temporal, baseUrl },
+        Math.ceil(campaign.clients / 2),
+        WAITING_PAUSE_MS,
+      );
       const others = await OtherWork.start(db, baseUrl, campaign.rows);
       const faults = faultsOf(fleet, mysql, server, cutter);
       await waiting.during(happenAll(faults, campaign));
+      // What waits comes to its end sooner where nobody adds to it.
+      clients.stop();
       const told = [await others.finish(), await waiting.finish(), await clients.finish()];
       return `2 API and 2 worker processes behind a proxy, ${faults.map(({ name }) => name).join(', ')}, ${campaign.rounds} time(s) each: ${told.join('; ')}`;
     } finally {

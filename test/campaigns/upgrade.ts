@@ -83,7 +83,7 @@ async function roll(fleet: Fleet, release: Readonly<Record<string, string>>): Pr
 async function pend(temporal: TestTemporal, guarded: GuardedBank, count: number): Promise<readonly Uuid[]> {
   const ids: Uuid[] = [];
   while (ids.length < count) ids.push(...(await guarded.pendMany(Math.min(MAX_AT_ONCE, count - ids.length))));
-  for (const id of ids) await untilWaiting(temporal, id);
+  for (const id of ids) await untilWaiting(temporal, id, { limitMs: END_MS });
   return ids;
 }
 

@@ -7,7 +7,7 @@ import { transfers } from '../../src/db/entities/operations.js';
 import { request, startTestApi, type TestAnswer } from '../support/api.js';
 import { LEAST, transferBody } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { type TestTemporal, until, workflowOf, workflowStatus } from '../support/temporal.js';
+import { stateOf, type TestTemporal, until, workflowOf, workflowStatus } from '../support/temporal.js';
 import {
   assertEnds,
   assertMonths,
@@ -33,6 +33,8 @@ const FUNDS = 1_000_000n * LEAST;
 /** An act that dies with its worker is tried again after 15 s, and then a minute later at most, each time. */
 const RESOLVE_MS = 300_000;
 const ASK_AGAIN_MS = 50;
+const HISTORY_SHOWN = 20;
+const SAID_MS = 10_000;
 
 type Way = 'time' | `${'api' | 'signal'} ${MemberAct}`;
 const WAYS: readonly Way[] = [
@@ -56,21 +58,23 @@ export class WaitingClients {
   /** How many transfers were decided. */
   decided = 0;
   private readonly ends = new Map<Uuid, string>();
+  private readonly signaled = new Map<Uuid, MemberAct>();
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly stage: WaitingStage,
     private readonly guarded: GuardedBank,
+    private readonly pauseMs: number,
   ) {}
 
-  /** A tenant with a guarded account, and so many clients at work. */
-  static async start(stage: WaitingStage, count: number): Promise<WaitingClients> {
+  /** A tenant with a guarded account, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
+  static async start(stage: WaitingStage, count: number, pauseMs = 0): Promise<WaitingClients> {
     const { db } = stage;
     const api = await startTestApi(db);
     const guarded = await openGuardedBank(api, { funds: FUNDS });
     await api.stop();
-    const clients = new WaitingClients(stage, guarded);
+    const clients = new WaitingClients(stage, guarded, pauseMs);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
     // Looked at in `finish`.
     clients.running.catch(() => undefined);
@@ -94,6 +98,7 @@ export class WaitingClients {
       else if (means === 'api') await this.actByApi(action, id);
       else await this.actBySignal(action, id);
       this.decided += 1;
+      await sleep(this.pauseMs);
     }
   }
 
@@ -127,13 +132,40 @@ export class WaitingClients {
 
   /** Its workflow may have to be made first; and one that took the signal unheard has ended. */
   private actBySignal(action: MemberAct, id: Uuid): Promise<true> {
-    const { db, temporal } = this.stage;
+    this.signaled.set(id, action);
     return again(async () => {
-      const transfer = await db.database.reader.find(transfers, { id });
-      if (transfer?.status !== 'pending_approval') return true;
-      await sendSignal(temporal, id, action, await newSignature(db.database));
-      return true as const;
+      const transfer = await this.stage.db.database.reader.find(transfers, { id });
+      return transfer?.status !== 'pending_approval' || this.signal(action, id);
     });
+  }
+
+  private async signal(action: MemberAct, id: Uuid): Promise<true> {
+    const { db, temporal } = this.stage;
+    await sendSignal(temporal, id, action, await newSignature(db.database));
+    return true;
+  }
+
+  private async awaitEnd(id: Uuid, end: string): Promise<void> {
+    const { db, temporal } = this.stage;
+    const action = this.signaled.get(id);
+    let read: string | null = null;
+    const isEnded = async (): Promise<boolean> => {
+      const transfer = await db.database.reader.find(transfers, { id });
+      if (transfer !== undefined && endOf(transfer) === end) return true;
+      if (action !== undefined && transfer?.status === 'pending_approval')
+        read = await this.askAgain(action, id, read).catch(() => read);
+      return false;
+    };
+    await until(`${id} is ${end}`, isEnded, { limitMs: RESOLVE_MS }).catch(async (fault: unknown) => {
+      throw new Error(`${String(fault)}; ${await standingOf(temporal, id)}`);
+    });
+  }
+
+  /** A code that is looked at more than ten minutes later is refused: whoever sent it reads that, and sends a new one. */
+  private async askAgain(action: MemberAct, id: Uuid, read: string | null): Promise<string | null> {
+    const refusal = (await stateOf(this.stage.temporal, id))?.lastRefusal ?? null;
+    if (refusal !== read) await this.signal(action, id);
+    return refusal;
   }
 
   /** Lets every client finish, waits for every end, and compares. */
@@ -142,17 +174,7 @@ export class WaitingClients {
     await this.running;
     const { db, temporal } = this.stage;
     const { source, target, bank } = this.guarded;
-    for (const [id, end] of this.ends)
-      await until(
-        `${id} is ${end}`,
-        async () => {
-          const transfer = await db.database.reader.find(transfers, { id });
-          return transfer !== undefined && endOf(transfer) === end;
-        },
-        { limitMs: RESOLVE_MS },
-      ).catch(async (fault: unknown) => {
-        throw new Error(`${String(fault)}; ${await standingOf(temporal, id)}`);
-      });
+    for (const [id, end] of this.ends) await this.awaitEnd(id, end);
     for (const id of this.ends.keys())
       await until(`no workflow waits for ${id}`, async () => (await workflowStatus(temporal, id)) !== 'RUNNING', {
         limitMs: RESOLVE_MS,
@@ -179,7 +201,16 @@ async function standingOf(temporal: TestTemporal, id: Uuid): Promise<string> {
   const pending = (raw.pendingActivities ?? []).map(
     ({ activityType, attempt, lastFailure }) => `${activityType?.name}, attempt ${attempt}: ${lastFailure?.message}`,
   );
-  return `its workflow is ${status.name}, with ${pending.length} activities under way: ${pending.join('; ')}`;
+  const { events } = await workflowOf(temporal, id).fetchHistory();
+  const history = (events ?? []).slice(-HISTORY_SHOWN).map((event) => {
+    const at = new Date(Number(event.eventTime?.seconds ?? 0) * 1_000).toISOString();
+    return `${at} ${Object.keys(event).find((field) => field.endsWith('EventAttributes'))}`;
+  });
+  const { pendingWorkflowTask: task } = raw;
+  const tasked = task ? `attempt ${task.attempt} of its task, state ${task.state}` : 'no task';
+  const said = await Promise.race([stateOf(temporal, id), sleep(SAID_MS)]).catch(String);
+  return `its workflow is ${status.name}, with ${tasked} and ${pending.length} activities under way: ${pending.join('; ')};
+it says ${JSON.stringify(said)}; its last events: ${history.join(', ')}`;
 }
 
 function split(way: Exclude<Way, 'time'>): readonly ['api' | 'signal', MemberAct] {

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import type { TestDatabase } from './database.js';
 import { ROOT } from './service-process.js';
 
 const run = promisify(execFile);
@@ -49,10 +51,26 @@ export async function buildRelease(commit: string): Promise<string | null> {
   return folder;
 }
 
+/**
+ * Where that release finds the database: by a user of its own, who may do what it knew of. Some that came before this one start
+ * with no other.
+ */
+export async function databaseOf(folder: string, db: TestDatabase): Promise<string> {
+  const path = pathToFileURL(join(folder, 'dist/src/db/grants.js')).href;
+  const { GRANTS } = (await import(path)) as { GRANTS: Readonly<Record<string, string>> };
+  const url = new URL(db.url);
+  url.username = `${db.name}_before`;
+  const user = `'${url.username}'@'%'`;
+  await db.sql(`CREATE OR REPLACE USER ${user} IDENTIFIED BY '${url.password}'`);
+  for (const [table, rights] of Object.entries(GRANTS))
+    await db.sql(`GRANT ${rights} ON ${db.name}.${table} TO ${user}`);
+  return url.href;
+}
+
 /** What every release asks of a batch of workflows is in this file. */
 const BUNDLE = 'dist/workflow-bundle.cjs';
 /** Where a workflow waits for approvals, in the bundle: with the module's own name of the SDK. */
-const WAITS = /await \(0,(\w+)\.condition\)\(\(\) => front\.hasMail, Math\.max\(untilDueMs/;
+const WAITS = /await \(0,(\w+)\.condition\)\(\(\) => front\.hasMail, Math\./;
 
 /** The code of now with workflows that do something more before they wait for approvals, behind `patched()`, in a folder. */
 export function changedRelease(folder: string): string {

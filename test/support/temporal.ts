@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { QUERIES, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from './database.js';
@@ -126,9 +126,21 @@ export async function workflowStatus(temporal: TestTemporal, transferId: string)
 }
 
 /** Resolves when the workflow runs and has read its transfer. */
-export function untilWaiting(temporal: TestTemporal, transferId: string): Promise<WaitingState> {
-  return until(`transfer ${transferId} has a workflow that waits`, async () =>
-    (await workflowStatus(temporal, transferId)) === undefined ? null : stateOf(temporal, transferId),
+export function untilWaiting(
+  temporal: TestTemporal,
+  transferId: string,
+  limits?: Parameters<typeof until>[2],
+): Promise<WaitingState> {
+  // Workers that are busy, or are restarted, may answer no query in time.
+  const state = (): Promise<WaitingState | null> =>
+    stateOf(temporal, transferId).catch((failure: unknown) => {
+      if (isGrpcDeadlineError(failure)) return null;
+      throw failure;
+    });
+  return until(
+    `transfer ${transferId} has a workflow that waits`,
+    async () => ((await workflowStatus(temporal, transferId)) === undefined ? null : state()),
+    limits,
   );
 }
 

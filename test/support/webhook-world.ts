@@ -30,7 +30,7 @@ let made = 0;
 
 export async function openHookedBank(api: TestApi, receiver: HttpReceiver): Promise<HookedBank> {
   const bank = await openBank(api);
-  const from = await bank.account({ funds: { COPM: 10_000n * LEAST } });
+  const from = await bank.account({ funds: { COPM: 1_000_000n * LEAST } });
   const to = await bank.account({ isVerified: false });
   made += 1;
   const path = `/hook-${made}`;
