@@ -16,12 +16,14 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { isFree } from './drain/lease.js';
+import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookParts } from './parts.js';
 
 /**
  * Sends one event again: a delivery of its own to each enabled endpoint that is subscribed to its type, unless its cursor will still
- * deliver it. Answers the Event as it was serialised. Throws not_found, authority_insufficient.
+ * deliver it and it is not on its way yet. Answers the Event as it was serialised. Throws not_found, authority_insufficient.
  * (docs/contract.md, Webhooks)
  */
 export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uuid): Promise<string> {
@@ -46,9 +48,15 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
   );
   for (const endpoint of endpoints) {
     const from = subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
-    if (event.sequence > endpoint.cursorSequence && event.sequence >= from) continue;
+    if (event.sequence >= from && isStillToCome(endpoint, event, now)) continue;
     await queueFor(transaction, endpoint, event, now);
   }
+}
+
+/** The cursor will deliver it. What lies close before it may be on its way already while a run is at the endpoint, and nothing says so yet. */
+function isStillToCome(endpoint: WebhookEndpoint, { sequence }: EventRow, now: Instant): boolean {
+  const ahead = sequence - endpoint.cursorSequence;
+  return ahead > MAX_SPAN || (ahead > 0n && isFree(endpoint, now));
 }
 
 /** Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. */

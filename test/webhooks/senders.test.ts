@@ -330,6 +330,22 @@ describe('the senders of a worker', () => {
     await until('the first came again', () => arrivedAt(own).filter((id) => id === first).length === 2);
   });
 
+  it('send an event again that is redelivered while its first delivery is on its way, or not stored yet', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    begin();
+    await emit(api, own, 1);
+    await until('it is on its way', () => arrivedAt(own).length === 1);
+    const [first] = await ids(own);
+    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('it comes again', () => arrivedAt(own).length === 2);
+    await untilLeft(own);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
+  });
+
   it('that die before they have stored are followed by others: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     const dying = openDatabase(db.url);

@@ -20,7 +20,7 @@ import { isSubscribed, type Step } from './stepping.js';
 /** What lies close before the cursors of many endpoints is read for all of them at once. */
 
 /** The most events of the log that are read for one endpoint in this way, and the most of them that it may want. */
-const MAX_SPAN = 200n;
+export const MAX_SPAN = 200n;
 const MAX_WANTED = 16;
 
 /** Little of the log lies ahead, and nothing else is to be done first. */
