@@ -189,12 +189,13 @@ function servedQueues(config: WorkerConfig, activities: Activities, rails: Itera
   });
 }
 
-function buildSweeper({ database, registry }: Core, sweeps: Work['sweeps'], logger: Logger): Sweeper {
+function buildSweeper({ database, guard, registry }: Core, sweeps: Work['sweeps'], logger: Logger): Sweeper {
   const onTrouble = (sweep: string, fault: unknown): void =>
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
   const label = `${hostname()}:${process.pid}`;
   const leases = new SweepLeases(database, sweeps.flatMap(leaseNames), label, leaseMetrics(registry, onTrouble));
-  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases);
+  // By a clock that was set, they would remove what is to be kept.
+  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, () => guard.settle());
 }
 
 function buildWorkers(

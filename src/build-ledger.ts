@@ -37,6 +37,7 @@ export interface LedgerWatchers {
 
 /** The ledger as every process has it, the operators' command line too. */
 export interface Ledger {
+  /** The database's, as far as it is known. */
   readonly clock: Clock;
   readonly guard: ClockGuard;
   readonly database: Database;
@@ -69,5 +70,5 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
   const parts = { database, clock, guard, failpoints, onFault, onAccountAhead };
   const desks = new Desks((name) => new PostingDesk(parts, options, observerOf(name)));
-  return { clock, guard, database, desk: desks.add('main'), desks, failpoints };
+  return { clock: guard.now, guard, database, desk: desks.add('main'), desks, failpoints };
 }

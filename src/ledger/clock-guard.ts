@@ -1,10 +1,11 @@
-import type { Clock, Instant } from '../core/instant.js';
+import { type Clock, type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
 /**
  * The clock of this process against the database's, which all processes share. One that goes wrong would date the accounts
- * that it posts to, and they every other that they meet: approvals would end before their time, and months turn.
+ * that it posts to, and they every other that they meet: approvals would end before their time, and months turn. So it posts nothing;
+ * whatever else goes by time, such as retention, goes by the database's. (docs/decisions/0023)
  */
 
 export interface ClockBounds {
@@ -70,6 +71,17 @@ export class ClockGuard {
     return differenceMs !== null && Math.abs(differenceMs) < this.parts.bounds.refuseMs;
   }
 
+  /** What the database's clock says: this one's, or what is known of their difference where that is beyond the bound. */
+  readonly now: Clock = () => {
+    const at = this.parts.clock();
+    return this.isKnown() && !this.isWell() ? instant(at - (this.differenceMs() ?? 0)) : at;
+  };
+
+  /** Resolves when `now` can be relied on: where the clock was set since the last comparison it is compared. Throws DatabaseUnavailable. */
+  async settle(): Promise<void> {
+    if (!this.isKnown()) await this.compare();
+  }
+
   /** Throws DatabaseUnavailable. */
   async compare(): Promise<void> {
     this.comparing ??= this.read().finally(() => (this.comparing = null));
@@ -86,6 +98,10 @@ export class ClockGuard {
 
   aheadMs(at: Instant): number {
     return at - this.parts.clock() + (this.differenceMs() ?? 0);
+  }
+
+  private isKnown(): boolean {
+    return this.known !== null && Math.abs(this.wallMs() - this.known.wallMs) < this.parts.bounds.refuseMs;
   }
 
   private differenceMs(): number | null {

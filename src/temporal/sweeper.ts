@@ -49,6 +49,8 @@ export class Sweeper {
     private readonly sweeps: readonly (Sweep | SharedSweep)[],
     private readonly observer: SweeperObserver,
     private readonly leases: SweepLeases,
+    /** What each round waits for. */
+    private readonly prepare: () => Promise<void> = () => Promise.resolve(),
   ) {
     // Each loop waits with a listener of its own, however many there are: that is no leak.
     setMaxListeners(0, this.stopping.signal);
@@ -77,6 +79,7 @@ export class Sweeper {
       const began = performance.now();
       let isMore = false;
       try {
+        await this.prepare();
         const shards = turn.names.map((part) => parts.indexOf(part));
         isMore = 'shards' in sweep ? await sweep.run(turn.signal, shards) : await sweep.run(turn.signal);
         failures = 0;

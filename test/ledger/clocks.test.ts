@@ -3,6 +3,11 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
+import { policiesSweep, setPolicyDelay } from '../../src/approvals/policy-delay.js';
+import { approvalPolicies } from '../../src/db/entities/approvals.js';
+import { events } from '../../src/db/entities/events.js';
+import { setRetention } from '../../src/events/retention.js';
+import { retentionSweep } from '../../src/webhooks/sweeps.js';
 import { resetClock } from '../../src/accounts/clock.js';
 import { type MovementFilter, type MovementPage, readMovements } from '../../src/accounts/movements.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
@@ -263,6 +268,38 @@ describe("a process's clock, beside the database's", () => {
     assert.match(metrics, /^clock_difference_seconds (7199|7200)/m);
     assert.match(metrics, /^desk_commands_refused_by_clock_total 2$/m);
     answered(await healthy.request('POST', '/v1/transfers', transfer), 201);
+    await Promise.all([off.stop(), healthy.stop()]);
+  });
+
+  it('forty days ahead removes nothing that is to be kept, and lets no policy count before its time', async () => {
+    const healthy = await startTestApi(db);
+    const clock = (): Instant => instant(systemClock() + 40 * 24 * HOUR_MS);
+    const off = await startTestApi(db, {}, { clock, clockBounds: CLOCK_BOUNDS });
+    const { database } = healthy.core;
+    const own = await openGuarded(healthy);
+    const { bank, tokens } = own;
+    const account = await own.account({ funds: { COPM: 10n * LEAST } });
+    const { id: tenantId } = bank.tenant.tenant;
+    answered(await bank.send({ from: account, to: own.receiver, raw: LEAST }), 201);
+    await setRetention(database, systemClock, 30, TEST_ACTOR);
+    await setPolicyDelay(database, systemClock, tenantId, 86_400, TEST_ACTOR);
+    const path = `/v1/accounts/${account.id}/approval_policies/COPM`;
+    for (const approvals of [2, 1]) {
+      const body = { threshold: LEAST.toString(), approvals, expires_in_s: 3_600 };
+      answered(await bank.request('PUT', path, { token: tokens.admin, body }), 200);
+    }
+    const kept = async (): Promise<unknown[]> => [
+      (await database.reader.select(events, { tenantId })).length,
+      (await database.reader.find(approvalPolicies, { accountId: account.id, asset: 'COPM' }))?.approvals,
+    ];
+    const before = await kept();
+
+    await off.core.guard.settle();
+    await retentionSweep(off.core).run(new AbortController().signal);
+    await policiesSweep(off.core).run(new AbortController().signal);
+
+    assert(before[0] !== 0);
+    assert.deepEqual(await kept(), before);
     await Promise.all([off.stop(), healthy.stop()]);
   });
 });

@@ -170,6 +170,21 @@ describe('a sweep that several worker processes know', () => {
     turn.end();
   });
 
+  it('begins no round before what a round waits for is there', async () => {
+    const database = openDatabase(db.url);
+    const told: string[] = [];
+    const sweep: Sweep = { name: 'patient', everyMs: 5, run: () => Promise.resolve(told.push('round') < 0) };
+    const observer = { failed: () => void told.push('failed'), swept: () => undefined };
+    let failures = 2;
+    const prepare = (): Promise<void> => (failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve());
+    const sweeper = new Sweeper([sweep], observer, leasesOf(database, [sweep], 'patient'), prepare);
+    sweeper.start();
+    await until('it has begun', () => told.includes('round'));
+    await sweeper.stop();
+    await database.close();
+    assert.deepEqual(told.slice(0, 3), ['failed', 'failed', 'round']);
+  });
+
   it('is done by every process where it says so, though no lease can be had', async () => {
     const done = new Map<string, number>();
     const processes = ['a', 'b'].map((label) => {
