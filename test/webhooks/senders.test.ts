@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { eventCounters, eventHeads } from '../../src/db/entities/events.js';
+import type { Database } from '../../src/db/database.js';
 import type { OutboxRow } from '../../src/db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints, webhookSubscriptions } from '../../src/db/entities/webhooks.js';
+import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
 import { pause, resume } from '../../src/webhooks/operating.js';
 import type { WebhookParts } from '../../src/webhooks/parts.js';
@@ -344,6 +346,19 @@ describe('the senders of a worker', () => {
     await until('it comes again', () => arrivedAt(own).length === 2);
     await untilLeft(own);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
+  });
+
+  it('send what they had chosen when the database failed', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const flaky = Object.create(api.core.database) as Database;
+    flaky.withTransaction = () => {
+      Reflect.deleteProperty(flaky, 'withTransaction');
+      return Promise.reject(new DatabaseUnavailable('away for a moment'));
+    };
+    begin(10, { database: flaky });
+    await until('it arrives', () => arrivedAt(own).length === 1);
+    assert.equal(failures.length, 1);
   });
 
   it('that die before they have stored are followed by others: the same id, the same bytes, nothing skipped', async () => {

@@ -111,14 +111,20 @@ export class Senders {
     const choice = new Choice(room);
     // By turns, so that neither takes all the room for ever.
     this.isDueFirst = !this.isDueFirst;
-    if (this.isDueFirst) choice.take(due);
-    await this.takeNews(tenantIds, choice, now);
-    choice.take(due);
-    const chosen = choice.all;
-    const lookedMs = performance.now() - began;
-    for (let from = 0; from < chosen.length && !this.stopping.signal.aborted; from += CLAIMED_AT_ONCE)
-      await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
-    return { isBusy: chosen.length > 0, lookedMs };
+    try {
+      if (this.isDueFirst) choice.take(due);
+      await this.takeNews(tenantIds, choice, now);
+      choice.take(due);
+      const chosen = choice.all;
+      const lookedMs = performance.now() - began;
+      for (let from = 0; from < chosen.length && !this.stopping.signal.aborted; from += CLAIMED_AT_ONCE)
+        await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
+      return { isBusy: chosen.length > 0, lookedMs };
+    } catch (fault) {
+      // Of what was taken for done, some is in nobody's hands. What is due stays so.
+      for (const tenantId of tenantIds) this.news.lookAgain(tenantId);
+      throw fault;
+    }
   }
 
   private room(): Room {
