@@ -16,7 +16,6 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { isFree } from './drain/lease.js';
 import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookParts } from './parts.js';
@@ -48,15 +47,18 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
   );
   for (const endpoint of endpoints) {
     const from = subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
-    if (event.sequence >= from && isStillToCome(endpoint, event, now)) continue;
+    if (event.sequence >= from && isStillToCome(endpoint, event)) continue;
     await queueFor(transaction, endpoint, event, now);
   }
 }
 
-/** The cursor will deliver it. What lies close before it may be on its way already while a run is at the endpoint, and nothing says so yet. */
-function isStillToCome(endpoint: WebhookEndpoint, { sequence }: EventRow, now: Instant): boolean {
-  const ahead = sequence - endpoint.cursorSequence;
-  return ahead > MAX_SPAN || (ahead > 0n && isFree(endpoint, now));
+/**
+ * The cursor will deliver it. What lies close before it may be on its way already while a run is at the endpoint, and nothing says so yet.
+ * A run whose lease has lapsed may store it until another begins.
+ */
+function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequence }: EventRow): boolean {
+  const ahead = sequence - cursorSequence;
+  return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
 /** Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. */

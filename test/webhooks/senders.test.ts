@@ -348,6 +348,22 @@ describe('the senders of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
+  it('send an event again that is redelivered while a run whose lease has lapsed may still store its first delivery', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    // Nobody else can begin.
+    begin(1);
+    await emit(api, own, 1);
+    await until('it is on its way', () => arrivedAt(own).length === 1);
+    const [first] = await ids(own);
+    await expireLease(db, own.id);
+    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('it comes again', () => arrivedAt(own).length >= 2);
+  });
+
   it('send what they had chosen when the database failed', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
