@@ -61,10 +61,13 @@ function isStillToCome({ cursorSequence, leaseUntil }: WebhookEndpoint, { sequen
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
-/** Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. */
+/**
+ * Under the endpoint's lock. A redelivery that still waits is made due instead of a second one. While a run is at the endpoint, one that
+ * is due may be on its way: its outcome would overwrite that.
+ */
 async function queueFor(
   transaction: Transaction,
-  { id: endpointId }: WebhookEndpoint,
+  { id: endpointId, leaseUntil }: WebhookEndpoint,
   event: EventRow,
   now: Instant,
 ): Promise<void> {
@@ -72,7 +75,8 @@ async function queueFor(
     `${selectSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver' })} ORDER BY round DESC LIMIT 1`,
   );
   const round = rounds[0] === undefined ? 0 : column.integer.parse(rounds[0].round);
-  const isWaiting = rounds[0] !== undefined && rounds[0].next_attempt_at !== null;
+  const waitsUntil = column.nullable(column.time).parse(rounds[0]?.next_attempt_at ?? null);
+  const isWaiting = waitsUntil !== null && (waitsUntil > now || leaseUntil === null);
   if (isWaiting) {
     const wait = equalsSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver', round });
     await transaction.execute(

@@ -364,6 +364,27 @@ describe('the senders of a worker', () => {
     await until('it comes again', () => arrivedAt(own).length >= 2);
   });
 
+  it('send an event again that is redelivered while its redelivery is on its way', async () => {
+    const own = await hooked(api);
+    begin();
+    await emit(api, own, 1);
+    await until('it arrives', () => arrivedAt(own).length === 1);
+    await untilLeft(own);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const [first] = await ids(own);
+    const redeliver = async (): Promise<void> =>
+      void answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await redeliver();
+    await until('it is on its way', () => arrivedAt(own).length === 2);
+    await redeliver();
+    receiver.reply = () => 200;
+    gate.open(200);
+    await until('it comes once more', () => arrivedAt(own).length === 3);
+    await untilLeft(own);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
+  });
+
   it('send what they had chosen when the database failed', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
