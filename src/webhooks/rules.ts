@@ -92,6 +92,11 @@ export function afterAttempt(
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
 }
 
+/** Whether it is tried again if its next attempt fails. */
+export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
+  return steps + 1 < SCHEDULE_MS.length;
+}
+
 function over(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
   return { state, steps, nextAttemptAt: null, finishedAt: now };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeping.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, openBank } from '../support/bank.js';
@@ -180,6 +181,26 @@ describe('recover', () => {
     await running;
     assert.deepEqual(await arrived(own), [1, 2]);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
+  });
+
+  it('asked for while a delivery is on its way for the last time sends that again where it fails', async () => {
+    const own = await hooked(api);
+    receiver.reply = () => 500;
+    await emit(api, own, 1);
+    await run(own.id);
+    const last = `steps=${SCHEDULE_MS.length - 1}, next_attempt_at='2020-01-01'`;
+    await db.change(`UPDATE webhook_deliveries SET ${last} WHERE endpoint_id=${idLiteral(own.id)}`);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const running = run(own.id);
+    await until('it is on its way', () => receiver.at(own.url).length === 2);
+    receiver.reply = () => 200;
+    for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
+    await until('it was gone through', async () => (await endpointOf(api, own.id)).recoverAfter === null);
+    gate.open(500);
+    await running;
+    assert.deepEqual(await arrived(own), [1, 1, 1]);
+    assert.deepEqual(await statesOf(api, own.id), { failed: 1, delivered: 1 });
   });
 
   it('goes on behind the registration though the endpoint is disabled and enabled while it runs', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { insertSql, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
+import { hasStepLeft } from '../rules.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
 import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
 
@@ -108,7 +109,8 @@ async function recoverSome(
     if (own.some(({ state: of }) => of === 'delivered')) continue;
     const waiting = own.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
     waitingIds.push(...waiting.map((delivery) => delivery.id));
-    if (waiting.length > 0) continue;
+    // One that is on its way for the last time may be lost with it.
+    if (waiting.some(hasStepLeft)) continue;
     const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
     added.push(open(newDelivery(id, event, 'recover', round, now), event));
   }
