@@ -2,14 +2,18 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../../db/database.js';
-import { webhookEndpoints } from '../../db/entities/webhooks.js';
-import { literals } from '../../db/statements.js';
+import { SUBSCRIBABLE_TYPES, webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
+import { knownWordsSql, literals } from '../../db/statements.js';
 import { WORKFLOW_HEAD_START_MS } from '../rules.js';
 
 /** How senders find what there is to do: by indexes on what is due, so that an endpoint without news costs nothing. */
 
-/** Something may be sent to `e`. */
-export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
+/** Subscribed to a type that this process does not know. Counted, so that no plan goes through all subscriptions for it. */
+const UNKNOWN_TYPES = `(SELECT COUNT(*) FROM webhook_subscriptions s
+  WHERE s.endpoint_id=e.id AND s.type NOT IN (${literals(webhookSubscriptions, 'type', SUBSCRIBABLE_TYPES)}))`;
+
+/** Something may be sent to `e`, and by this process: an endpoint with a word of a later release is left to those who know it. */
+export const OPEN = `e.status='enabled' AND e.paused_at IS NULL AND ${knownWordsSql(webhookEndpoints, 'e')} AND ${UNKNOWN_TYPES}=0`;
 
 /** Nobody sends to `e` now. */
 export const freeSql = (now: Instant): string =>
