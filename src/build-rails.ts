@@ -68,7 +68,7 @@ export function buildWorkerRails(
     sweeps: [
       stuckSweep(submissions, stuckAfter),
       ...inquirySweeps(inquiries, rails.keys(), breakers),
-      ...recoverySweeps(recovery),
+      ...recoverySweeps(recovery, rails.keys()),
     ],
   };
 }

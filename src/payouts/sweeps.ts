@@ -54,12 +54,12 @@ export function inquirySweeps(
   }));
 }
 
-/** Tries rails that gave no answers, and tells what waited for one that answers again. */
-export function recoverySweeps(recovery: RailRecovery): Sweep[] {
-  return [
-    { name: 'rails tried', everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue() },
-    { name: 'rails that answer again', everyMs: RECOVERY_EVERY_MS, run: (signal) => recovery.wakeDue(signal) },
-  ];
+/** Tries rails that gave no answers, and tells what waited for one that answers again: either may take long, and so each rail by itself. */
+export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
+  return Array.from(rails, (rail) => [
+    { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
+    { name: `wakes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: (signal: AbortSignal) => recovery.wakeDue(rail, signal) },
+  ]).flat();
 }
 
 /** What the simulated rail tells by itself, as a gateway would by its callbacks. */

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { WAKES_AFTER_MS } from '../../src/payouts/breaker/rules.js';
-import { railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { type RailBreaker, railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { insertSql } from '../../src/db/statements.js';
+import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
+import { newBreaker, WAKES_AFTER_MS } from '../../src/payouts/breaker/rules.js';
+import { type Rail, RailSilent } from '../../src/payouts/rails/types.js';
+import { recoverySweeps } from '../../src/payouts/sweeps.js';
 import { listRails } from '../../src/support/reading/rails.js';
+import { Sweeper } from '../../src/temporal/sweeper.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { leasesOf } from '../support/leases.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import { assertSameStory, openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
@@ -80,14 +87,14 @@ describe('a rail that gives no answers', () => {
     const words = silent(3);
     const { rail, submissions, recovery } = over(...words, ...silent(9));
     for (const id of await pay(3)) await submissions.submit(id);
-    await recovery.probeDue();
+    await recovery.probeDue('simulated');
     assert.equal(rail.asked.length, 0, 'it is not time');
     const pauses: number[] = [];
     for (let times = 1; times <= 5; times += 1) {
       const before = (await breaker()).probeAt!;
       now = () => before;
       const workers = [recovery, over().recovery, over().recovery];
-      await Promise.all(workers.map((worker) => worker.probeDue()));
+      await Promise.all(workers.map((worker) => worker.probeDue('simulated')));
       const { state, probeAt, probes } = await breaker();
       assert.deepEqual([state, probes], ['open', times]);
       pauses.push(probeAt! - before);
@@ -108,7 +115,7 @@ describe('a rail that gives no answers', () => {
     assert.equal((await turns.submit(waiting)).isHeld, true);
     await db.change(`DELETE FROM outbox`);
     later(1_001);
-    await recovery.probeDue();
+    await recovery.probeDue('simulated');
     assert.deepEqual(rail.asked, [ids[0]]);
     const { state, failures, wakeAt } = await breaker();
     assert.deepEqual([state, failures], ['closed', 0]);
@@ -116,10 +123,10 @@ describe('a rail that gives no answers', () => {
     // Another worker may take it for silent for some moments more, and hold what comes in them.
     const [held] = await pay(1);
     await db.change(`DELETE FROM outbox`);
-    await recovery.wakeDue(new AbortController().signal);
+    await recovery.wakeDue('simulated', new AbortController().signal);
     assert.deepEqual(await db.sql('SELECT resource_id FROM outbox'), []);
     later(WAKES_AFTER_MS + 500);
-    await recovery.wakeDue(new AbortController().signal);
+    await recovery.wakeDue('simulated', new AbortController().signal);
     const told = await db.sql('SELECT resource_id FROM outbox ORDER BY resource_id');
     assert.deepEqual(
       told.map((row) =>
@@ -140,7 +147,7 @@ describe('a rail that gives no answers', () => {
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
     assert.equal((await turns.submit(ids[3]!)).isHeld, true);
     later(1_001);
-    await recovery.probeDue();
+    await recovery.probeDue('simulated');
     assert.deepEqual(
       rail.given.map(({ key }) => key),
       ids,
@@ -154,11 +161,11 @@ describe('a rail that gives no answers', () => {
     const { rail, submissions, breakers, recovery } = over(...silent(3), say('accepted'));
     for (const id of await pay(3)) await submissions.submit(id);
     later(1_001);
-    assert.equal((await breakers.claimProbes()).length, 1);
-    await recovery.probeDue();
+    assert.equal(await breakers.claimProbe('simulated'), true);
+    await recovery.probeDue('simulated');
     assert.equal(rail.asked.length, 0, 'its lease is another worker’s');
     later(30_001);
-    await recovery.probeDue();
+    await recovery.probeDue('simulated');
     assert.equal(rail.asked.length, 1);
     assert.equal((await breaker()).state, 'closed');
   });
@@ -192,6 +199,70 @@ describe('a rail that gives no answers', () => {
     const { lastFailure, lastPayoutId } = found[1]!.breaker!;
     assert.equal(lastFailure, 'no answer');
     assert.equal(lastPayoutId, ids[2]);
+  });
+
+  describe('beside another', () => {
+    const HANGING = 'http:hanging';
+    let release: () => void;
+    let hanging: Promise<void>;
+    let sweeper: Sweeper;
+    let isTried = false;
+    const told: string[] = [];
+    let stuck: Uuid;
+    let other: Uuid;
+
+    beforeEach(() => {
+      hanging = new Promise((resolve) => (release = resolve));
+    });
+    afterEach(async () => {
+      release();
+      await sweeper.stop();
+    });
+
+    const write = (rail: string, changes: Partial<RailBreaker>): Promise<unknown> =>
+      db.change(insertSql(railBreakers, [{ ...newBreaker(rail, now()), ...changes }]));
+    /** One that hangs, and whose payouts nobody can be told of; beside it one that answers. */
+    const sweepBoth = () => {
+      const hang = async (): Promise<never> => {
+        isTried = true;
+        await hanging;
+        throw new RailSilent('late');
+      };
+      const rails = new Map<string, Rail>([
+        [HANGING, { submit: hang, status: hang, void: hang }],
+        ['simulated', new ScriptedRail(say('completed'))],
+      ]);
+      const add = async (resources: readonly { readonly resourceId: Uuid }[]): Promise<void> => {
+        told.push(...resources.map(({ resourceId }) => resourceId));
+        if (resources.some(({ resourceId }) => resourceId === stuck)) await hanging;
+      };
+      const recovery = new RailRecovery({ ...railsOf(db, { rails }), outbox: { add } });
+      const sweeps = recoverySweeps(recovery, rails.keys());
+      sweeper = new Sweeper(sweeps, { failed: () => undefined, swept: () => undefined }, leasesOf(db.database, sweeps));
+      sweeper.start();
+    };
+    const payOverBoth = async (): Promise<void> => {
+      [stuck, other] = (await pay(2)) as [Uuid, Uuid];
+      await db.change(`UPDATE payouts SET rail='${HANGING}' WHERE id=${idLiteral(stuck)}`);
+    };
+
+    it('does not keep the other from being tried while it hangs itself', async () => {
+      await payOverBoth();
+      await write(HANGING, { state: 'open', probeAt: now() });
+      sweepBoth();
+      await until('it is tried', () => isTried);
+      await write('simulated', { state: 'open', probeAt: now() });
+      await until('the other answers', async () => (await breaker()).state === 'closed');
+    });
+
+    it('does not keep what waited for the other from being told while what waited for it is told', async () => {
+      await payOverBoth();
+      await write(HANGING, { wakeAt: now() });
+      sweepBoth();
+      await until('it is told', () => told.includes(stuck));
+      await write('simulated', { wakeAt: now() });
+      await until('the other is told', () => told.includes(other));
+    });
   });
 
   it('leaves what it holds approved: that is raised, and no longer when it is handed over or canceled', async () => {

@@ -21,7 +21,7 @@ const KNOWN_MS = 500;
 /** Whoever tries a rail, or tells what waited for it, has so long before another worker does. */
 const LEASE_MS = 30_000;
 
-/** Something that one worker does of a rail, until then. */
+/** One worker tells what waited for a rail, until then. */
 export interface Lease {
   readonly rail: string;
   readonly until: Instant;
@@ -65,23 +65,18 @@ export class RailBreakers {
     });
   }
 
-  /** The rails that are due to be tried, each for one worker alone. Throws DatabaseUnavailable. */
-  async claimProbes(): Promise<readonly Lease[]> {
-    const due = await this.due(({ state, probeAt }) => (state === 'closed' ? null : probeAt));
-    const claims = due.map(async ({ rail, at }) => {
-      const until = this.leaseEnd();
-      const set = `state='half_open', probes=probes+1, probe_at=${time.literal(until)}`;
-      const isOurs = await this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
-      return isOurs ? [{ rail, until }] : [];
-    });
-    return (await Promise.all(claims)).flat();
+  /** Answers whether it is due to be tried, and by the caller alone. Throws DatabaseUnavailable. */
+  async claimProbe(rail: string): Promise<boolean> {
+    const at = await this.due(rail, ({ state, probeAt }) => (state === 'closed' ? null : probeAt));
+    if (at === null) return false;
+    const set = `state='half_open', probes=probes+1, probe_at=${time.literal(this.leaseEnd())}`;
+    return this.write(rail, set, `state<>'closed' AND probe_at=${time.literal(at)}`);
   }
 
-  /** The rails that answer again and where nobody tells what waited for them. Throws DatabaseUnavailable. */
-  async claimWakes(): Promise<readonly Lease[]> {
-    const due = await this.due(({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
-    const claims = await Promise.all(due.map(({ rail, at }) => this.moveWake(rail, at, this.leaseEnd())));
-    return claims.flatMap((lease) => lease ?? []);
+  /** Of a rail that answers again and where nobody tells what waited for it; else null. Throws DatabaseUnavailable. */
+  async claimWake(rail: string): Promise<Lease | null> {
+    const at = await this.due(rail, ({ state, wakeAt }) => (state === 'closed' ? wakeAt : null));
+    return at === null ? null : this.moveWake(rail, at, this.leaseEnd());
   }
 
   /** The same lease for longer; null where it was lost, or the rail does not answer after all. Throws DatabaseUnavailable. */
@@ -104,14 +99,10 @@ export class RailBreakers {
     return isOurs && until !== null ? { rail, until } : null;
   }
 
-  private async due(
-    atOf: (row: RailBreaker) => Instant | null,
-  ): Promise<readonly { readonly rail: string; readonly at: Instant }[]> {
-    const now = this.clock();
-    return Array.from((await this.read()).values()).flatMap((row) => {
-      const at = atOf(row);
-      return at === null || at > now ? [] : [{ rail: row.rail, at }];
-    });
+  private async due(rail: string, atOf: (row: RailBreaker) => Instant | null): Promise<Instant | null> {
+    const row = (await this.read()).get(rail);
+    const at = row === undefined ? null : atOf(row);
+    return at === null || at > this.clock() ? null : at;
   }
 
   private async write(rail: string, set: string, condition: string): Promise<boolean> {

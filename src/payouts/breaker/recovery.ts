@@ -26,17 +26,16 @@ const TRIED_AMONG = 5;
 export class RailRecovery {
   constructor(private readonly parts: RecoveryParts) {}
 
-  /** Tries each rail that is due with one payout; what came of it the breaker has learned. Throws DatabaseUnavailable. */
-  async probeDue(): Promise<false> {
-    const due = await this.parts.breakers.claimProbes();
-    await Promise.all(due.map(({ rail }) => this.probe(rail)));
+  /** Tries the rail with one payout if that is due; what came of it the breaker has learned. Throws DatabaseUnavailable. */
+  async probeDue(rail: string): Promise<false> {
+    if (await this.parts.breakers.claimProbe(rail)) await this.probe(rail);
     return false;
   }
 
   /** Tells the workflows of what waited, oldest first, until all know or the rail is silent again. Throws DatabaseUnavailable. */
-  async wakeDue(signal: AbortSignal): Promise<false> {
-    const due = await this.parts.breakers.claimWakes();
-    await Promise.all(due.map((lease) => this.wake(lease, signal)));
+  async wakeDue(rail: string, signal: AbortSignal): Promise<false> {
+    const lease = await this.parts.breakers.claimWake(rail);
+    if (lease !== null) await this.wake(lease, signal);
     return false;
   }
 
