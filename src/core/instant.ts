@@ -23,7 +23,8 @@ const RFC3339 =
   /^(\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,18}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 /** What a DATETIME column and its literals hold. Nothing is stored outside, so a bound beyond means the same as the end. */
 const EARLIEST = Date.UTC(1000, 0, 1);
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+/** A bound has room for the millisecond behind it: who searches for the first row behind a bound writes that one. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);
 
 /**
  * The instant that an RFC 3339 date-time names, or null when it names none. A fraction finer than a millisecond is

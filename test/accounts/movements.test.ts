@@ -143,6 +143,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     ['created_at[gte] of the last', `created_at[gte]=${at(19)}`, (one) => text(one.created_at) === at(19)],
     ['created_at[gte] after the last', `created_at[gte]=${at(20)}`, () => false],
     ['created_at[lte] of the first', `created_at[lte]=${at(0)}`, (one) => text(one.created_at) === at(0)],
+    ['created_at[lte] of the end of the calendar', 'created_at[lte]=9999-12-31T23:59:59.9999999Z', () => true],
     ['created_at[lte] before the first', `created_at[lte]=${at(-1)}`, () => false],
   ];
 

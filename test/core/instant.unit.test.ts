@@ -84,7 +84,7 @@ describe('an instant', () => {
     assert.equal(shown(parseRfc3339('2028-02-29T00:00:00Z')), '2028-02-29T00:00:00.000Z');
   });
 
-  it('at the ends of the calendar is still one that the database takes', () => {
+  it('at the ends of the calendar is still one that the database takes, and so are those a millisecond from it', () => {
     for (const text of [
       '0000-01-01T00:00:00+23:59',
       '0001-01-01T00:00:00Z',
@@ -94,7 +94,9 @@ describe('an instant', () => {
       for (const round of ['up', 'down'] as const) {
         const at = parseRfc3339(text, round);
         assert(at !== null, text);
-        assert.match(time.literal(at), /^'[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}'$/, text);
+        for (const near of [at - 1, at, at + 1])
+          assert.match(time.literal(instant(near)), /^'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}'$/, text);
+        assert.match(time.literal(at), /^'[1-9]/, text);
       }
   });
 

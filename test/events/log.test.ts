@@ -160,6 +160,12 @@ describe('GET /v1/events', () => {
       }
   });
 
+  it('filters up to the end of the calendar by everything there is', async () => {
+    const query = '/v1/events?created_at[lte]=9999-12-31T23:59:59.9999999Z&limit=100';
+    assert.deepEqual(answered(await bank.get(query), 200).json.items, all);
+    assert.deepEqual(answered(await bank.get(`${query}&created_at[gte]=${at(0)}`), 200).json.items, all);
+  });
+
   it('follows the log upward with order=asc: next_cursor is never null, and goes on with what came since', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 100n * LEAST } }), await own.account()];
