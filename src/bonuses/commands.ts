@@ -24,8 +24,9 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
         readReach(reader, named),
       ]);
       return commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
-        if (recipientAccountId === null || !reach.owns(tenantId, sourceAccountId)) return [];
-        if (!reach.reaches(tenantId, recipientAccountId)) return [];
+        if (!reach.owns(tenantId, sourceAccountId)) return [];
+        // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
+        if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
       });

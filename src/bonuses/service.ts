@@ -10,6 +10,7 @@ import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { foundByName, type RecipientName, resolveRecipients } from '../accounts/recipients.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
+import { findKeys } from '../ledger/desk/keys.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
 import { bonusList } from './reading.js';
@@ -48,8 +49,12 @@ export class Bonuses {
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
     // Nobody there is no answer yet: the key may have been used when there was somebody.
-    const found = await resolveRecipients(this.reader, tenantId, [recipient]);
-    await this.budget.charge(caller, foundByName([recipient], found));
+    const [found, keys] = await Promise.all([
+      resolveRecipients(this.reader, tenantId, [recipient]),
+      findKeys(this.reader, [{ tenantId, key: idempotency.key }]),
+    ]);
+    // What a bound key answers tells nothing of whom this request names.
+    if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = found(recipient);
     const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };
     return this.desk.submit(this.createBonus, command);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { readConfig } from '../../src/config.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -64,10 +65,11 @@ describe('the budget of recipients looked for by alias or phone', () => {
     const by = name.startsWith('$') ? 'alias' : 'phone';
     return at.request('GET', `/v1/accounts/lookup?${by}=${encodeURIComponent(name)}`, { token });
   };
-  const payBonus = (name: string): Promise<TestAnswer> => {
+  const payBonus = (name: string, key?: string): Promise<TestAnswer> => {
     const recipient = name.startsWith('$') ? { alias: name } : { phone: name };
     const amount = { raw: MIN, asset: 'COPM' };
-    return bank.request('POST', '/v1/bonuses', { body: { source_account: payer.id, recipient, amount } });
+    const body = { source_account: payer.id, recipient, amount };
+    return bank.request('POST', '/v1/bonuses', { body, ...(key === undefined ? {} : { key }) });
   };
   /** The batch's status, and the codes in its errors file. */
   const validated = async (
@@ -131,6 +133,17 @@ describe('the budget of recipients looked for by alias or phone', () => {
       answered(await payBonus(name), 201);
     }
     assert.deepEqual(await validated([one, other]), ['ready']);
+  });
+
+  it('costs nothing to ask again with the key of a bonus that is paid, though nobody has its name by then', async () => {
+    const [alias, key] = [await newAlias(), randomUUID()];
+    const { id } = answered(await payBonus(alias, key), 201).json;
+    assert.equal(await db.change(`UPDATE accounts SET alias=NULL WHERE alias='${alias}'`), 1);
+    for (let times = 0; times < 12; times += 1) assert.equal(answered(await payBonus(alias, key), 200).json.id, id);
+    await spend(9);
+    refused(await lookUp(nobody()));
+    answered(await payBonus(alias, key), 200);
+    for (const name of [nobody(), await newAlias()]) answered(await payBonus(name, key), 409, 'idempotency_key_reused');
   });
 
   it("grows with a size of the tenant's own, for each of its tokens too, and is full then", async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { createConnection } from 'mysql2/promise';
 import { addMember } from '../../src/access/members.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { newId } from '../../src/core/ids.js';
@@ -274,6 +275,26 @@ describe('POST /v1/bonuses', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array<number>(19).fill(200), 201]);
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+    assert.equal(await bank.available(receiver), LEAST);
+  });
+
+  it('repeated while the first request of its key waits, and when its recipient has no name any more, is its replay', async () => {
+    const [key, lock] = [randomUUID(), await createConnection({ uri: db.adminUrl })];
+    try {
+      await lock.query('START TRANSACTION');
+      await lock.query(`SELECT id FROM accounts WHERE id=${idLiteral(payer.id)} FOR UPDATE`);
+      const first = pay({ alias: '$ana' }, {}, { key });
+      const waiting = `SELECT 1 FROM information_schema.processlist WHERE db='${db.name}' AND info LIKE '%FOR UPDATE'`;
+      while ((await db.sql(waiting)).length === 0) continue;
+      answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
+      const second = pay({ alias: '$ana' }, {}, { key });
+      await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 500))]);
+      await lock.query('ROLLBACK');
+      assert.deepEqual([(await first).status, (await second).status], [201, 200]);
+      assert.equal((await second).json.id, (await first).json.id);
+    } finally {
+      await lock.end();
+    }
     assert.equal(await bank.available(receiver), LEAST);
   });
 
