@@ -1,13 +1,15 @@
 import { type Asset, ASSETS } from '../core/amount.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { Database, Reader } from '../db/database.js';
 import { ENTRY_KINDS, entries } from '../db/entities/ledger.js';
-import { accounts } from '../db/entities/parties.js';
+import { type Account, accounts } from '../db/entities/parties.js';
+import { TransactionRetryable } from '../db/failures.js';
 import { literal, literals } from '../db/statements.js';
+import { transact } from '../db/transact.js';
 import { SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
@@ -29,19 +31,41 @@ export function assertSettled(field: string, at: Instant, now: Instant): void {
 }
 
 /**
- * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field.
+ * Waits for what is dated up to and at a moment that is settled, and yet to be committed. A posting has the account's row from before it
+ * is dated until it is committed, so there is none where a later one is committed already. Throws ledger_unavailable.
+ */
+export async function awaitPostings(
+  database: Database,
+  { id, lastPostedAt }: Pick<Account, 'id' | 'lastPostedAt'>,
+  at: Instant,
+): Promise<void> {
+  if (lastPostedAt > at) return;
+  try {
+    await transact(database, (transaction) => transaction.find(accounts, { id }, { forUpdate: true }));
+  } catch (failure) {
+    throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
+  }
+}
+
+/** A command is given up within a minute, and the server ends a transaction whose process stands still sooner. */
+const COMMITTED_AFTER_MS = 60_000;
+
+/**
+ * The totals of an account at a past moment. Throws not_found, authority_insufficient, invalid_field, ledger_unavailable.
  * (docs/contract.md, Balances)
  */
 export async function readPastBalances(
-  reader: Reader,
+  database: Database,
   caller: Caller,
   accountId: Uuid,
   at: Instant,
   now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
   assertSettled('at', at, now);
+  const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
+  if (at > now - COMMITTED_AFTER_MS) await awaitPostings(database, account, at);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
   return {
     account_id: accountId,

@@ -45,12 +45,12 @@ export class Accounts {
     return listAccounts(this.reader, caller, filter, before, limit);
   }
 
-  /** With `at` those of a past moment. Throws invalid_field too. */
+  /** With `at` those of a past moment. Throws invalid_field and ledger_unavailable too. */
   balances(caller: Caller, accountId: Uuid, at?: Instant): Promise<Shown> {
     if (at === undefined) return this.ownBalances.read(caller, accountId, this.clock());
     // By a clock that is wrong a moment may seem over that is yet to come.
     if (!this.guard.isWell()) return Promise.reject(ledgerUnavailable());
-    return readPastBalances(this.reader, caller, accountId, at, this.clock());
+    return readPastBalances(this.database, caller, accountId, at, this.clock());
   }
 
   limits(caller: Caller, accountId: Uuid): Promise<Shown> {

@@ -5,12 +5,10 @@ import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
-import { accounts, tenants } from '../db/entities/parties.js';
+import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
-import { TransactionRetryable } from '../db/failures.js';
-import { transact } from '../db/transact.js';
 import { rangesWithin } from '../accounts/movements.js';
-import { assertSettled, totalsAt } from '../accounts/past-balances.js';
+import { assertSettled, awaitPostings, totalsAt } from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import type { Answer } from '../ledger/desk/types.js';
@@ -71,7 +69,7 @@ async function readFigures(
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
-  await awaitPostings(database, accountId);
+  await awaitPostings(database, account, to);
   const entryCount = await countWithin(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));
@@ -79,15 +77,6 @@ async function readFigures(
   const openingRaw = before.get(accountId)?.[asset] ?? 0n;
   const closingRaw = after.get(accountId)?.[asset] ?? 0n;
   return { openingRaw, closingRaw, entryCount: Number(entryCount) };
-}
-
-/** A posting has the account's row from before it is dated until it is committed: what comes behind is dated later than what is settled. */
-async function awaitPostings(database: Database, id: Uuid): Promise<void> {
-  try {
-    await transact(database, (transaction) => transaction.find(accounts, { id }, { forUpdate: true }));
-  } catch (failure) {
-    throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
-  }
 }
 
 /** The account's entries are numbered without gaps: nobody has to count them. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { addMember } from '../../src/access/members.js';
 import { resetClock } from '../../src/accounts/clock.js';
 import { totalsAt } from '../../src/accounts/past-balances.js';
 import { ASSETS } from '../../src/core/amount.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
@@ -101,6 +103,57 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     const before = await totals(payer, at);
     await bank.fund(payer, { raw: 1n, asset: 'COPM' });
     assert.deepEqual(await totals(payer, at), before);
+  });
+
+  /** Pays in 7 at that moment, and commits it only when `work` is done. */
+  async function whileCommitting(account: Account, postedAt: Instant, work: () => Promise<void>): Promise<void> {
+    const moments = new EventEmitter();
+    const [written, goesOn] = [once(moments, 'written'), once(moments, 'goes on')];
+    const slow = Object.create(db.database, {
+      withTransaction: {
+        value: (...[act, ...others]: Parameters<Database['withTransaction']>): Promise<unknown> =>
+          db.database.withTransaction(
+            async (transaction) => {
+              const answer = await act(transaction);
+              moments.emit('written');
+              await goesOn;
+              return answer;
+            },
+            ...others,
+          ),
+      },
+    }) as Database;
+    const { desk } = openDesk(slow, {}, () => postedAt);
+    const posted = fund({ database: db.database, desk }, account, { raw: 7n, asset: 'COPM' });
+    await written;
+    try {
+      await work();
+    } finally {
+      moments.emit('goes on');
+      await posted;
+    }
+  }
+
+  it('waits for what is dated before and still being committed, and does not leave it out', async () => {
+    const account = await bank.account();
+    // Later than all that the tenant has posted, which would date it too.
+    now = instant(now + HOUR_MS);
+    const at = instant(now - 15_500);
+    let asked: Promise<unknown> = Promise.resolve();
+    await whileCommitting(account, instant(now - 16_000), async () => {
+      asked = totals(account, at);
+      await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 300))]);
+    });
+    assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
+    assert.deepEqual(await totals(account, at), { COPM: '7', DUSD: '0' });
+  });
+
+  it('waits for nothing where the account has posted later than that moment', async () => {
+    const account = await bank.account();
+    await bank.fund(account, { raw: 1n, asset: 'COPM' });
+    await whileCommitting(account, now, async () => {
+      assert.deepEqual(await totals(account, instant(now - 15_500)), { COPM: '0', DUSD: '0' });
+    });
   });
 
   it('reads any date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
