@@ -1,4 +1,5 @@
 /** `npm run prove -- …`: the long proofs (faults, races, random histories), on a MySQL server of their own. */
+import { findGalera } from './lib/galera.mjs';
 import { requireHaproxy } from './lib/haproxy.mjs';
 import { launch } from './lib/launch.mjs';
 import { findNode24 } from './lib/node-24.mjs';
@@ -11,6 +12,8 @@ const isAsked = (...some) => some.some((name) => names.includes(name));
 if (isAsked('failover', 'composed')) process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
 if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade'))
   process.env.TEST_HAPROXY = await requireHaproxy();
+const galera = isAsked('failover-galera') && (await findGalera());
+if (galera) process.env.TEST_GALERA = JSON.stringify(galera);
 const node24 = isAsked('composed') && (await findNode24());
 if (node24) process.env.TEST_NODE_24 = node24;
 await launch({ name: 'prove', entry: 'dist/test/prove/main.js', variable: 'TEST_MYSQL_ADMIN_URL' });

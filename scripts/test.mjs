@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
 import { prepareCode } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
+import { findGalera } from './lib/galera.mjs';
 import { findHaproxy } from './lib/haproxy.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
@@ -38,7 +39,7 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env, node24, [chromium, redis, haproxy]] = await Promise.all([
+    const [env, node24, [chromium, redis, haproxy, galera]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
@@ -52,6 +53,7 @@ async function main() {
         ...(chromium && { TEST_CHROMIUM: chromium }),
         ...(redis && { TEST_REDIS_SERVER: redis }),
         ...(haproxy && { TEST_HAPROXY: haproxy }),
+        ...(galera && { TEST_GALERA: JSON.stringify(galera) }),
       };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;
@@ -66,11 +68,12 @@ async function main() {
 }
 
 /** One after the other: apt-get serves one at a time. */
-async function findOthers({ needBrowser, needRedis, needHaproxy }) {
+async function findOthers({ needBrowser, needRedis, needHaproxy, needGalera }) {
   return [
     needBrowser && (await findChromium()),
     needRedis && (await findRedis()),
     needHaproxy && (await findHaproxy()),
+    needGalera && (await findGalera()),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
@@ -10,5 +12,27 @@ export function install(title, failure, packages) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     await run('apt-get', ['update'], { failure, onLine, env });
     await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { failure, onLine, env });
+  });
+}
+
+/** Unpacks a package into the folder `tree` and installs nothing: it would run a server of its own. Throws a UserError that begins with `failure`. */
+export function unpack(title, failure, name, tree) {
+  return step(title, async (onLine) => {
+    const draft = `${tree}.${process.pid}`;
+    mkdirSync(draft, { recursive: true });
+    try {
+      const download = () => run('apt-get', ['download', name], { failure, onLine, cwd: draft });
+      await download().catch(async () => {
+        // The lists may be missing, as in a fresh container.
+        await run('apt-get', ['update'], { failure, onLine });
+        await download();
+      });
+      const file = readdirSync(draft).find((found) => found.endsWith('.deb'));
+      await run('dpkg-deb', ['--extract', join(draft, file), join(draft, 'tree')], { failure, onLine });
+      rmSync(tree, { recursive: true, force: true });
+      renameSync(join(draft, 'tree'), tree);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
   });
 }

@@ -18,6 +18,8 @@ const BROWSER = 'browser.test.ts';
 const REDIS = 'redis.test.ts';
 /** And one of this name an HAProxy. */
 const HAPROXY = 'haproxy.test.ts';
+/** And one of this name a Galera. */
+const GALERA = 'failover.test.ts';
 
 /**
  * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
@@ -35,6 +37,7 @@ export function selectTests(args, { onlyUnit }) {
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
     needRedis: selected.some((file) => file.endsWith(REDIS)),
     needHaproxy: selected.some((file) => file.endsWith(HAPROXY)),
+    needGalera: selected.some((file) => file.endsWith(GALERA)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
 }

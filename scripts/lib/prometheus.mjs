@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { unpack } from './apt.mjs';
 import { CACHE } from './paths.mjs';
-import { say, step } from './progress.mjs';
-import { findProgram, run } from './run.mjs';
+import { say } from './progress.mjs';
+import { findProgram } from './run.mjs';
 
 const TREE = join(CACHE, 'prometheus');
 
@@ -16,7 +17,8 @@ export async function findPrometheus() {
   const cached = () => programs((name) => join(TREE, 'usr/bin', name));
   if (!cached() && findProgram('apt-get') && findProgram('dpkg-deb')) {
     try {
-      await step("Fetching Prometheus (once, from Debian's packages)", fetchPrometheus);
+      const title = "Fetching Prometheus (once, from Debian's packages)";
+      await unpack(title, 'Prometheus could not be fetched', 'prometheus', TREE);
     } catch (error) {
       say(`  ${error.message}`);
     }
@@ -32,24 +34,4 @@ function programs(place) {
   return prometheus && promtool && existsSync(prometheus) && existsSync(promtool)
     ? { prometheus, promtool }
     : undefined;
-}
-
-async function fetchPrometheus(onLine) {
-  const failure = 'Prometheus could not be fetched';
-  const draft = `${TREE}.${process.pid}`;
-  mkdirSync(draft, { recursive: true });
-  try {
-    const download = () => run('apt-get', ['download', 'prometheus'], { failure, onLine, cwd: draft });
-    await download().catch(async () => {
-      // The lists may be missing, as in a fresh container.
-      await run('apt-get', ['update'], { failure, onLine });
-      await download();
-    });
-    const file = readdirSync(draft).find((name) => name.endsWith('.deb'));
-    await run('dpkg-deb', ['--extract', join(draft, file), join(draft, 'tree')], { failure, onLine });
-    rmSync(TREE, { recursive: true, force: true });
-    renameSync(join(draft, 'tree'), TREE);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
 }

@@ -58,6 +58,11 @@ export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
 
+/** Nothing listens at the address. */
+export function isConnectionRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+}
+
 export function isNoPrimary(error: unknown): boolean {
   if (error instanceof AnotherServer) return true;
   const errno = errnoOf(error);

@@ -1,5 +1,5 @@
 import { Deadline } from './deadline.js';
-import { DatabaseUnavailable } from './failures.js';
+import { DatabaseUnavailable, isConnectionRefused } from './failures.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 import { type ServerState, ServerWatch } from './server-state.js';
 
@@ -15,6 +15,11 @@ export interface Found {
   readonly state: ServerState;
   readonly askedAt: number;
 }
+
+/** A server that may be the primary, one that takes no writes, or one of which nobody knows. */
+type Look = Found | 'refuses' | 'unknown';
+
+const isFound = (look: Look): look is Found => typeof look === 'object';
 
 /** What one look at a server may take, connecting included. */
 export const LOOK_TIMEOUT_MS = 2_000;
@@ -39,7 +44,10 @@ export class PrimarySearch {
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 
-  /** All at once. A group knows its one writer; of servers without a group, one alone may take writes. */
+  /**
+   * All at once. A group knows its one writer, or the order of those that may be it; of servers without a group, one alone may take
+   * writes.
+   */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
     this.rounds += 1;
@@ -47,16 +55,25 @@ export class PrimarySearch {
     const chosen = await new Promise<Found | null>((resolve) => {
       for (const look of looks)
         void look.then((found) => {
-          if (found !== null && found.state.group !== 'none') resolve(found);
+          if (isFound(found) && found.state.group !== 'none' && found.state.before === 0) resolve(found);
         });
-      void Promise.all(looks).then((all) => resolve(this.onlyOne(all.filter((found) => found !== null))));
+      void Promise.all(looks).then((all) => resolve(this.chosenOf(all)));
     });
     for (const look of looks)
       void look.then((found) => {
-        if (found !== chosen) found?.watch.close();
+        if (isFound(found) && found !== chosen) found.watch.close();
       });
     if (this.answered < this.rounds) this.unanswered = this.rounds;
     return chosen;
+  }
+
+  /** Whether none that comes before it in their group takes writes by now. */
+  async isStillFirst({ server, state }: Pick<Found, 'server' | 'state'>): Promise<boolean> {
+    if (state.before === 0) return true;
+    const others = this.address.servers.filter((one) => one !== server);
+    const looks = await Promise.all(others.map((other) => this.lookAt(other)));
+    for (const found of looks) if (isFound(found)) found.watch.close();
+    return looks.every((found) => found === 'refuses' || (isFound(found) && found.state.before > state.before));
   }
 
   /** For work of its own connections, such as migrations. Throws NoPrimary. */
@@ -75,7 +92,7 @@ export class PrimarySearch {
     return new NoPrimary(`no server of MySQL is known to take writes${reason}`, { cause: this.failure });
   }
 
-  private async lookAt(server: MysqlServer): Promise<Found | null> {
+  private async lookAt(server: MysqlServer): Promise<Look> {
     const deadline = Deadline.afterMs(LOOK_TIMEOUT_MS);
     try {
       const watch = await ServerWatch.open(connectOptions(this.address, server, this.tls), deadline);
@@ -89,10 +106,20 @@ export class PrimarySearch {
         throw failure;
       }
       watch.close();
+      return 'refuses';
     } catch (failure) {
       this.failure = failure;
+      return isConnectionRefused(failure) ? 'refuses' : 'unknown';
     }
-    return null;
+  }
+
+  /** One that stands in for others is chosen when it is sure that none of them takes writes, as while a member joins. */
+  private chosenOf(looks: readonly Look[]): Found | null {
+    const found = looks.filter(isFound);
+    const grouped = found.filter(({ state }) => state.group !== 'none');
+    if (grouped.length === 0) return this.onlyOne(found);
+    const [first = null] = grouped.toSorted((one, other) => one.state.before - other.state.before);
+    return looks.includes('unknown') ? null : first;
   }
 
   /** Two names may lead to one server. Names are told once, and again when they change. */

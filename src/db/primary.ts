@@ -139,7 +139,9 @@ export class Primary {
       if (this.held !== held) return;
       isDoubted = said === null;
       if (said === null) continue;
-      if (!said.isPrimary) return this.lose(held, new Error('it is no primary any more'));
+      if (!said.isPrimary || !(await this.search.isStillFirst({ server, state: said })))
+        return this.lose(held, new Error('it is no primary any more'));
+      if (this.held !== held) return;
       held.provenAt = askedAt;
       this.tell();
     }

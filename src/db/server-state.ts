@@ -14,6 +14,8 @@ export interface ServerState {
   readonly group: Group;
   /** The one server that takes writes, as far as it can know itself. */
   readonly isPrimary: boolean;
+  /** How many members of its group it is only to stand in for: it cannot know whether they take writes. */
+  readonly before: number;
 }
 
 /** What makes the reads of a session wait for whatever was committed before anywhere in the group. */
@@ -83,9 +85,9 @@ export class ServerWatch {
    */
   async look(deadline: Deadline): Promise<ServerState> {
     const [row] = await this.rows(IDENTITY_SQL, deadline);
-    const isPrimary = takesWrites(row) && (await this.isWriterOfGroup(deadline));
-    if (isPrimary && this.group !== 'none') await this.rows(CURRENT_SQL, deadline);
-    return { identity: identityOf(row), group: this.group, isPrimary };
+    const before = takesWrites(row) ? await this.membersBefore(deadline) : null;
+    if (before !== null && this.group !== 'none') await this.rows(CURRENT_SQL, deadline);
+    return { identity: identityOf(row), group: this.group, isPrimary: before !== null, before: before ?? 0 };
   }
 
   /** What is being asked fails. */
@@ -93,22 +95,20 @@ export class ServerWatch {
     cut(this.connection, new Error('the server is watched no more'));
   }
 
-  private async isWriterOfGroup(deadline: Deadline): Promise<boolean> {
+  /** Null: its group takes no writes here. */
+  private async membersBefore(deadline: Deadline): Promise<number | null> {
     switch (this.group) {
       case 'none':
-        return true;
+        return 0;
       case 'group_replication': {
         const [own] = await this.rows(MEMBER_SQL, deadline);
-        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1';
+        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1' ? 0 : null;
       }
       case 'galera': {
-        // The members of a view agree on their order: one of them is the first.
+        // The members of a view agree on their order: the first that takes writes is the one.
         const status = new Map((await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]));
-        return (
-          status.get('wsrep_ready') === 'ON' &&
-          status.get('wsrep_cluster_status') === 'Primary' &&
-          status.get('wsrep_local_index') === '0'
-        );
+        const isReady = status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
+        return isReady ? Number(status.get('wsrep_local_index')) : null;
       }
     }
   }

@@ -22,6 +22,9 @@ import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { HTTP_PROOFS } from './http-proofs.js';
 import { RAIL_PROOFS } from './rail-proofs.js';
+import { GaleraGroup } from '../support/galera-group.js';
+import type { ServerGroup } from '../support/grouped-servers.js';
+import { MysqlGroup } from '../support/mysql-group.js';
 import { RESTORE_PROOFS } from './restore-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
@@ -46,13 +49,8 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
     await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
   ],
   'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
-  failover: () =>
-    failoverCampaign({
-      members: 3,
-      clients: 64,
-      ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
-      onEvent: (line) => process.stdout.write(`  ${line}\n`),
-    }),
+  failover: () => failover(() => MysqlGroup.start(3)),
+  'failover-galera': () => failover(() => GaleraGroup.start(3)),
   ...HTTP_PROOFS,
   ...FLEET_PROOFS,
   ...ALERT_PROOFS,
@@ -65,6 +63,15 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ...WEBHOOK_PROOFS,
   ...HOSTILE_PROOFS,
 };
+
+function failover(start: () => Promise<ServerGroup>): Promise<string[]> {
+  return failoverCampaign({
+    start,
+    clients: 64,
+    ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
+    onEvent: (line) => process.stdout.write(`  ${line}\n`),
+  });
+}
 
 /** What a name may ask for beside these: parts of them. */
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };

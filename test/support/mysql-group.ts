@@ -1,27 +1,28 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { tieToThisProcess } from './service-process.js';
-
-/**
- * A group of MySQL servers (Group Replication) of a test's own. Each has a network of its own, joined by a bridge, so that one can
- * be cut off from the others while its clients reach it. Needs root, `ip`, and MySQL itself: MariaDB has no such groups.
- */
+import {
+  ADMIN,
+  ADMIN_SQL,
+  endServers,
+  type GroupedServer,
+  SERVER_PORT,
+  type ServerCommand,
+  type ServerGroup,
+  ServerNetworks,
+  within,
+} from './grouped-servers.js';
 
 const run = promisify(execFile);
-const PASSWORD = 'test-only';
-const ADMIN = 'test_admin';
 const READY_MS = 60_000;
 const POLL_MS = 50;
-const PORT = 3306;
 const GROUP_PORT = 33061;
+const JOIN = `START GROUP_REPLICATION USER='${ADMIN.user}', PASSWORD='${ADMIN.password}'`;
 
 /** The server program, and the folder that it takes for its root; null where this machine has none. */
 export function realMysql(): { readonly program: string; readonly root: string } | null {
@@ -29,139 +30,49 @@ export function realMysql(): { readonly program: string; readonly root: string }
   return given === '' || process.getuid?.() !== 0 ? null : (JSON.parse(given) as { program: string; root: string });
 }
 
-export interface MemberRow {
+interface MemberRow {
   readonly host: string;
   readonly state: string;
   readonly role: string;
 }
 
-export class GroupMember {
-  private child: ChildProcess | undefined;
-
-  constructor(
-    readonly host: string,
-    private readonly network: string,
-    private readonly begin: () => ChildProcess,
-  ) {}
-
-  get url(): string {
-    return `mysql://${ADMIN}:${PASSWORD}@${this.host}:${PORT}/`;
-  }
-
-  async start(): Promise<void> {
-    this.child = this.begin();
-    tieToThisProcess(this.child);
-    const until = performance.now() + READY_MS;
-    for (;;) {
-      const answer = await this.ask('SELECT 1').catch(() => null);
-      if (answer !== null) return;
-      if (performance.now() > until || this.child.exitCode !== null)
-        throw new Error(`the member ${this.host} did not start`);
-      await sleep(POLL_MS);
-    }
-  }
-
-  /** As the administrator, on a connection of its own. */
-  async ask(sql: string): Promise<RowDataPacket[]> {
-    const connection = await createConnection({ uri: this.url, connectTimeout: 2_000 });
-    try {
-      return (await connection.query<RowDataPacket[]>(sql))[0];
-    } finally {
-      connection.destroy();
-    }
-  }
-
-  async join(): Promise<void> {
-    await this.ask(`START GROUP_REPLICATION USER='${ADMIN}', PASSWORD='${PASSWORD}'`);
-  }
-
-  /** Of the group, as this member sees it. */
-  async members(): Promise<MemberRow[]> {
-    const rows = await this.ask(
-      'SELECT MEMBER_HOST AS host,MEMBER_STATE AS state,MEMBER_ROLE AS role FROM performance_schema.replication_group_members',
-    );
-    return rows.map((row) => ({ host: String(row.host), state: String(row.state), role: String(row.role) }));
-  }
-
-  get isRunning(): boolean {
-    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
-  }
-
-  /** Ends it as a power cut would. */
-  async kill(): Promise<void> {
-    if (this.child === undefined || !this.isRunning) return;
-    const exit = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exit;
-  }
-
-  freeze(): void {
-    this.child?.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.child?.kill('SIGCONT');
-  }
-
-  /** What it sends to the others is lost, as in a network that is divided; clients reach it as before. */
-  async cutOff(others: readonly GroupMember[]): Promise<void> {
-    for (const { host } of others)
-      await run('ip', [
-        ...['-n', this.network, 'neigh', 'replace', host],
-        ...['lladdr', '02:00:00:00:00:01', 'nud', 'permanent', 'dev', 'eth0'],
-      ]);
-  }
-
-  async rejoinNetwork(): Promise<void> {
-    await run('ip', ['-n', this.network, 'neigh', 'flush', 'all', 'nud', 'permanent']);
-  }
-}
-
-export class MysqlGroup {
+/** Group Replication with one primary. Needs MySQL itself: MariaDB has no such groups. */
+export class MysqlGroup implements ServerGroup {
   private constructor(
-    readonly members: readonly GroupMember[],
+    readonly members: readonly GroupedServer[],
     private readonly folder: string,
-    private readonly bridge: string,
-    private readonly networks: readonly string[],
+    private readonly networks: ServerNetworks,
   ) {}
 
   static async start(size: number): Promise<MysqlGroup> {
     const server = realMysql();
     if (server === null) throw new Error('there is no MySQL here that can be a group');
-    const tag = `mm${randomInt(0x10000).toString(16)}`;
-    const net = `10.213.${randomInt(1, 255)}`;
-    const hosts = Array.from({ length: size }, (_, index) => `${net}.${index + 2}`);
-    const networks = hosts.map((_, index) => `${tag}-${index}`);
+    const networks = await ServerNetworks.open(size);
+    const { hosts, tag } = networks;
     const folder = server.root === '' ? await mkdtemp(join(tmpdir(), 'group-')) : join(server.root, 'srv', tag);
     const name = randomUUID();
     const seeds = hosts.map((host) => `${host}:${GROUP_PORT}`).join(',');
     const members = hosts.map((host, index) => {
       const inside = join(folder.slice(server.root.length), String(index));
       const args = serverArguments(inside, host, index + 1, { name, seeds });
-      return new GroupMember(host, networks[index]!, () => spawnInside(networks[index]!, server, args));
+      const log = join(folder, String(index), 'error.log');
+      return networks.server(index, () => ({ ...commandOf(server, args), log }));
     });
-    const group = new MysqlGroup(members, folder, tag, networks);
-    process.once('exit', group.takeDown);
-    await openNetworks(tag, `${net}.1/24`, networks, hosts);
+    const group = new MysqlGroup(members, folder, networks);
+    process.once('exit', group.clean);
     await initialise(server, folder, size);
     await Promise.all(members.map((member) => member.start()));
     const [first, ...others] = members;
     await first!.ask('SET GLOBAL group_replication_bootstrap_group=ON');
-    await first!.join();
+    await first!.ask(JOIN);
     await first!.ask('SET GLOBAL group_replication_bootstrap_group=OFF');
-    for (const member of others) await member.join();
+    for (const member of others) await member.ask(JOIN);
     await group.allOnline();
     return group;
   }
 
-  /** The URL of an application with every member in it. */
-  urlOf(user: string, password: string, database: string): string {
-    const hosts = this.members.map(({ host }) => `${host}:${PORT}`).join(',');
-    return `mysql://${user}:${password}@${hosts}/${database}`;
-  }
-
   /** The member that most of the group take for the primary, waited for. */
-  async primary(): Promise<GroupMember> {
+  async primary(): Promise<GroupedServer> {
     const until = performance.now() + READY_MS;
     for (; performance.now() < until; await sleep(POLL_MS)) {
       const views = await this.views();
@@ -175,12 +86,16 @@ export class MysqlGroup {
 
   /** The group as each member sees it; empty of one that does not answer. */
   private views(): Promise<MemberRow[][]> {
-    return Promise.all(this.members.map((member) => within(1_000, member.members()).catch(() => [])));
+    return Promise.all(this.members.map((member) => within(1_000, viewOf(member)).catch(() => [])));
   }
 
-  async switchTo(member: GroupMember): Promise<void> {
-    const [row] = await member.ask('SELECT @@server_uuid AS uuid');
-    await member.ask(`SELECT group_replication_set_as_primary('${String(row?.uuid)}')`);
+  /** It stays in the group, alive and read-only. */
+  async handOver(primary: GroupedServer): Promise<() => Promise<void>> {
+    const others = this.members.filter((member) => member !== primary);
+    const next = others[randomInt(others.length)]!;
+    const [row] = await next.ask('SELECT @@server_uuid AS uuid');
+    await next.ask(`SELECT group_replication_set_as_primary('${String(row?.uuid)}')`);
+    return () => Promise.resolve();
   }
 
   /** Resolves when every member sees every member online; one that has left is told to join again. */
@@ -201,18 +116,22 @@ export class MysqlGroup {
   }
 
   async remove(): Promise<void> {
-    for (const member of this.members) member.thaw();
-    await Promise.all(this.members.map((member) => member.kill()));
-    this.takeDown();
-    process.removeListener('exit', this.takeDown);
+    await endServers(this.members, this.networks);
+    this.clean();
   }
 
-  /** Nothing of it outlives the process, whatever ends that. */
-  private readonly takeDown = (): void => {
-    for (const network of this.networks) spawnSync('ip', ['netns', 'del', network]);
-    spawnSync('ip', ['link', 'del', this.bridge]);
+  private readonly clean = (): void => {
+    process.removeListener('exit', this.clean);
     rmSync(this.folder, { recursive: true, force: true });
   };
+}
+
+/** The group as this member sees it. */
+async function viewOf(member: GroupedServer): Promise<MemberRow[]> {
+  const rows = await member.ask(
+    'SELECT MEMBER_HOST AS host,MEMBER_STATE AS state,MEMBER_ROLE AS role FROM performance_schema.replication_group_members',
+  );
+  return rows.map((row) => ({ host: String(row.host), state: String(row.state), role: String(row.role) }));
 }
 
 function isMajority(rows: readonly MemberRow[]): boolean {
@@ -224,46 +143,16 @@ function primaryIn(rows: readonly MemberRow[]): string | undefined {
 }
 
 /** After it has left the group it takes nobody's connections, and no writes. */
-async function rejoin(member: GroupMember): Promise<void> {
+async function rejoin(member: GroupedServer): Promise<void> {
   await member.ask('STOP GROUP_REPLICATION').catch(() => undefined);
   await member.ask('SET GLOBAL offline_mode=OFF').catch(() => undefined);
-  await member.join().catch(() => undefined);
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  return Promise.race([work, sleep(ms).then(() => Promise.reject(new Error('it did not answer in time')))]);
-}
-
-async function openNetworks(
-  bridge: string,
-  own: string,
-  networks: readonly string[],
-  hosts: readonly string[],
-): Promise<void> {
-  const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
-  await ip('link', 'add', bridge, 'type', 'bridge');
-  await ip('addr', 'add', own, 'dev', bridge);
-  await ip('link', 'set', bridge, 'up');
-  for (const [index, network] of networks.entries()) {
-    await ip('netns', 'add', network);
-    await ip('link', 'add', network, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', network);
-    await ip('link', 'set', network, 'master', bridge, 'up');
-    await ip('-n', network, 'addr', 'add', `${hosts[index]}/24`, 'dev', 'eth0');
-    await ip('-n', network, 'link', 'set', 'eth0', 'up');
-    await ip('-n', network, 'link', 'set', 'lo', 'up');
-  }
+  await member.ask(JOIN).catch(() => undefined);
 }
 
 type Server = NonNullable<ReturnType<typeof realMysql>>;
 
-function commandOf({ program, root }: Server, args: readonly string[]): [string, string[]] {
-  return root === '' ? [program, [...args]] : ['chroot', [root, program, ...args]];
-}
-
-function spawnInside(network: string, server: Server, args: readonly string[]): ChildProcess {
-  const [command, all] = commandOf(server, args);
-  return spawn('nsenter', [`--net=/run/netns/${network}`, command, ...all], { stdio: 'ignore' });
+function commandOf({ program, root }: Server, args: readonly string[]): Omit<ServerCommand, 'log'> {
+  return root === '' ? { command: program, args } : { command: 'chroot', args: [root, program, ...args] };
 }
 
 /** One empty server, copied for each member. */
@@ -273,16 +162,10 @@ async function initialise(server: Server, folder: string, size: number): Promise
   const inside = first.slice(server.root.length);
   // The folder for temporary files of this process is not there for one that has another root.
   const folders = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${inside}`];
-  const [command, args] = commandOf(server, ['--no-defaults', '--user=root', ...folders]);
-  await run(command, [...args, '--initialize-insecure']);
+  const { command, args } = commandOf(server, ['--no-defaults', '--user=root', ...folders, '--initialize-insecure']);
+  await run(command, args);
   await rm(join(first, 'data', 'auto.cnf'));
-  const users = [
-    'SET SQL_LOG_BIN=0;',
-    `CREATE USER IF NOT EXISTS '${ADMIN}'@'%' IDENTIFIED BY '${PASSWORD}';`,
-    `GRANT ALL ON *.* TO '${ADMIN}'@'%' WITH GRANT OPTION;`,
-    '',
-  ].join('\n');
-  await writeFile(join(first, 'users.sql'), users);
+  await writeFile(join(first, 'users.sql'), `SET SQL_LOG_BIN=0;\n${ADMIN_SQL}`);
   for (let index = 1; index < size; index += 1) await cp(first, join(folder, String(index)), { recursive: true });
 }
 
@@ -310,7 +193,7 @@ function serverArguments(
     '--user=root',
     ...[`--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`],
     `--init-file=${join(folder, 'users.sql')}`,
-    `--port=${PORT}`,
+    `--port=${SERVER_PORT}`,
     `--bind-address=${host}`,
     '--socket=mysql.sock',
     '--pid-file=mysql.pid',
@@ -327,7 +210,7 @@ function serverArguments(
     '--character-set-server=utf8mb4',
     '--plugin-load-add=group_replication.so',
     `--report-host=${host}`,
-    `--report-port=${PORT}`,
+    `--report-port=${SERVER_PORT}`,
     ...Object.entries(group).map(([option, value]) => `--group-replication-${option}=${value}`),
   ];
 }

@@ -1,0 +1,44 @@
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { canInstall, install, unpack } from './apt.mjs';
+import { findOrInstallMysql } from './mysql.mjs';
+import { CACHE } from './paths.mjs';
+import { say } from './progress.mjs';
+
+const TREE = join(CACHE, 'galera');
+const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
+
+const SCRIPTS = join(TREE, 'usr/bin');
+const RSYNC = '/usr/bin/rsync';
+/** A daemon that root starts writes as nobody unless told, and could not write the data of the member that joins. */
+const AS_ROOT = join(SCRIPTS, 'rsync-as-root');
+const asRoot = (rsync) => `#!/bin/sh
+case " $* " in
+  *' --daemon '*) exec ${rsync} --dparam=uid=root --dparam=gid=root "$@" ;;
+esac
+exec ${rsync} "$@"
+`;
+
+/**
+ * What makes MariaDB of this machine a cluster, as `{server, provider, path, rsync}`: the library and rsync from Debian's packages, and the
+ * scripts that copy a server to a member that joins, which are unpacked into the cache: their package would run a server of its own.
+ * Undefined where it cannot be had; what needs it is then skipped.
+ */
+export async function findGalera() {
+  const { program: server, isMariaDb } = await findOrInstallMysql();
+  const isThere = () => existsSync(PROVIDER) && existsSync(AS_ROOT);
+  if (isMariaDb && !isThere() && canInstall()) {
+    const failure = 'Galera could not be fetched';
+    try {
+      await install('Installing Galera and rsync (once)', failure, ['galera-4', 'rsync']);
+      await unpack('Fetching the scripts of Galera (once)', failure, 'mariadb-server', TREE);
+      copyFileSync(RSYNC, join(SCRIPTS, 'rsync-itself'));
+      writeFileSync(AS_ROOT, asRoot(join(SCRIPTS, 'rsync-itself')), { mode: 0o755 });
+    } catch (error) {
+      say(`  ${error.message}`);
+    }
+  }
+  if (isMariaDb && isThere()) return { server, provider: PROVIDER, path: SCRIPTS, rsync: AS_ROOT };
+  say('  NO GALERA IS AT HAND: MariaDB as a cluster is not tried. It needs root on Debian, and MariaDB.');
+  return undefined;
+}

@@ -1,0 +1,198 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { tieToThisProcess } from './service-process.js';
+
+const run = promisify(execFile);
+
+export const SERVER_PORT = 3306;
+/** An administrator of every server. */
+export const ADMIN = { user: 'test_admin', password: 'test-only' };
+const READY_MS = 60_000;
+const POLL_MS = 50;
+/** Of the log of a server that does not start, in characters. */
+const LAST_LOG = 2_000;
+
+/** The users of a new server, a statement a line. */
+export const ADMIN_SQL = [
+  `CREATE USER IF NOT EXISTS '${ADMIN.user}'@'%' IDENTIFIED BY '${ADMIN.password}';`,
+  `GRANT ALL ON *.* TO '${ADMIN.user}'@'%' WITH GRANT OPTION;`,
+  '',
+].join('\n');
+
+/** How a server is started: its program with the arguments, and what else it finds in its environment. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The file that it writes its log to, as this process sees it. */
+  readonly log: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Several servers that replicate to one another, of a test's own. */
+export interface ServerGroup {
+  readonly members: readonly GroupedServer[];
+  /** The member that takes writes, waited for. */
+  primary(): Promise<GroupedServer>;
+  /** The member gives its place to another, as it does for maintenance. Answers how that ends. */
+  handOver(primary: GroupedServer): Promise<() => Promise<void>>;
+  /** Resolves when every member is whole and with the others again. */
+  allOnline(): Promise<void>;
+  /** Nothing of it is left. */
+  remove(): Promise<void>;
+}
+
+/** The URL of an application with every member in it. */
+export function urlOfAll({ members }: ServerGroup, user: string, password: string, database: string): string {
+  const hosts = members.map(({ host }) => `${host}:${SERVER_PORT}`).join(',');
+  return `mysql://${user}:${password}@${hosts}/${database}`;
+}
+
+/** One server, in a network of its own. */
+export class GroupedServer {
+  private child: ChildProcess | undefined;
+
+  constructor(
+    readonly host: string,
+    private readonly network: string,
+    private readonly commandOf: (isFirst: boolean) => ServerCommand,
+  ) {}
+
+  get url(): string {
+    return `mysql://${ADMIN.user}:${ADMIN.password}@${this.host}:${SERVER_PORT}/`;
+  }
+
+  /** Resolves when it answers. `isFirst`: there is no group yet that it could join. */
+  async start(isFirst = false): Promise<void> {
+    const { command, args, log, environment } = this.commandOf(isFirst);
+    const child = spawn('nsenter', [`--net=/run/netns/${this.network}`, command, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: 'ignore',
+    });
+    this.child = child;
+    tieToThisProcess(child);
+    const until = performance.now() + READY_MS;
+    while ((await this.ask('SELECT 1').catch(() => null)) === null) {
+      if (performance.now() > until || child.exitCode !== null)
+        throw new Error(`the member ${this.host} did not start: ${readFileSync(log, 'utf8').slice(-LAST_LOG)}`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** As the administrator, on a connection of its own. */
+  async ask(sql: string): Promise<RowDataPacket[]> {
+    const connection = await createConnection({ uri: this.url, connectTimeout: 2_000 });
+    try {
+      return (await connection.query<RowDataPacket[]>(sql))[0];
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Ends it as a power cut would. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** Ends it as whoever maintains it does. */
+  stop(): Promise<void> {
+    return this.end('SIGTERM');
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.child === undefined || !this.isRunning) return;
+    const exit = once(this.child, 'exit');
+    this.child.kill(signal);
+    await exit;
+  }
+
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  /** What it sends to the others is lost, as in a network that is divided; clients reach it as before. */
+  async cutOff(others: readonly GroupedServer[]): Promise<void> {
+    for (const { host } of others)
+      await run('ip', [
+        ...['-n', this.network, 'neigh', 'replace', host],
+        ...['lladdr', '02:00:00:00:00:01', 'nud', 'permanent', 'dev', 'eth0'],
+      ]);
+  }
+
+  async rejoinNetwork(): Promise<void> {
+    await run('ip', ['-n', this.network, 'neigh', 'flush', 'all', 'nud', 'permanent']);
+  }
+}
+
+/**
+ * A network for each of some servers, joined by a bridge, so that one can be cut off from the others while its clients reach it.
+ * Needs root and `ip`.
+ */
+export class ServerNetworks {
+  private constructor(
+    readonly tag: string,
+    readonly hosts: readonly string[],
+    readonly names: readonly string[],
+  ) {}
+
+  static async open(size: number): Promise<ServerNetworks> {
+    const tag = `mm${randomInt(0x10000).toString(16)}`;
+    const net = `10.213.${randomInt(1, 255)}`;
+    const hosts = Array.from({ length: size }, (_, index) => `${net}.${index + 2}`);
+    const networks = new ServerNetworks(
+      tag,
+      hosts,
+      hosts.map((_, index) => `${tag}-${index}`),
+    );
+    process.once('exit', networks.close);
+    const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
+    await ip('link', 'add', tag, 'type', 'bridge');
+    await ip('addr', 'add', `${net}.1/24`, 'dev', tag);
+    await ip('link', 'set', tag, 'up');
+    for (const [index, name] of networks.names.entries()) {
+      await ip('netns', 'add', name);
+      await ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
+      await ip('link', 'set', name, 'master', tag, 'up');
+      await ip('-n', name, 'addr', 'add', `${hosts[index]}/24`, 'dev', 'eth0');
+      await ip('-n', name, 'link', 'set', 'eth0', 'up');
+      await ip('-n', name, 'link', 'set', 'lo', 'up');
+    }
+    return networks;
+  }
+
+  server(index: number, commandOf: (isFirst: boolean) => ServerCommand): GroupedServer {
+    return new GroupedServer(this.hosts[index]!, this.names[index]!, commandOf);
+  }
+
+  /** Nothing of it outlives the process, whatever ends that. */
+  readonly close = (): void => {
+    process.removeListener('exit', this.close);
+    for (const name of this.names) spawnSync('ip', ['netns', 'del', name]);
+    spawnSync('ip', ['link', 'del', this.tag]);
+  };
+}
+
+/** Ends the servers, and removes their networks. */
+export async function endServers(members: readonly GroupedServer[], networks: ServerNetworks): Promise<void> {
+  for (const member of members) member.thaw();
+  await Promise.all(members.map((member) => member.kill()));
+  networks.close();
+}
+
+/** Rejects where it takes longer. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return Promise.race([work, sleep(ms).then(() => Promise.reject(new Error('it did not answer in time')))]);
+}
