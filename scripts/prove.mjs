@@ -2,6 +2,7 @@
 import { findGalera } from './lib/galera.mjs';
 import { requireHaproxy } from './lib/haproxy.mjs';
 import { launch } from './lib/launch.mjs';
+import { requireMariadbTools } from './lib/mariadb-tools.mjs';
 import { findNode24 } from './lib/node-24.mjs';
 import { findRealMysql } from './lib/real-mysql.mjs';
 
@@ -14,6 +15,7 @@ if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade
   process.env.TEST_HAPROXY = await requireHaproxy();
 const galera = isAsked('failover-galera') && (await findGalera());
 if (galera) process.env.TEST_GALERA = JSON.stringify(galera);
+if (isAsked('restore')) await requireMariadbTools();
 const node24 = isAsked('composed') && (await findNode24());
 if (node24) process.env.TEST_NODE_24 = node24;
 await launch({ name: 'prove', entry: 'dist/test/prove/main.js', variable: 'TEST_MYSQL_ADMIN_URL' });

@@ -134,7 +134,7 @@ export class PhysicalCopier implements Copier {
   static async start(): Promise<PhysicalCopier> {
     for (const tool of TOOLS)
       await run(tool, ['--version']).catch(() => {
-        throw new Error(`there is no ${tool}: apt-get install mariadb-backup mariadb-client mariadb-server`);
+        throw new Error(`there is no ${tool}: apt-get install mariadb-backup mariadb-client`);
       });
     const mysql = await PrivateMysql.start((folder) =>
       Promise.resolve([

@@ -1,0 +1,15 @@
+import { canInstall, install } from './apt.mjs';
+import { UserError } from './progress.mjs';
+import { findProgram } from './run.mjs';
+
+const TOOLS = ['mariadb-backup', 'mariadb-binlog', 'mariadb'];
+const PACKAGES = ['mariadb-backup', 'mariadb-client'];
+
+/** Sees to what copies a running MariaDB and its binary logs, installed first where that can be done without asking. Throws a UserError. */
+export async function requireMariadbTools() {
+  const missing = () => TOOLS.filter((tool) => !findProgram(tool));
+  if (missing().length > 0 && canInstall())
+    await install("Installing MariaDB's backup (once)", 'It could not be installed', PACKAGES);
+  if (missing().length > 0)
+    throw new UserError(`There is no ${missing().join(', no ')} here: apt-get install ${PACKAGES.join(' ')}.`);
+}
