@@ -136,7 +136,7 @@ async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
   const guarded = await openGuardedBank(api, { funds: 100_000n * LEAST });
   const [payouts, waiting] = [await openPayoutBank(api, 100_000n * LEAST), await openPayoutBank(api)];
   await waiting.guard(1);
-  const payroll = await openPayrollBank(api);
+  const payroll = await openPayrollBank(api, 10_000_000n * LEAST);
   const batchId = await payroll.ready(rows);
   const transfers = await guarded.pendMany(WAITING);
   const pendingPayouts = await Promise.all(Array.from({ length: WAITING }, () => waiting.pend()));

@@ -32,6 +32,8 @@ const LATER = 'x_later';
 const TENANTS = 4;
 const END_MS = 300_000;
 const MAX_AT_ONCE = 50;
+/** The server's way to show a workflow that ends a signal of the same moment: it does so with its next task. */
+const UNHANDLED_COMMAND = 1;
 
 /**
  * Two API processes and two workers go from one release to the next, whose workflows do something more and which knows a word more, and
@@ -120,7 +122,9 @@ async function assertEnded(db: TestDatabase, temporal: TestTemporal, ids: readon
       limitMs: END_MS,
     });
     const { events } = await handle.fetchHistory();
-    const failed = (events ?? []).filter(({ workflowTaskFailedEventAttributes: one }) => (one ?? null) !== null);
+    const failed = (events ?? []).filter(
+      ({ workflowTaskFailedEventAttributes: one }) => (one?.cause ?? UNHANDLED_COMMAND) !== UNHANDLED_COMMAND,
+    );
     assert.deepEqual(failed, [], `a task of ${id} failed`);
   }
 }

@@ -8,12 +8,15 @@ import { WORKFLOW_HEAD_START_MS } from '../rules.js';
 
 /** How senders find what there is to do: by indexes on what is due, so that an endpoint without news costs nothing. */
 
-/** Subscribed to a type that this process does not know. Counted, so that no plan goes through all subscriptions for it. */
-const UNKNOWN_TYPES = `(SELECT COUNT(*) FROM webhook_subscriptions s
-  WHERE s.endpoint_id=e.id AND s.type NOT IN (${literals(webhookSubscriptions, 'type', SUBSCRIBABLE_TYPES)}))`;
+/** Something may be sent to `e`. */
+export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
 
-/** Something may be sent to `e`, and by this process: an endpoint with a word of a later release is left to those who know it. */
-export const OPEN = `e.status='enabled' AND e.paused_at IS NULL AND ${knownWordsSql(webhookEndpoints, 'e')} AND ${UNKNOWN_TYPES}=0`;
+/**
+ * This process knows every word of `e`: an endpoint with one of a later release is left to those who know it. Asked last, of those that
+ * are left; counted, so that no plan goes through all subscriptions for it.
+ */
+export const KNOWN = `${knownWordsSql(webhookEndpoints, 'e')} AND (SELECT COUNT(*) FROM webhook_subscriptions s
+  WHERE s.endpoint_id=e.id AND s.type NOT IN (${literals(webhookSubscriptions, 'type', SUBSCRIBABLE_TYPES)}))=0`;
 
 /** Nobody sends to `e` now. */
 export const freeSql = (now: Instant): string =>
@@ -69,7 +72,7 @@ export async function endpointsWithNews(
   const rows = await reader.query(
     `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy FROM webhook_endpoints e FORCE INDEX (tenant)
      WHERE e.tenant_id IN (${literals(webhookEndpoints, 'tenantId', tenantIds)}) AND ${OPEN}
-     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD}`,
+     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD} AND ${KNOWN}`,
   );
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
@@ -84,7 +87,7 @@ export interface Room {
 export async function endpointsDue(reader: Reader, now: Instant, room: Room): Promise<readonly Candidate[]> {
   const due = (kind: string, limit: number): string =>
     `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
-      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
+      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind} AND ${KNOWN}
       ORDER BY e.next_due_at LIMIT ${limit})`;
   const parts = [due('e.failures_in_row=0', room.well), due('e.failures_in_row>0', room.failing)];
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
