@@ -121,7 +121,7 @@ export const WORKER_VARIABLES = {
     .default(TASK_QUEUE_NAMES)
     .describe('task queues that the worker serves, with commas between; all unless said'),
   WORKER_WORKFLOW_TASKS: count(2, 1_000)
-    .default(8)
+    .default(10)
     .describe('workflow tasks at a time, for each queue; one thread does them, and each has 3 s'),
   WORKER_ACTIVITIES: count(1, 1_000).default(40).describe('activities at a time, for each queue'),
   UPLOADS_KEPT_DAYS: count(0, 3_650)
