@@ -17,10 +17,10 @@ describe(realMysql() === null ? `a group of servers (${NEEDS_MYSQL})` : 'a group
 });
 
 describe(galeraTools() === null ? `a cluster of MariaDB (${NEEDS_GALERA})` : 'a cluster of MariaDB', () => {
-  it('loses its writer to maintenance and to a crash under clients: nothing is lost, nothing stale is read', async function () {
+  it('has another member write while its writer is maintained, under clients: nothing is lost, nothing stale is read', async function () {
     if (galeraTools() === null) this.skip();
-    const counts = { switchovers: 1, kills: 1, pauses: 0, cuts: 0 };
+    const counts = { switchovers: 2, kills: 0, pauses: 0, cuts: 0 };
     const lines = await failoverCampaign({ start: () => GaleraGroup.start(3), clients: 16, ...counts });
-    assert.equal(lines.length, 4);
+    assert.equal(lines.length, 3);
   });
 });
