@@ -39,12 +39,14 @@ async function main() {
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
   try {
-    const [env, node24, [chromium, redis, haproxy, galera]] = await Promise.all([
+    const [env, node24, [chromium, redis, haproxy]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
       prepareCode({ checked: !has('--fast') }),
     ]);
+    // It is made of the server that may just have been installed.
+    const galera = selection.needGalera && (await findGalera());
     if (!run.interrupted) {
       const real = servers && realMysqlAtHand();
       const found = {
@@ -68,12 +70,11 @@ async function main() {
 }
 
 /** One after the other: apt-get serves one at a time. */
-async function findOthers({ needBrowser, needRedis, needHaproxy, needGalera }) {
+async function findOthers({ needBrowser, needRedis, needHaproxy }) {
   return [
     needBrowser && (await findChromium()),
     needRedis && (await findRedis()),
     needHaproxy && (await findHaproxy()),
-    needGalera && (await findGalera()),
   ];
 }
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +46,6 @@ interface NodeStatus {
 export class GaleraGroup implements ServerGroup {
   private constructor(
     readonly members: readonly GroupedServer[],
-    private readonly folder: string,
     private readonly networks: ServerNetworks,
   ) {}
 
@@ -56,11 +54,11 @@ export class GaleraGroup implements ServerGroup {
     if (tools === null) throw new Error('there is no Galera here');
     const networks = await ServerNetworks.open(size);
     const folder = await mkdtemp(join(tmpdir(), 'galera-'));
+    networks.folders.push(folder);
     const members = networks.hosts.map((_, index) =>
       networks.server(index, (isFirst) => commandOf(tools, folder, index, networks.hosts, isFirst)),
     );
-    const group = new GaleraGroup(members, folder, networks);
-    process.once('exit', group.clean);
+    const group = new GaleraGroup(members, networks);
     await initialise(tools, folder, size);
     for (const [index, member] of members.entries()) await member.start(index === 0);
     await group.allOnline();
@@ -112,15 +110,9 @@ export class GaleraGroup implements ServerGroup {
     return all.filter((one) => one !== null);
   }
 
-  async remove(): Promise<void> {
-    await endServers(this.members, this.networks);
-    this.clean();
+  remove(): Promise<void> {
+    return endServers(this.members, this.networks);
   }
-
-  private readonly clean = (): void => {
-    process.removeListener('exit', this.clean);
-    rmSync(this.folder, { recursive: true, force: true });
-  };
 }
 
 async function statusOf(member: GroupedServer): Promise<NodeStatus> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
@@ -141,6 +141,9 @@ export class GroupedServer {
  * Needs root and `ip`.
  */
 export class ServerNetworks {
+  /** What is removed with it. */
+  readonly folders: string[] = [];
+
   private constructor(
     readonly tag: string,
     readonly hosts: readonly string[],
@@ -181,10 +184,11 @@ export class ServerNetworks {
     process.removeListener('exit', this.close);
     for (const name of this.names) spawnSync('ip', ['netns', 'del', name]);
     spawnSync('ip', ['link', 'del', this.tag]);
+    for (const folder of this.folders) rmSync(folder, { recursive: true, force: true });
   };
 }
 
-/** Ends the servers, and removes their networks. */
+/** Ends the servers, and removes their networks and data. */
 export async function endServers(members: readonly GroupedServer[], networks: ServerNetworks): Promise<void> {
   for (const member of members) member.thaw();
   await Promise.all(members.map((member) => member.kill()));

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +39,6 @@ interface MemberRow {
 export class MysqlGroup implements ServerGroup {
   private constructor(
     readonly members: readonly GroupedServer[],
-    private readonly folder: string,
     private readonly networks: ServerNetworks,
   ) {}
 
@@ -50,6 +48,7 @@ export class MysqlGroup implements ServerGroup {
     const networks = await ServerNetworks.open(size);
     const { hosts, tag } = networks;
     const folder = server.root === '' ? await mkdtemp(join(tmpdir(), 'group-')) : join(server.root, 'srv', tag);
+    networks.folders.push(folder);
     const name = randomUUID();
     const seeds = hosts.map((host) => `${host}:${GROUP_PORT}`).join(',');
     const members = hosts.map((host, index) => {
@@ -58,8 +57,7 @@ export class MysqlGroup implements ServerGroup {
       const log = join(folder, String(index), 'error.log');
       return networks.server(index, () => ({ ...commandOf(server, args), log }));
     });
-    const group = new MysqlGroup(members, folder, networks);
-    process.once('exit', group.clean);
+    const group = new MysqlGroup(members, networks);
     await initialise(server, folder, size);
     await Promise.all(members.map((member) => member.start()));
     const [first, ...others] = members;
@@ -115,15 +113,9 @@ export class MysqlGroup implements ServerGroup {
     }
   }
 
-  async remove(): Promise<void> {
-    await endServers(this.members, this.networks);
-    this.clean();
+  remove(): Promise<void> {
+    return endServers(this.members, this.networks);
   }
-
-  private readonly clean = (): void => {
-    process.removeListener('exit', this.clean);
-    rmSync(this.folder, { recursive: true, force: true });
-  };
 }
 
 /** The group as this member sees it. */

@@ -70,6 +70,11 @@ describe('the senders of a worker', () => {
   }
   const ids = ({ account }: Hooked): Promise<string[]> => eventIds(api, account.tenantId);
   const arrivedAt = ({ url }: Hooked): string[] => receiver.at(url).map(({ id }) => id);
+  /** The first of its events. */
+  const redeliver = async (own: Hooked): Promise<void> => {
+    const [first] = await ids(own);
+    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+  };
   /** Nobody is at it, and nothing is due. */
   const untilLeft = (own: Hooked): Promise<void> =>
     until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
@@ -279,8 +284,7 @@ describe('the senders of a worker', () => {
     assert.equal(failing.flatMap(arrivedAt).length, 1);
     await emit(api, own, 1);
     await until('it arrives', () => arrivedAt(own).length === 1);
-    const [first] = await ids(own);
-    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await redeliver(own);
     await until('it comes again', () => arrivedAt(own).length === 2);
     gate.open(200);
     receiver.reply = () => 200;
@@ -326,7 +330,7 @@ describe('the senders of a worker', () => {
     await emit(api, own, 1);
     await until('the second is on its way', () => arrivedAt(own).length === 2);
     const [first] = await ids(own);
-    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
     await until('the first came again', () => arrivedAt(own).filter((id) => id === first).length === 2);
@@ -339,8 +343,7 @@ describe('the senders of a worker', () => {
     begin();
     await emit(api, own, 1);
     await until('it is on its way', () => arrivedAt(own).length === 1);
-    const [first] = await ids(own);
-    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
     await until('it comes again', () => arrivedAt(own).length === 2);
@@ -356,9 +359,8 @@ describe('the senders of a worker', () => {
     begin(1);
     await emit(api, own, 1);
     await until('it is on its way', () => arrivedAt(own).length === 1);
-    const [first] = await ids(own);
     await expireLease(db, own.id);
-    answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
+    await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
     await until('it comes again', () => arrivedAt(own).length >= 2);
@@ -372,12 +374,9 @@ describe('the senders of a worker', () => {
     await untilLeft(own);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
-    const [first] = await ids(own);
-    const redeliver = async (): Promise<void> =>
-      void answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
-    await redeliver();
+    await redeliver(own);
     await until('it is on its way', () => arrivedAt(own).length === 2);
-    await redeliver();
+    await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
     await until('it comes once more', () => arrivedAt(own).length === 3);
