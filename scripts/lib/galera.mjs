@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canInstall, install, unpack } from './apt.mjs';
@@ -19,6 +20,14 @@ esac
 exec ${rsync} "$@"
 `;
 
+/** Each member has a network of its own; not every container may make one. */
+function canMakeNetworks() {
+  const name = `probe-${process.pid}`;
+  const isMade = spawnSync('ip', ['netns', 'add', name]).status === 0;
+  if (isMade) spawnSync('ip', ['netns', 'del', name]);
+  return isMade;
+}
+
 /**
  * What makes MariaDB of this machine a cluster, as `{server, provider, path, rsync}`: the library and rsync from Debian's packages, and the
  * scripts that copy a server to a member that joins, which are unpacked into the cache: their package would run a server of its own.
@@ -27,7 +36,8 @@ exec ${rsync} "$@"
 export async function findGalera() {
   const { program: server, isMariaDb } = await findOrInstallMysql();
   const isThere = () => existsSync(PROVIDER) && existsSync(AS_ROOT);
-  if (isMariaDb && !isThere() && canInstall()) {
+  const isPossible = isMariaDb && canMakeNetworks();
+  if (isPossible && !isThere() && canInstall()) {
     const failure = 'Galera could not be fetched';
     try {
       await install('Installing Galera and rsync (once)', failure, ['galera-4', 'rsync']);
@@ -38,7 +48,9 @@ export async function findGalera() {
       say(`  ${error.message}`);
     }
   }
-  if (isMariaDb && isThere()) return { server, provider: PROVIDER, path: SCRIPTS, rsync: AS_ROOT };
-  say('  NO GALERA IS AT HAND: MariaDB as a cluster is not tried. It needs root on Debian, and MariaDB.');
+  if (isPossible && isThere()) return { server, provider: PROVIDER, path: SCRIPTS, rsync: AS_ROOT };
+  say(
+    '  NO GALERA IS AT HAND: MariaDB as a cluster is not tried. It needs MariaDB, and root on Debian that may make networks.',
+  );
   return undefined;
 }
