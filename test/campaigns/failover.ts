@@ -22,14 +22,15 @@ export interface FailoverCampaign {
   readonly pauses: number;
   /** The primary is cut off from the others, while the service reaches it as before, and comes back. */
   readonly cuts: number;
+  /** How long nothing may be acknowledged. */
+  readonly maxOutageMs: number;
   /** Hears of each event. */
   readonly onEvent?: (line: string) => void;
 }
 
 type Event = (group: ServerGroup, primary: GroupedServer) => Promise<() => Promise<void>>;
 
-/** How long nothing may be acknowledged, and how old at most what is read may be. */
-const MAX_OUTAGE_MS = 10_000;
+/** How old at most what is read may be. */
 const MAX_STALE_MS = 2_000;
 const BETWEEN_MS = 500;
 const MOVES_BACK_MS = 3_000;
@@ -108,7 +109,7 @@ async function runEvents(
     const outagesMs: number[] = [];
     for (let times = campaign[name as keyof typeof EVENTS]; times > 0; times -= 1) {
       await sleep(BETWEEN_MS * (0.5 + Math.random()));
-      const outageMs = await once(group, db, clients, readers, event);
+      const outageMs = await once(group, db, clients, readers, event, campaign.maxOutageMs);
       outagesMs.push(outageMs);
       campaign.onEvent?.(`${name}: ${Math.round(outageMs)} ms`);
     }
@@ -140,6 +141,7 @@ async function once(
   clients: Clients,
   readers: readonly Reader[],
   event: Event,
+  maxOutageMs: number,
 ): Promise<number> {
   const primary = await group.primary();
   const { text, token } = await untilWritten(async () =>
@@ -148,16 +150,16 @@ async function once(
   for (const reader of readers) while ((await reader.isTaken(text)) !== true) await sleep(ASK_EVERY_MS);
   clients.longestGapMs = 0;
   const heal = await event(group, primary);
-  await clients.progress(MAX_OUTAGE_MS);
+  await clients.progress(maxOutageMs);
   // Only the new primary knows of this.
   await revoke(db, token.keyId);
   const revokedAt = performance.now();
   await heal();
   while (performance.now() < revokedAt + MAX_STALE_MS) await sleep(ASK_EVERY_MS);
   for (const reader of readers) assert.notEqual(await reader.isTaken(text), true, 'a revoked token was taken');
-  await clients.progress(MAX_OUTAGE_MS);
+  await clients.progress(maxOutageMs);
   await group.allOnline();
-  assert(clients.longestGapMs < MAX_OUTAGE_MS, `no transfer was acknowledged for ${clients.longestGapMs} ms`);
+  assert(clients.longestGapMs < maxOutageMs, `no transfer was acknowledged for ${clients.longestGapMs} ms`);
   for (const reader of readers) reader.assertWell();
   return clients.longestGapMs;
 }

@@ -69,6 +69,7 @@ function failover(start: () => Promise<ServerGroup>): Promise<string[]> {
     start,
     clients: 64,
     ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
+    maxOutageMs: 10_000,
     onEvent: (line) => process.stdout.write(`  ${line}\n`),
   });
 }
