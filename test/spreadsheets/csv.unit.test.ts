@@ -116,6 +116,20 @@ describe('CSV', () => {
     }
   });
 
+  it('gives every row before a misplaced quotation mark, however slowly its rows are taken', async () => {
+    for (const pause of [null, () => new Promise(setImmediate)]) {
+      let rows = 0;
+      const reading = async (): Promise<void> => {
+        for await (const _ of openSheet(bytesOf([Buffer.from(`${'a,b\n'.repeat(15_000)}"`)]))) {
+          rows += 1;
+          await pause?.();
+        }
+      };
+      await assert.rejects(reading, { code: 'unreadable_file' });
+      assert.equal(rows, 15_000);
+    }
+  });
+
   it('has at most a hundred columns and a hundred thousand rows beside the header', async () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);

@@ -45,6 +45,8 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     }
     await feeding;
   } catch (failure) {
+    // A parser that fails drops the records that nobody has taken yet.
+    yield* numbered.rest();
     throw failure instanceof CsvError ? notCsv(failure) : failure;
   } finally {
     parser.destroy();
@@ -71,6 +73,10 @@ class NumberedRows {
     const row = this.rows.shift();
     if (row === undefined) throw new Error('a record without a row');
     return row;
+  }
+
+  rest(): readonly SheetRow[] {
+    return this.rows.splice(0);
   }
 }
 

@@ -5,10 +5,10 @@ import { Turns } from '../turns.js';
 export async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
   const turns = new Turns();
   try {
-    parser.write(head);
+    await written(parser, head);
     for await (const piece of rest) {
       if (parser.destroyed) return;
-      if (!parser.write(piece)) await drained(parser);
+      await written(parser, piece);
       await turns.pause();
     }
     parser.end();
@@ -17,14 +17,15 @@ export async function feed(parser: Parser, head: string, rest: AsyncGenerator<st
   }
 }
 
-/** Ready for more, or over. */
-function drained(parser: Parser): Promise<void> {
+/** Parsed to its end and its rows taken up, or over: what is still waiting when the parser fails would be lost. */
+function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
-      parser.off('drain', go).off('close', go);
+      parser.off('close', go);
       resolve();
     };
-    parser.on('drain', go).on('close', go);
+    parser.on('close', go);
+    parser.write(piece, go);
   });
 }
 
