@@ -3,6 +3,7 @@ import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
+import type { OwnerFinder } from '../ledger/desk/types.js';
 
 /** An account, and the tenant that has named it. */
 export interface NamedAccount {
@@ -16,6 +17,8 @@ export interface Reach {
   owns(tenantId: Uuid, accountId: Uuid): boolean;
   /** True where money of the tenant may go: to its own accounts, and to those of its network. */
   reaches(tenantId: Uuid, accountId: Uuid): boolean;
+  /** Of an account that any of the tenants reaches. */
+  readonly ownerOf: OwnerFinder;
 }
 
 /**
@@ -26,15 +29,19 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
   const asked = new Map(Array.from(named, (one) => [pairOf(one.tenantId, one.accountId), one]));
   const own = new Set<string>();
   const inReach = new Set<string>();
+  const owners = new Map<Uuid, Uuid>();
   for (const row of await readPairs(reader, [...asked.values()])) {
-    const pair = pairOf(column.uuid.parse(row.tenant_id), column.uuid.parse(row.account_id));
+    const [tenantId, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(column.uuid.parse);
+    if (tenantId === undefined || accountId === undefined || ownerId === undefined) continue;
+    const pair = pairOf(tenantId, accountId);
     inReach.add(pair);
-    // A number with MariaDB, text with MySQL.
-    if (column.integer.parse(row.owned) === 1) own.add(pair);
+    owners.set(accountId, ownerId);
+    if (ownerId === tenantId) own.add(pair);
   }
   return {
     owns: (tenantId, accountId) => own.has(pairOf(tenantId, accountId)),
     reaches: (tenantId, accountId) => inReach.has(pairOf(tenantId, accountId)),
+    ownerOf: (accountId) => owners.get(accountId),
   };
 }
 
@@ -44,10 +51,19 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
   // The lists are for the keys: no optimizer makes ranges of the pairs on every server.
   return reader.query(
-    `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id=t.id AS owned
+    `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
      FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network
      WHERE a.id IN (${accountIds}) AND t.id IN (${tenantIds}) AND (t.id, a.id) IN (${pairsSql(asked)})`,
   );
+}
+
+/** Whose these accounts are, whoever names them. */
+export async function readOwners(reader: Reader, accountIds: readonly Uuid[]): Promise<OwnerFinder> {
+  if (accountIds.length === 0) return () => undefined;
+  const ids = literals(accounts, 'id', new Set(accountIds));
+  const rows = await reader.query(`SELECT id, tenant_id FROM accounts WHERE id IN (${ids})`);
+  const owners = new Map(rows.map((row) => [column.uuid.parse(row.id), column.uuid.parse(row.tenant_id)]));
+  return (accountId) => owners.get(accountId);
 }
 
 /** SQL of (tenant, account) pairs. */

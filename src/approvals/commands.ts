@@ -2,7 +2,7 @@ import { approvals } from '../db/entities/approvals.js';
 import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type CommandKind, need, type Need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need, type Need } from '../ledger/desk/types.js';
 import {
   type ActOnWaiting,
   type Approvable,
@@ -22,14 +22,13 @@ export interface ApprovalCommands<Row extends Approvable> {
 /** What may be done with a feature's resources that wait, as the posting desk does it. */
 export function approvalCommands<Row extends Approvable>(feature: ApprovalFeature<Row>): ApprovalCommands<Row> {
   const { resourceType, table } = feature;
-  const accountsOf = (commands: readonly ExpireWaiting<Row>[]): ReturnType<CommandKind<never, Row>['accounts']> =>
-    Promise.resolve(commands.map(({ facts }) => (facts === null ? [] : feature.accountsOf(facts))));
+  const accounts = naming(({ facts }: ExpireWaiting<Row>) => (facts === null ? [] : feature.accountsOf(facts)));
   return {
     act: {
       name: `act on ${resourceType}`,
       resourceType,
       table,
-      accounts: accountsOf,
+      accounts,
       needs({ facts, acting }) {
         if (facts === null) return [];
         const authority =
@@ -44,7 +43,7 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
       name: `expire ${resourceType}`,
       resourceType,
       table,
-      accounts: accountsOf,
+      accounts,
       needs: ({ facts }) => (facts === null ? [] : endingNeeds(feature, facts)),
       decide: (command, view) => decideExpiry(feature, command, view),
     },

@@ -4,8 +4,8 @@ import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { readReach } from '../accounts/reachable.js';
-import { type CommandKind, need } from '../ledger/desk/types.js';
+import { readOwners, readReach } from '../accounts/reachable.js';
+import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { type CancelBatch, decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
 import type { MemberCommand } from './ownership.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
@@ -19,7 +19,9 @@ const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 
       accountId === null ? [] : [{ tenantId, accountId }],
     );
     const reach = await readReach(reader, named);
-    return commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : []));
+    return {
+      ids: commands.map(({ tenantId, sourceAccountId: id }) => (id !== null && reach.owns(tenantId, id) ? [id] : [])),
+    };
   },
   needs: ({ batchId, sourceAccountId, memberId }) =>
     sourceAccountId === null
@@ -32,8 +34,8 @@ export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<Mem
   return {
     ...OF_MEMBERS,
     name: 'execute batch',
-    needs: (command, at, account) => [
-      ...OF_MEMBERS.needs(command, at, account),
+    needs: (command, at, ownerOf) => [
+      ...OF_MEMBERS.needs(command, at, ownerOf),
       ...ASSETS.flatMap((asset) =>
         command.sourceAccountId === null ? [] : approvals.needs(command.sourceAccountId, asset),
       ),
@@ -60,21 +62,24 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   resourceType: 'bonus',
   table: bonuses,
   // All of them are ours: the batch's account, and the recipients that validation found.
-  accounts: (commands) =>
-    Promise.resolve(
-      commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
-        sourceAccountId,
-        recipientAccountId,
-        ...(feeAccountId === null ? [] : [feeAccountId]),
-      ]),
+  accounts: async (commands, reader) => ({
+    ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
+      sourceAccountId,
+      recipientAccountId,
+      ...(feeAccountId === null ? [] : [feeAccountId]),
+    ]),
+    ownerOf: await readOwners(
+      reader,
+      commands.map((command) => command.recipientAccountId),
     ),
-  needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, account) => [
+  }),
+  needs: ({ tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset }, at, ownerOf) => [
     need(bonusBatches, { id: batchId }),
     need(bonusBatchRows, { batchId, number }),
     ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
     need(holds, { resourceId: batchId }),
     need(tenants, { id: tenantId }),
-    need(tenants, { id: account(recipientAccountId)?.account.tenantId ?? tenantId }),
+    need(tenants, { id: ownerOf(recipientAccountId) ?? tenantId }),
     ...limitNeeds(sourceAccountId, asset, at),
   ],
   decide: decideRow,
@@ -85,7 +90,7 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   name: 'cancel batch',
   resourceType: 'bonus_batch',
   table: bonusBatches,
-  accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
+  accounts: naming(({ sourceAccountId }) => [sourceAccountId]),
   needs: ({ batchId }) => [need(bonusBatches, { id: batchId }), need(holds, { resourceId: batchId })],
   decide: decideCancel,
 };
@@ -95,7 +100,7 @@ export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
   name: 'lapse batch',
   resourceType: 'bonus_batch',
   table: bonusBatches,
-  accounts: (commands) => Promise.resolve(commands.map(({ sourceAccountId }) => [sourceAccountId])),
+  accounts: naming(({ sourceAccountId }) => [sourceAccountId]),
   needs: ({ batchId }) => [need(bonusBatches, { id: batchId })],
   decide: decideLapse,
 };

@@ -23,20 +23,21 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
         readFeeAccounts(reader, 'bonus', tenantIds),
         readReach(reader, named),
       ]);
-      return commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
+      const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
         if (!reach.owns(tenantId, sourceAccountId)) return [];
         // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
         if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
       });
+      return { ids, ownerOf: reach.ownerOf };
     },
-    needs({ tenantId, memberId, sourceAccountId, recipientAccountId, amount }, at, account) {
-      const recipient = recipientAccountId === null ? undefined : account(recipientAccountId);
+    needs({ tenantId, memberId, sourceAccountId, recipientAccountId, amount }, at, ownerOf) {
+      const recipientTenantId = recipientAccountId === null ? undefined : ownerOf(recipientAccountId);
       return [
         need(memberRoles, { accountId: sourceAccountId, memberId }),
         ...feeNeeds({ tenantId, operation: 'bonus', asset: amount.asset }),
-        need(tenants, { id: recipient?.account.tenantId ?? tenantId }),
+        need(tenants, { id: recipientTenantId ?? tenantId }),
         ...limitNeeds(sourceAccountId, amount.asset, at),
         ...approvals.needs(sourceAccountId, amount.asset),
       ];

@@ -18,9 +18,9 @@ export interface Transaction extends Reader {
   execute(sql: string): Promise<number>;
   /**
    * Several statements in one round trip; for each the rows it answered (none for a write). The server stops at the
-   * first that fails, so nothing runs behind a failure.
+   * first that fails, so nothing runs behind a failure. `lock`: what takes most of the time is that the first one waits.
    */
-  all(statements: readonly string[]): Promise<readonly (readonly StoredRow[])[]>;
+  all(statements: readonly string[], kind?: 'many' | 'lock'): Promise<readonly (readonly StoredRow[])[]>;
   /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
   atEnd(last: () => Promise<void>): void;
   /** Has these sent in one text with COMMIT, which the server does not reach when one of them fails. */
@@ -55,9 +55,9 @@ export function transactionOver(sendSql: Send, ending: Ending): Transaction {
         ? Number(answer.affectedRows)
         : 0;
     },
-    all: async (statements) => {
+    all: async (statements, kind = 'many') => {
       if (statements.length === 0) return [];
-      const answer = await sendSql(statements.join(';'), 'many');
+      const answer = await sendSql(statements.join(';'), kind);
       const answers: unknown[] = statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },

@@ -6,7 +6,7 @@ import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { type CommandKind, need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
 import {
@@ -33,7 +33,7 @@ const proposalKind: CommandKind<ProposeAdjustment, Adjustment> = {
   name: 'propose adjustment',
   resourceType: 'adjustment',
   table: adjustments,
-  accounts: (commands) => Promise.resolve(commands.map(({ accountId }) => [accountId])),
+  accounts: naming(({ accountId }) => [accountId]),
   needs: () => [],
   decide: decideProposal,
 };
@@ -42,8 +42,7 @@ const approvalKind: CommandKind<DecideAdjustment, Adjustment> = {
   name: 'approve adjustment',
   resourceType: 'adjustment',
   table: adjustments,
-  accounts: (commands) =>
-    Promise.resolve(commands.map(({ accountId, systemAccountId: system }) => [accountId, system])),
+  accounts: naming(({ accountId, systemAccountId: system }) => [accountId, system]),
   needs: ({ adjustmentId }) => [need(adjustments, { id: adjustmentId })],
   decide: decideApproval,
 };

@@ -3,7 +3,7 @@ import { checkedText } from '../core/checked-text.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
-import type { CommandKind } from '../ledger/desk/types.js';
+import { type CommandKind, naming } from '../ledger/desk/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
 import { decidePayIn, type RecordPayIn } from './decide.js';
@@ -25,8 +25,7 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
   name: 'record pay-in',
   resourceType: 'payin',
   table: payIns,
-  accounts: (commands) =>
-    Promise.resolve(commands.map(({ accountId, systemAccountId: system }) => [accountId, system])),
+  accounts: naming(({ accountId, systemAccountId: system }) => [accountId, system]),
   needs: () => [],
   decide: decidePayIn,
 };

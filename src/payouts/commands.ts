@@ -6,7 +6,7 @@ import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
-import { type CommandKind, need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { decideAttempt, decideBegin } from './attempts.js';
 import { decidePayout } from './decide.js';
 import {
@@ -37,11 +37,12 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
           commands.map(({ tenantId, sourceAccountId: accountId }) => ({ tenantId, accountId })),
         ),
       ]);
-      return commands.map(({ tenantId, sourceAccountId, amount }) => {
+      const ids = commands.map(({ tenantId, sourceAccountId, amount }) => {
         if (!reach.owns(tenantId, sourceAccountId)) return [];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
       });
+      return { ids };
     },
     needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
       need(memberRoles, { accountId, memberId }),
@@ -58,7 +59,7 @@ export const beginPayout: CommandKind<PayoutCommand, Payout> = {
   name: 'begin payout',
   resourceType: 'payout',
   table: payouts,
-  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => [facts.sourceAccountId])),
+  accounts: naming(({ facts }) => [facts.sourceAccountId]),
   needs: ({ facts }) => [need(payouts, { id: facts.id })],
   decide: decideBegin,
 };
@@ -76,7 +77,7 @@ export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
   name: 'report outcome of payout',
   resourceType: 'payout',
   table: payouts,
-  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => postedAccounts(facts))),
+  accounts: naming(({ facts }) => postedAccounts(facts)),
   needs: ({ facts }) => endingNeeds({ table: payouts }, facts),
   decide: decideReport,
 };

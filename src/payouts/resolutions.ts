@@ -17,6 +17,7 @@ import {
   type CommandKind,
   type Decision,
   insertRow,
+  naming,
   need,
   refuse,
   type RowWrite,
@@ -66,7 +67,7 @@ const proposing: CommandKind<Propose, Payout> = {
   name: 'propose resolution of payout',
   resourceType: 'payout',
   table: payouts,
-  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => [facts.sourceAccountId])),
+  accounts: naming(({ facts }) => [facts.sourceAccountId]),
   needs: ({ facts }) => [need(payouts, { id: facts.id }), need(payoutResolutions, { payoutId: facts.id })],
   decide: decideProposal,
 };
@@ -75,7 +76,7 @@ const deciding: CommandKind<Decide, Payout> = {
   name: 'decide resolution of payout',
   resourceType: 'payout',
   table: payouts,
-  accounts: (commands) => Promise.resolve(commands.map(({ facts }) => postedAccounts(facts))),
+  accounts: naming(({ facts }) => postedAccounts(facts)),
   needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), need(payoutResolutions, { payoutId: facts.id })],
   decide: decideVerdict,
 };

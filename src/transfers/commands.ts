@@ -22,19 +22,19 @@ export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
       readFeeAccounts(reader, 'transfer', tenantIds),
       readReach(reader, named),
     ]);
-    return commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
+    const ids = commands.map(({ tenantId, sourceAccountId, destinationAccountId, amount }) => {
       if (!reach.owns(tenantId, sourceAccountId) || !reach.reaches(tenantId, destinationAccountId)) return [];
       const fee = feeAccount(tenantId, amount.asset);
       return [sourceAccountId, destinationAccountId, ...(fee === undefined ? [] : [fee])];
     });
+    return { ids, ownerOf: reach.ownerOf };
   },
-  needs({ tenantId, memberId, sourceAccountId, destinationAccountId, amount }, at, account) {
-    const receiver = account(destinationAccountId)?.account.tenantId ?? tenantId;
+  needs({ tenantId, memberId, sourceAccountId, destinationAccountId, amount }, at, ownerOf) {
     return [
       need(memberRoles, { accountId: sourceAccountId, memberId }),
       need(approvalPolicies, { accountId: sourceAccountId, asset: amount.asset }),
       ...feeNeeds({ tenantId, operation: 'transfer', asset: amount.asset }),
-      need(tenants, { id: receiver }),
+      need(tenants, { id: ownerOf(destinationAccountId) ?? tenantId }),
       ...limitNeeds(sourceAccountId, amount.asset, at),
     ];
   },

@@ -254,7 +254,9 @@ describe('the posting desk', () => {
       ...(testKind as unknown as CommandKind<TestCommand, never>),
       accounts: (commands) => {
         asked += 1;
-        return Promise.resolve(commands.map(({ accountIds }) => (asked === 1 ? accountIds.slice(0, 1) : accountIds)));
+        return Promise.resolve({
+          ids: commands.map(({ accountIds }) => (asked === 1 ? accountIds.slice(0, 1) : accountIds)),
+        });
       },
     };
     const command = move({ from: payer, to: receiver, raw: 5n });

@@ -12,6 +12,7 @@ import {
   type CommandKind,
   type Decision,
   insertRow,
+  naming,
   type Need,
   need,
   type Posting,
@@ -30,7 +31,7 @@ export const testKind: CommandKind<TestCommand, Transfer> = {
   name: 'test',
   resourceType: 'transfer',
   table: transfers,
-  accounts: (commands) => Promise.resolve(commands.map(({ accountIds }) => accountIds)),
+  accounts: naming(({ accountIds }) => accountIds),
   needs: ({ needs }) => needs,
   decide: ({ run }, view) => run(view),
 };

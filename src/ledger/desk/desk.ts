@@ -43,8 +43,8 @@ const UNAVAILABLE_TRIES = 2;
  *     answerFromKeys          keys that are bound already are answered (keys.ts, group.ts)
  *     nameAccounts            kind.accounts: which accounts the others touch
  *     postGroup               one transaction (group.ts):
- *       lockAccounts            the accounts' rows, sorted (loading.ts)
- *       loadKeysAndNeeds        the keys again, and what kind.needs asks for (loading.ts, loaded-table.ts)
+ *       lockAndLoad             the accounts' rows, sorted; behind these locks the keys again, and what kind.needs asks for
+ *                               (loading.ts, loaded-table.ts)
  *       decideAll               kind.decide, one after the other, each applied to the state (state.ts)
  *       writeGroup              rows, then events under their counters' locks (writer.ts, ../event-log.ts)
  *     settle                  only after COMMIT is anybody answered
@@ -228,7 +228,7 @@ export class PostingDesk {
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
   private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
     this.observer.groupRetried('lock_wait');
-    await this.parking.look([...new Set(group.flatMap((ticket) => named.get(ticket) ?? []))]);
+    await this.parking.look([...new Set(group.flatMap((ticket) => named.ids.get(ticket) ?? []))]);
     this.park(group, named);
   }
 

@@ -9,10 +9,10 @@ import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import type { Table } from '../../db/table.js';
 import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
-import { loadKeysAndNeeds, lockAccounts } from './loading.js';
+import { lockAndLoad } from './loading.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupParts, NamedAccounts, Ticket } from './tickets.js';
-import type { Answer, Decision, Writes } from './types.js';
+import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { writeGroup } from './writer.js';
 
 /** Answers those of the tickets whose key is bound already. Throws DatabaseUnavailable. */
@@ -112,12 +112,11 @@ async function decideGroup(
   named: NamedAccounts,
   commitId: Buffer,
 ): Promise<Answers> {
-  const state = await lockAccounts(transaction, [...new Set(tickets.flatMap((ticket) => named.get(ticket) ?? []))]);
+  const { state, keys } = await lockAndLoad(parts, transaction, tickets, named);
   parts.failpoints.pass('after_lock');
   // It may have been set while the locks were waited for.
   if (!parts.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
   const now = parts.clock();
-  const keys = await loadKeysAndNeeds(parts, transaction, state, tickets, named, now);
   const replayed = await replay(transaction, tickets, keys);
   const open = tickets.filter((ticket) => !replayed.has(ticket));
   const { decided, bound } = decideAll(parts, state, open, named, now);
@@ -133,17 +132,19 @@ export class ClockStrayed extends Error {
 
 export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
   const byKind = groupBy(tickets, (ticket) => ticket.kind);
-  const named = new Map<Ticket, readonly Uuid[]>();
+  const ids = new Map<Ticket, readonly Uuid[]>();
+  const owners = new Map<Ticket['kind'], OwnerFinder>();
   await Promise.all(
     Array.from(byKind, async ([kind, own]) => {
-      const ids = await kind.accounts(
+      const { ids: ofEach, ownerOf = NO_OWNERS } = await kind.accounts(
         own.map((ticket) => ticket.command),
         reader,
       );
-      own.forEach((ticket, index) => named.set(ticket, ids[index] ?? []));
+      own.forEach((ticket, index) => ids.set(ticket, ofEach[index] ?? []));
+      owners.set(kind, ownerOf);
     }),
   );
-  return named;
+  return { ids, owners };
 }
 
 /**
@@ -169,7 +170,7 @@ function decideAll(
       decided.set(ticket, own ?? { ...first.answer, replayed: true });
       continue;
     }
-    const accountIds = named.get(ticket) ?? [];
+    const accountIds = named.ids.get(ticket) ?? [];
     const early = state.lastInstants(accountIds).find(({ at }) => parts.guard.isTooFarAhead(at));
     if (early !== undefined) {
       ahead.set(early.id, parts.guard.aheadMs(early.at));

@@ -3,7 +3,7 @@ import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { uuid } from '../../db/columns.js';
-import type { Database, Transaction } from '../../db/database.js';
+import type { Database, StoredRow, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
@@ -11,18 +11,53 @@ import { parseRow, type Table } from '../../db/table.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
 import { keyText, shapeOf } from './loaded-table.js';
-import { AccountNotLocked, GroupState } from './state.js';
+import { GroupState } from './state.js';
 import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
-import type { Need } from './types.js';
+import { type Need, NO_OWNERS } from './types.js';
 
-/** One sorted statement locks every account of the group, and its balances behind it, before anything else is locked. */
-export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[]): Promise<GroupState> {
-  if (ids.length === 0) return new GroupState([], []);
-  const stored = await transaction.query(
-    `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
-     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
-     ORDER BY a.id FOR UPDATE`,
+/** The database was put back to an earlier moment, and nobody has made that good yet. (docs/operations.md, Backup and restore) */
+export class LedgerClosed extends Error {
+  override name = 'LedgerClosed';
+}
+
+/**
+ * One text, one round trip: a sorted statement locks every account of the group, and its balances behind it, before anything else is
+ * locked; then the keys are looked up again and all is read that the decisions need, one SELECT for each table and shape of key.
+ * Each of them sees what was committed until it began, so nothing is older than the locks. Throws LedgerClosed.
+ */
+export async function lockAndLoad(
+  parts: GroupParts,
+  transaction: Transaction,
+  tickets: readonly Ticket[],
+  named: NamedAccounts,
+): Promise<{ readonly state: GroupState; readonly keys: BoundKeys }> {
+  const asked = askedBy(parts, tickets, named);
+  const ids = new Set(tickets.flatMap((ticket) => named.ids.get(ticket) ?? []));
+  const reads = [
+    OPEN_RESTORE_SQL,
+    selectKeysSql(tickets.map((ticket) => ticket.command)),
+    ...asked.map(({ table, alike }) => neededSql(table, alike)),
+  ];
+  const [locked = [], closed = [], keys = [], ...loaded] =
+    ids.size === 0 ? [[], ...(await transaction.all(reads))] : await transaction.all([lockSql(ids), ...reads], 'lock');
+  if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
+  const state = lockedState(locked);
+  asked.forEach(({ table, alike }, index) =>
+    state.addLoaded(
+      alike,
+      (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>),
+    ),
   );
+  return { state, keys: parseKeys(keys) };
+}
+
+function lockSql(ids: ReadonlySet<Uuid>): string {
+  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
+     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
+     ORDER BY a.id FOR UPDATE`;
+}
+
+function lockedState(stored: readonly StoredRow[]): GroupState {
   return new GroupState(
     // The account stands beside each of its balances.
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
@@ -33,56 +68,30 @@ export async function lockAccounts(transaction: Transaction, ids: readonly Uuid[
   );
 }
 
-/** The database was put back to an earlier moment, and nobody has made that good yet. (docs/operations.md, Backup and restore) */
-export class LedgerClosed extends Error {
-  override name = 'LedgerClosed';
-}
-
-/**
- * Looks the keys up again under the locks, and reads all that the decisions need: one SELECT for each table and shape of
- * key, one round trip. Throws LedgerClosed.
- */
-export async function loadKeysAndNeeds(
+/** What the group needs, alike what is read by one SELECT. */
+function askedBy(
   parts: GroupParts,
-  transaction: Transaction,
-  state: GroupState,
   tickets: readonly Ticket[],
   named: NamedAccounts,
-  now: Instant,
-): Promise<BoundKeys> {
-  const needs = tickets.flatMap((ticket) => needsOf(parts, state, ticket, named.get(ticket) ?? [], now));
-  const asked = Array.from(
+): readonly { readonly table: Table<unknown>; readonly alike: readonly Need[] }[] {
+  const now = parts.clock();
+  const needs = tickets.flatMap((ticket) => needsOf(parts, ticket, now, named));
+  return Array.from(
     groupBy(needs, ({ table }) => table),
     ([table, own]) => [...groupBy(own, ({ key }) => shapeOf(key)).values()].map((alike) => ({ table, alike })),
   ).flat();
-  const [closed = [], keys = [], ...loaded] = await transaction.all([
-    OPEN_RESTORE_SQL,
-    selectKeysSql(tickets.map((ticket) => ticket.command)),
-    ...asked.map(({ table, alike }) => neededSql(table, alike)),
-  ]);
-  if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
-  asked.forEach(({ table, alike }, index) =>
-    state.addLoaded(
-      alike,
-      (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>),
-    ),
-  );
-  return parseKeys(keys);
 }
 
 /** A kind that fails here asks for nothing; its decision then finds nothing that it may read, and fails alone. */
 function needsOf(
   parts: GroupParts,
-  state: GroupState,
   { kind, command }: Ticket,
-  accountIds: readonly Uuid[],
   now: Instant,
+  { owners }: NamedAccounts,
 ): readonly Need[] {
-  const view = state.view(state.instantFor(accountIds, now), accountIds);
   try {
-    return kind.needs(command, view.at, view.named);
+    return kind.needs(command, now, owners.get(kind) ?? NO_OWNERS);
   } catch (fault) {
-    if (fault instanceof AccountNotLocked) throw fault;
     parts.onFault(kind.name, fault);
     return [];
   }

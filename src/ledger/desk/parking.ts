@@ -35,7 +35,7 @@ export class Parking<T extends Parkable> {
   /** Sets aside those of the commands that touch an account which is known to be kept locked. */
   park(tickets: readonly T[], named: NamedAccounts): void {
     for (const ticket of tickets) {
-      const accounts = named.get(ticket) ?? [];
+      const accounts = named.ids.get(ticket) ?? [];
       if (!this.busy.includesAny(accounts)) continue;
       ticket.parked = true;
       this.places.push({ ticket, accounts });

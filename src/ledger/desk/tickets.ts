@@ -5,7 +5,7 @@ import type { Clock } from '../../core/instant.js';
 import type { Database } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import type { ClockGuard } from '../clock-guard.js';
-import type { Answer, Command, CommandKind } from './types.js';
+import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
@@ -32,5 +32,9 @@ export interface GroupParts {
 
 export type Answers = Map<Ticket, Answer<AnyRow>>;
 
-/** For each ticket the accounts that its command will touch. */
-export type NamedAccounts = ReadonlyMap<Ticket, readonly Uuid[]>;
+/** Read before the locks. */
+export interface NamedAccounts {
+  /** For each ticket the accounts that its command will touch. */
+  readonly ids: ReadonlyMap<Ticket, readonly Uuid[]>;
+  readonly owners: ReadonlyMap<Ticket['kind'], OwnerFinder>;
+}

@@ -30,11 +30,31 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    * For each command the accounts it will touch: every one that it posts to, or whose state it decides by. Runs before the
    * lock. What is no business of the command's tenant is left out, so that nobody waits for a stranger's lock.
    */
-  accounts(commands: readonly C[], reader: Reader): Promise<readonly (readonly Uuid[])[]>;
-  /** What `decide` will ask the view for, known once the accounts are locked. One SELECT for each table and shape of key reads it for the whole group. */
-  needs(command: C, at: Instant, account: AccountFinder): readonly Need[];
+  accounts(commands: readonly C[], reader: Reader): Promise<Naming>;
+  /**
+   * What `decide` will ask the view for, at about this instant. One SELECT for each table and shape of key reads it for the whole
+   * group, behind the locks and in one text with them.
+   */
+  needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
   /** Pure. May throw only for a fault of ours, which then fails this command alone. */
   decide(command: C, view: View): Decision<Row>;
+}
+
+/** Whose account it is, which never changes. */
+export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
+
+export const NO_OWNERS: OwnerFinder = () => undefined;
+
+export interface Naming {
+  /** For each command. */
+  readonly ids: readonly (readonly Uuid[])[];
+  /** For kinds whose needs ask for the owners of accounts. */
+  readonly ownerOf?: OwnerFinder;
+}
+
+/** For kinds whose commands say themselves which accounts they touch. */
+export function naming<C>(idsOf: (command: C) => readonly Uuid[]): (commands: readonly C[]) => Promise<Naming> {
+  return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
 /** Rows that equal `key`. The view finds them by the same properties alone. Made by `need`. */
@@ -58,16 +78,14 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
-export type AccountFinder = (id: Uuid) => LockedAccount | undefined;
-
 /** What a decision may know: the locked accounts and the rows it needs, as earlier commands of the group left them. */
 export interface View {
   /** The instant of this command; its resource's and entries' `created_at`. */
   readonly at: Instant;
   /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */
-  readonly account: AccountFinder;
+  account(id: Uuid): LockedAccount | undefined;
   /** The same for an account that `accounts` may have left out: undefined then. */
-  readonly named: AccountFinder;
+  named(id: Uuid): LockedAccount | undefined;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
 }
