@@ -5,7 +5,7 @@ import { describeMachine } from './report/machine.js';
 import { printProfiles } from './report/profiles.js';
 import { isAllMet, markdownTable, type RowResult, writeResults } from './report/results.js';
 import { say } from './report/say.js';
-import { type Row, RowFailed } from './row.js';
+import { type Measured, medianOf, type Row, RowFailed } from './row.js';
 import { chooseRows } from './rows/index.js';
 
 /** The benchmark suite: `npm run bench`, which gives it a MySQL and a Temporal server of its own. */
@@ -23,7 +23,7 @@ async function main(): Promise<boolean> {
   const profileFolder = `${RESULTS}profiles/${date.replaceAll(':', '-')}`;
   const bench = new Bench(servers, options, profileFolder);
   const rows: RowResult[] = [];
-  for (const row of chosen) rows.push(await runRow(row, bench));
+  for (const row of chosen) rows.push(await runRow(row, bench, options.repeat));
   const results = { date, machine, options, rows };
   const path = writeResults(RESULTS, results);
   process.stdout.write(`\n${markdownTable(results)}\n`);
@@ -49,13 +49,17 @@ function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
 }
 
 /** A row that fails does not keep the others from being measured. */
-async function runRow(row: Row, bench: Bench): Promise<RowResult> {
+async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult> {
   const { name, title } = row;
   say(`${name}: ${title}`);
   try {
-    const measured = await row.run(bench);
-    say(`  ${measured.figures}; baseline ${measured.baseline}; ratio ${measured.ratio.toFixed(2)}`);
-    return { name, title, measured };
+    const runs: Measured[] = [];
+    while (runs.length < repeat) {
+      const run = await row.run(bench);
+      say(`  ${run.figures}; baseline ${run.baseline}; ratio ${run.ratio.toFixed(2)}`);
+      runs.push(run);
+    }
+    return { name, title, ...medianOf(runs) };
   } catch (fault) {
     const failure = fault instanceof RowFailed ? fault.message : String(fault instanceof Error ? fault.stack : fault);
     say(`  failed: ${failure}`);

@@ -6,6 +6,8 @@ export interface Options {
   /** Measured time of each row, after the warm-up. */
   readonly seconds: number;
   readonly warmUpS: number;
+  /** How often each row is measured; the run with the median ratio is told, and how far the others were from it. */
+  readonly repeat: number;
   /** Also the ledger of ten million entries. */
   readonly isFull: boolean;
   /** Small ledgers and short runs, to see that everything works: the figures mean little. */
@@ -14,10 +16,11 @@ export interface Options {
   readonly isProfiled: boolean;
 }
 
-export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--full] [--quick] [--profile]
+export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--repeat N] [--full] [--quick] [--profile]
 
   ROW          only these rows: their names or the first words of their names (default: all)
   --seconds N  measured time of each row (default 10), after a warm-up of half of it
+  --repeat N   measures each row so often (default 1) and tells the median by its ratio, with the lowest and the highest
   --full       also measures on a ledger of ten million entries, which takes about ten minutes to make, once
   --quick      small ledgers and short runs, to see that everything works; not for comparing
   --profile    writes CPU profiles of API and worker beside the results and prints where its time went`;
@@ -32,6 +35,7 @@ export function readOptions(args: readonly string[]): Options {
     allowPositionals: true,
     options: {
       seconds: { type: 'string' },
+      repeat: { type: 'string', default: '1' },
       full: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
@@ -39,10 +43,13 @@ export function readOptions(args: readonly string[]): Options {
   });
   const seconds = Number(values.seconds ?? (values.quick ? QUICK_SECONDS : USUAL_SECONDS));
   if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
+  const repeat = Number(values.repeat);
+  if (!Number.isInteger(repeat) || repeat < 1) throw new Error('--repeat must be a whole number above 0');
   return {
     rows: positionals,
     seconds,
     warmUpS: seconds / 2,
+    repeat,
     isFull: values.full,
     isQuick: values.quick,
     isProfiled: values.profile,

@@ -20,6 +20,17 @@ export interface Measured {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** The run with the median ratio, and the ratios of all of them: what machines and their moments differ in is in both figures of one. */
+export function medianOf(runs: readonly Measured[]): {
+  readonly measured: Measured;
+  readonly ratios: readonly number[];
+} {
+  const sorted = runs.toSorted((a, b) => a.ratio - b.ratio);
+  const measured = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (measured === undefined) throw new RowFailed('it was not measured');
+  return { measured, ratios: sorted.map(({ ratio }) => ratio) };
+}
+
 /** A row of the figures. (docs/performance.md, Targets) */
 export interface Target {
   readonly text: string;

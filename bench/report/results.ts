@@ -5,7 +5,7 @@ import type { Measured } from '../row.js';
 import type { Machine } from './machine.js';
 
 export type RowResult =
-  | { readonly name: string; readonly title: string; readonly measured: Measured }
+  | { readonly name: string; readonly title: string; readonly measured: Measured; readonly ratios: readonly number[] }
   | { readonly name: string; readonly title: string; readonly failure: string };
 
 export interface Results {
@@ -40,12 +40,14 @@ export function markdownTable(results: Results): string {
     const { figures, baseline, ratio, targets } = row.measured;
     const wanted = targets.map(({ text, isMet }) => (isMet ? text : `**${text}**`)).join('; ');
     const passed = targets.length === 0 ? '–' : targets.every(({ isMet }) => isMet) ? 'yes' : '**no**';
-    return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)} | ${wanted} | ${passed} |`;
+    const spread =
+      row.ratios.length === 1 ? '' : ` (${row.ratios.at(0)?.toFixed(2)} to ${row.ratios.at(-1)?.toFixed(2)})`;
+    return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)}${spread} | ${wanted} | ${passed} |`;
   });
   return [
     `Measured on ${date.slice(0, 10)}: ${machine.cpus} cores (${machine.cpuModel}), ${machine.memoryGiB} GiB, ` +
       `${machine.system}, Node ${machine.node}, ${machine.database}, commit ${machine.commit}; ` +
-      `${options.seconds} s a row; database, service and load generator on the one machine, whose load average was ` +
+      `${options.seconds} s a row, ${options.repeat === 1 ? 'once' : `the median of ${options.repeat}`}; database, service and load generator on the one machine, whose load average was ` +
       `${machine.loadBefore.toFixed(2)} before.` +
       (options.isQuick ? ' **A quick run: not for comparing.**' : ''),
     '',

@@ -64,8 +64,8 @@ async function measureBatch(bench: Bench): Promise<Measured> {
     baseline: `exceljs only reads the file in ${seconds(readS)}; instant transfers by ${CLIENTS} clients ${perSecond(load.perSecond)}`,
     ratio: rows / executedS / load.perSecond,
     targets: [
-      atMost('s to ready', readyS, 15),
-      atMost('s to completed', executedS, 30),
+      atMost('s to ready', readyS, 10),
+      atMost('s to completed', executedS, 15),
       atMost('s to download', csv.seconds, 1),
       atMost('s to download as XLSX', xlsx.seconds, 1),
       atMost('ms p99 beside downloads', crowd.besideP99Ms, 2 * crowd.quietP99Ms),
@@ -110,7 +110,7 @@ async function measureBeside(bench: Bench): Promise<Measured> {
     ratio: quiet.load.latency.p99Ms / latency.p99Ms,
     targets: [
       atLeast('answered per second', loaded.load.perSecond, PER_SECOND * KEPT_SHARE),
-      atMost('p99 ms', latency.p99Ms, 100),
+      atMost('p99 ms', latency.p99Ms, 50),
       // Else part of the load met no batch.
       atLeast('% of the time with the batch being paid', paidShare * 100, MIN_PAID_SHARE * 100),
     ],

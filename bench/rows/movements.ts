@@ -68,7 +68,7 @@ async function measure(bench: Bench): Promise<Measured> {
     targets: [
       // Short of it the requests only wait for one another, and the depths look alike whatever they cost.
       atLeast('answered per second', run.load.perSecond, PER_SECOND * KEPT_SHARE),
-      atMost('p99 ms', latency.p99Ms, 10),
+      atMost('p99 ms', latency.p99Ms, 8),
       atMost('spread of the depths %', spread * 100, 15),
       atMost('database time ms (p50)', times.server.p50Ms, 2),
     ],
