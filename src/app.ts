@@ -4,6 +4,7 @@ import { buildRates, type BuiltRates } from './build-rates.js';
 import type { Config, ServiceConfig } from './config.js';
 import { temporalOptions } from './config/temporal.js';
 import { type Clock, systemClock } from './core/instant.js';
+import type { Caller } from './core/permissions.js';
 import { Authenticator } from './access/authenticator.js';
 import { TokenUses } from './access/token-uses.js';
 import { RecipientBudget } from './accounts/recipient-budget.js';
@@ -202,10 +203,13 @@ export async function openApiServers(
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
-    authenticate: async (token, address) => {
-      const caller = await authenticator.authenticate(token, address);
-      if (caller !== null) uses.note(caller.tokenKeyId);
-      return caller;
+    authenticate: (token, address) => {
+      const noted = (caller: Caller | null): Caller | null => {
+        if (caller !== null) uses.note(caller.tokenKeyId);
+        return caller;
+      };
+      const answered = authenticator.authenticate(token, address);
+      return answered instanceof Promise ? answered.then(noted) : noted(answered);
     },
     rateLimiter: rates.limits,
     fingerprintKeys: config.FINGERPRINT_KEYS,

@@ -46,15 +46,20 @@ export class Authenticator {
 
   /**
    * The caller, or null for a token that is malformed, unknown, wrong, revoked, expired, or not allowed from this address.
-   * Throws DatabaseUnavailable when that cannot be known.
+   * At once for a token that is known. Rejects with DatabaseUnavailable when that cannot be known.
    */
-  async authenticate(token: string, address: string): Promise<Caller | null> {
+  authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;
     const now = this.elapsed();
     if (this.unknown.get(keyId, now) === true) return null;
-    const live = this.known.get(keyId, now) ?? (await this.lookUp(keyId, now));
-    if (live === undefined || !sameBytes(hashOfToken(token), live.secretHash)) return null;
+    const known = this.known.get(keyId, now);
+    if (known !== undefined) return this.callerOf(known, token, address);
+    return this.lookUp(keyId, now).then((live) => (live === undefined ? null : this.callerOf(live, token, address)));
+  }
+
+  private callerOf(live: LiveToken, token: string, address: string): Caller | null {
+    if (!sameBytes(hashOfToken(token), live.secretHash)) return null;
     if (live.expiresAt !== null && this.clock() >= live.expiresAt) return null;
     return admitsAddress(live.ranges, address) ? live.caller : null;
   }

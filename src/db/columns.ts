@@ -49,14 +49,23 @@ const text = (stored: unknown): string => {
   return stored;
 };
 
+/** The latest ids that were written: of the thirty that a transfer writes, most are of the same few things. */
+const writtenIds = new Map<Uuid, string>();
+const MAX_WRITTEN_IDS = 4_096;
+
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
   ...storedAs('binary'),
-  // Slices, not a search for dashes: a posting writes some thirty of these. Checked though its type says so already: an id
-  // that was only claimed to be one would become SQL here.
+  // Checked though its type says so already: an id that was only claimed to be one would become SQL here.
   literal: (id) => {
+    const written = writtenIds.get(id);
+    if (written !== undefined) return written;
     if (!isCanonicalUuid(id)) throw new TypeError('not a UUID');
-    return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
+    // Slices, not a search for dashes.
+    const literal = `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
+    if (writtenIds.size === MAX_WRITTEN_IDS) writtenIds.clear();
+    writtenIds.set(id, literal);
+    return literal;
   },
   parse: (stored) => {
     if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');
@@ -138,10 +147,11 @@ export class UnknownWord extends TypeError {
 
 /** A closed list of words. */
 export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
+  const literals = new Map<string, string>(words.map((word) => [word, escape(word)]));
   return {
     ...storedAs('enum', 'varchar', 'char'),
     words,
-    literal: (value) => escape(value),
+    literal: (value) => literals.get(value) ?? escape(value),
     parse: (stored) => {
       const word = text(stored);
       if (!words.includes(word)) throw new UnknownWord(`unexpected value ${word}`);

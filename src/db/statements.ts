@@ -12,18 +12,34 @@ export interface SelectOptions<Row> {
   readonly forUpdate?: boolean;
 }
 
+/** Columns that are NULL in all of the rows are left out: what is not written need not be read by the server either. */
 export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string {
-  const names = table.columns.map((column) => column.name).join(',');
-  const values = rows.map((row) => {
-    const record = row as Readonly<Record<string, unknown>>;
-    return `(${table.columns.map(({ property, column }) => column.literal(record[property])).join(',')})`;
-  });
-  return `INSERT INTO ${table.name} (${names}) VALUES ${values.join(',')}`;
+  const records = rows as readonly Readonly<Record<string, unknown>>[];
+  return insertOf(
+    table,
+    table.columns.filter(({ property, column }) => !column.isNullable || records.some((row) => row[property] !== null)),
+    records,
+  );
+}
+
+function insertOf<Row>(
+  { name }: Table<Row>,
+  columns: Table<Row>['columns'],
+  records: readonly Readonly<Record<string, unknown>>[],
+): string {
+  let values = '';
+  for (const record of records) {
+    let row = '';
+    for (const { property, column } of columns) row += (row === '' ? '' : ',') + column.literal(record[property]);
+    values += `${values === '' ? '' : ','}(${row})`;
+  }
+  return `INSERT INTO ${name} (${columns.map((column) => column.name).join(',')}) VALUES ${values}`;
 }
 
 /** Inserts, or on a present primary key sets the named columns to the row's values. */
 export function upsertSql<Row>(table: Table<Row>, rows: readonly Row[], set: readonly (keyof Row & string)[]): string {
-  return `${insertSql(table, rows)} ${orSet(table, set)}`;
+  const records = rows as readonly Readonly<Record<string, unknown>>[];
+  return `${insertOf(table, table.columns, records)} ${orSet(table, set)}`;
 }
 
 /** The same of rows that are SQL already, each in brackets with every column in the table's order. */

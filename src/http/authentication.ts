@@ -5,9 +5,9 @@ import type { SingleHeader } from './headers.js';
 
 /**
  * Whom a token speaks for when it comes from this address; null when it is none, expired, revoked or not allowed from
- * there. May throw what the database throws, which answers 503 and never 401.
+ * there. At once where that is known. May reject with what the database throws, which answers 503 and never 401.
  */
-export type Authenticate = (token: string, address: string) => Promise<Caller | null>;
+export type Authenticate = (token: string, address: string) => Caller | null | Promise<Caller | null>;
 
 /** Reserved for the sandbox. (docs/contract.md, Authentication) */
 const TEST_PREFIX = 'svc_test_';

@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 
 /** How long a line may wait in memory. */
 const FLUSH_MS = 500;
-const BUFFER_BYTES = 8 * 1024;
+const BUFFER_BYTES = 32 * 1024;
 
 /** Lines that wait beyond this are dropped: a reader that stands still must not fill our memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -31,7 +31,9 @@ export function createLogging(
   const mixin = about === undefined ? {} : { mixin: about };
   const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
   if (destination !== undefined) return { logger: pino(options, destination), close: () => Promise.resolve() };
-  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, maxLength: MAX_WAITING_BYTES });
+  const stream = pino.destination({
+    ...{ fd: 1, sync: false, minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES, maxLength: MAX_WAITING_BYTES },
+  });
   // Whoever read our output is gone: there is nobody to tell, and the service goes on.
   stream.on('error', () => undefined);
   const timer = setInterval(() => stream.flush(), FLUSH_MS);

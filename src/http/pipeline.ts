@@ -48,7 +48,10 @@ export async function answerRequest(
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);
-  const caller = await ledgerTime.spend(authenticated(parts, exchange, repeated));
+  const answered = parts.authenticate(readToken(exchange.request, repeated), parts.addresses.of(exchange.request));
+  const caller = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
+  if (caller === null) throw unauthorized('the token is not valid');
+  exchange.caller = caller;
   // Taken before the scope is looked at: every answer to a valid token tells its rate.
   const rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
@@ -83,14 +86,6 @@ export async function answerRequest(
 function filledIn(template: string, params: Params): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
-}
-
-async function authenticated(parts: PipelineParts, exchange: Exchange, repeated: Repeated): Promise<Caller> {
-  const { request } = exchange;
-  const caller = await parts.authenticate(readToken(request, repeated), parts.addresses.of(request));
-  if (caller === null) throw unauthorized('the token is not valid');
-  exchange.caller = caller;
-  return caller;
 }
 
 function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']>): void {

@@ -196,7 +196,7 @@ describe('authenticate', () => {
   it('says that it does not know when the database does not answer, and asks again', async () => {
     const { text } = tokens.issue();
     tokens.failure = new DatabaseUnavailable('away');
-    await assert.rejects(authenticator.authenticate(text, HERE), DatabaseUnavailable);
+    await assert.rejects(async () => authenticator.authenticate(text, HERE), DatabaseUnavailable);
     tokens.failure = null;
     assert.notEqual(await authenticator.authenticate(text, HERE), null);
   });

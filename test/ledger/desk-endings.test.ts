@@ -7,7 +7,7 @@ import { openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, balanceOf, makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
 
-/** The statements of a group in their order; the last three go with COMMIT in one text. */
+/** The statements of a group in their order, which go with COMMIT in one text. */
 const PLACES = [
   ['idempotency_keys', 'INSERT'],
   ['ledger_transactions', 'INSERT'],

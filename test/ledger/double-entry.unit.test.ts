@@ -31,7 +31,7 @@ describe('double entry', () => {
   );
 
   const post = (asset: Asset, gains: readonly [bigint, bigint]): GroupState => {
-    const state = new GroupState(accounts, balances);
+    const state = new GroupState(accounts, balances, new Map());
     const entries = ids.map((accountId, index) => ({
       accountId,
       asset,

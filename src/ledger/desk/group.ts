@@ -1,6 +1,6 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { type Instant, maxInstant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
@@ -171,13 +171,14 @@ function decideAll(
       continue;
     }
     const accountIds = named.ids.get(ticket) ?? [];
-    const early = state.lastInstants(accountIds).find(({ at }) => parts.guard.isTooFarAhead(at));
-    if (early !== undefined) {
-      ahead.set(early.id, parts.guard.aheadMs(early.at));
+    const latest = state.latest(accountIds);
+    if (latest !== undefined && parts.guard.isTooFarAhead(latest.lastPostedAt)) {
+      ahead.set(latest.id, parts.guard.aheadMs(latest.lastPostedAt));
       decided.set(ticket, UNKNOWN);
       continue;
     }
-    const at = state.instantFor(accountIds, now);
+    // Not before the last one of any of its accounts.
+    const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
     const decision = decideOne(parts, state, ticket, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(ticket, answer);

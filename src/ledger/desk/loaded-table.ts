@@ -1,60 +1,75 @@
-import { groupBy } from '../../core/collections.js';
 import type { Need } from './types.js';
 
 type StoredRow = Readonly<Record<string, unknown>>;
 type Properties = readonly string[];
+
+/** The rows of one table that equal keys which name the same properties, by these. */
+export class AlikeRows {
+  private readonly byKey = new Map<string, StoredRow[]>();
+  /** Each key once. */
+  readonly keys: StoredRow[] = [];
+
+  constructor(readonly properties: Properties) {}
+
+  /** Whether the key names these properties and no others. Runs for every look of every command: no list is made for it. */
+  fits(key: object): boolean {
+    for (const property of this.properties) if (!(property in key)) return false;
+    let count = 0;
+    for (const _ in key) count += 1;
+    return count === this.properties.length;
+  }
+
+  ask(key: StoredRow): void {
+    const name = nameOf(this.properties, key);
+    if (this.byKey.has(name)) return;
+    this.byKey.set(name, []);
+    this.keys.push(key);
+  }
+
+  add(row: StoredRow): void {
+    this.byKey.get(nameOf(this.properties, row))?.push(row);
+  }
+
+  /** Undefined for a key that nobody has asked for. */
+  get(key: StoredRow): readonly StoredRow[] | undefined {
+    return this.byKey.get(nameOf(this.properties, key));
+  }
+
+  put(row: StoredRow, identity: Properties): void {
+    const known = this.byKey.get(nameOf(this.properties, row));
+    if (known === undefined) return;
+    const name = nameOf(identity, row);
+    const at = known.findIndex((one) => nameOf(identity, one) === name);
+    known[at < 0 ? known.length : at] = row;
+  }
+}
 
 /**
  * The rows read for the group from one table, by the properties that its needs name. Commands of a group may name different
  * ones: each shape of key has rows of its own, and a key is looked up among those of its shape alone.
  */
 export class LoadedTable {
-  private readonly byShape = new Map<string, { readonly properties: Properties; readonly byKey: RowsByKey }>();
+  readonly shapes: AlikeRows[] = [];
 
-  /** Takes what was read for needs of one shape, also for those without rows. */
-  add(needs: readonly Need[], rows: readonly StoredRow[]): void {
-    const [first] = needs;
-    if (first === undefined) return;
-    const properties = propertiesOf(first.key);
-    const found = groupBy(rows, (row) => nameOf(properties, row));
-    const byKey = needs.map(({ key }) => nameOf(properties, key)).map((name) => [name, found.get(name) ?? []] as const);
-    this.byShape.set(shapeOf(first.key), { properties, byKey: new Map(byKey) });
+  ask({ key }: Need): void {
+    let alike = this.shapes.find((shape) => shape.fits(key));
+    if (alike === undefined) this.shapes.push((alike = new AlikeRows(Object.keys(key))));
+    alike.ask(key);
   }
 
   /** Undefined when nobody asked: that a row was not read must never look like "there is none". */
   get(key: object): readonly StoredRow[] | undefined {
-    const shape = this.byShape.get(shapeOf(key));
-    return shape?.byKey.get(nameOf(shape.properties, key as StoredRow));
+    return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
   }
 
   /** Takes a new or changed row, for those of the group who come later and asked for it. `identity` tells rows apart. */
   put(row: StoredRow, identity: Properties): void {
-    const name = nameOf(identity, row);
-    for (const { properties, byKey } of this.byShape.values()) {
-      const known = byKey.get(nameOf(properties, row));
-      if (known === undefined) continue;
-      const at = known.findIndex((one) => nameOf(identity, one) === name);
-      known[at < 0 ? known.length : at] = row;
-    }
+    for (const shape of this.shapes) shape.put(row, identity);
   }
 }
 
-type RowsByKey = ReadonlyMap<string, StoredRow[]>;
-
-/** Which properties the key names, in whatever order. */
-export function shapeOf(key: object): string {
-  return propertiesOf(key).join('|');
-}
-
-/** What its properties hold: alike for equal keys of one shape. */
-export function keyText(key: object): string {
-  return nameOf(propertiesOf(key), key as StoredRow);
-}
-
-function propertiesOf(key: object): Properties {
-  return Object.keys(key).sort();
-}
-
 function nameOf(properties: Properties, row: StoredRow): string {
-  return properties.map((property) => String(row[property])).join('|');
+  let name = '';
+  for (const property of properties) name += `${String(row[property])}|`;
+  return name;
 }

@@ -10,8 +10,8 @@ import { columnList, equalsSql, literals, selectSql } from '../../db/statements.
 import { parseRow, type Table } from '../../db/table.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
-import { keyText, shapeOf } from './loaded-table.js';
-import { GroupState } from './state.js';
+import { type AlikeRows, LoadedTable } from './loaded-table.js';
+import { GroupState, type LoadedTables } from './state.js';
 import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
 import { type Need, NO_OWNERS } from './types.js';
 
@@ -31,7 +31,8 @@ export async function lockAndLoad(
   tickets: readonly Ticket[],
   named: NamedAccounts,
 ): Promise<{ readonly state: GroupState; readonly keys: BoundKeys }> {
-  const asked = askedBy(parts, tickets, named);
+  const tables = askedBy(parts, tickets, named);
+  const asked = Array.from(tables, ([table, { shapes }]) => shapes.map((alike) => ({ table, alike }))).flat();
   const ids = new Set(tickets.flatMap((ticket) => named.ids.get(ticket) ?? []));
   const reads = [
     OPEN_RESTORE_SQL,
@@ -41,14 +42,10 @@ export async function lockAndLoad(
   const [locked = [], closed = [], keys = [], ...loaded] =
     ids.size === 0 ? [[], ...(await transaction.all(reads))] : await transaction.all([lockSql(ids), ...reads], 'lock');
   if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
-  const state = lockedState(locked);
-  asked.forEach(({ table, alike }, index) =>
-    state.addLoaded(
-      alike,
-      (loaded[index] ?? []).map((row) => parseRow(table, row) as Record<string, unknown>),
-    ),
-  );
-  return { state, keys: parseKeys(keys) };
+  asked.forEach(({ table, alike }, index) => {
+    for (const row of loaded[index] ?? []) alike.add(parseRow(table, row) as Record<string, unknown>);
+  });
+  return { state: lockedState(locked, tables), keys: parseKeys(keys) };
 }
 
 function lockSql(ids: ReadonlySet<Uuid>): string {
@@ -57,7 +54,7 @@ function lockSql(ids: ReadonlySet<Uuid>): string {
      ORDER BY a.id FOR UPDATE`;
 }
 
-function lockedState(stored: readonly StoredRow[]): GroupState {
+function lockedState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
   return new GroupState(
     // The account stands beside each of its balances.
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
@@ -65,21 +62,21 @@ function lockedState(stored: readonly StoredRow[]): GroupState {
       .map((row) => parseRow(accounts, row)),
     // A newer process may know an asset that this one does not: nothing of it is decided here.
     stored.filter((row) => isAsset(String(row.asset))).map((row) => parseRow(balances, row)),
+    tables,
   );
 }
 
-/** What the group needs, alike what is read by one SELECT. */
-function askedBy(
-  parts: GroupParts,
-  tickets: readonly Ticket[],
-  named: NamedAccounts,
-): readonly { readonly table: Table<unknown>; readonly alike: readonly Need[] }[] {
+/** What the group needs. */
+function askedBy(parts: GroupParts, tickets: readonly Ticket[], named: NamedAccounts): LoadedTables {
   const now = parts.clock();
-  const needs = tickets.flatMap((ticket) => needsOf(parts, ticket, now, named));
-  return Array.from(
-    groupBy(needs, ({ table }) => table),
-    ([table, own]) => [...groupBy(own, ({ key }) => shapeOf(key)).values()].map((alike) => ({ table, alike })),
-  ).flat();
+  const tables = new Map<Table<unknown>, LoadedTable>();
+  for (const ticket of tickets)
+    for (const need of needsOf(parts, ticket, now, named)) {
+      let asked = tables.get(need.table);
+      if (asked === undefined) tables.set(need.table, (asked = new LoadedTable()));
+      asked.ask(need);
+    }
+  return tables;
 }
 
 /** A kind that fails here asks for nothing; its decision then finds nothing that it may read, and fails alone. */
@@ -101,15 +98,13 @@ function needsOf(
  * One SELECT for all keys of a table that name the same properties. Several properties are asked as pairs: a list for each
  * would ask their product.
  */
-function neededSql(table: Table<unknown>, needs: readonly Need[]): string {
-  const keys = new Map(needs.map(({ key }) => [keyText(key), key as Record<string, unknown>]));
-  const [first = {}] = keys.values();
-  const [property, ...others] = Object.keys(first);
+function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
+  const [property, ...others] = properties;
   if (property !== undefined && others.length === 0)
     return selectSql<Record<string, unknown>>(table as Table<Record<string, unknown>>, {
-      [property]: Array.from(keys.values(), (key) => key[property]),
+      [property]: keys.map((key) => key[property]),
     });
-  const conditions = Array.from(keys.values(), (key) => `(${equalsSql(table as Table<Record<string, unknown>>, key)})`);
+  const conditions = keys.map((key) => `(${equalsSql(table as Table<Record<string, unknown>>, key)})`);
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 

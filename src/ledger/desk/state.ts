@@ -1,7 +1,7 @@
 import { type Asset, eachAsset, fitsColumn } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import { newId, type Uuid } from '../../core/ids.js';
-import { type Instant, maxInstant } from '../../core/instant.js';
+import type { Instant } from '../../core/instant.js';
 import {
   type Balance,
   type Entry,
@@ -15,8 +15,8 @@ import {
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
-import { LoadedTable } from './loaded-table.js';
-import type { HoldChange, Need, Posting, RowWrite, View, Writes } from './types.js';
+import type { LoadedTable } from './loaded-table.js';
+import type { HoldChange, Posting, RowWrite, View, Writes } from './types.js';
 
 /** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
 export class AccountNotLocked extends Error {
@@ -29,10 +29,18 @@ export class UnsoundDecision extends Error {
 }
 
 interface AccountState {
-  account: Account;
+  readonly account: Account;
   readonly overdraft: boolean;
   readonly balances: Record<Asset, Balance>;
 }
+
+/** Of a draft: its account is a copy that nobody else has, and is changed in place. */
+interface DraftState extends AccountState {
+  readonly account: Account & { seq: bigint };
+}
+
+/** What was read for the needs of the group. */
+export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
 
 /** Everything that the group will write, in the shape of its rows. */
 export interface GroupWrites {
@@ -62,9 +70,12 @@ export class GroupState {
     events: [],
   };
   private readonly accounts = new Map<Uuid, AccountState>();
-  private readonly loaded = new Map<Table<unknown>, LoadedTable>();
 
-  constructor(accounts: readonly Account[], balances: readonly Balance[]) {
+  constructor(
+    accounts: readonly Account[],
+    balances: readonly Balance[],
+    private readonly loaded: LoadedTables,
+  ) {
     const byAccount = groupBy(balances, (balance) => balance.accountId);
     for (const account of accounts) {
       const own = byAccount.get(account.id) ?? [];
@@ -77,26 +88,14 @@ export class GroupState {
     }
   }
 
-  /** The last instant of each of these accounts that is locked. */
-  lastInstants(accountIds: readonly Uuid[]): { readonly id: Uuid; readonly at: Instant }[] {
-    return accountIds.flatMap((id) => {
-      const at = this.accounts.get(id)?.account.lastPostedAt;
-      return at === undefined ? [] : [{ id, at }];
-    });
-  }
-
-  /** The instant of a command over these accounts: not before the last one of any of them. */
-  instantFor(accountIds: readonly Uuid[], now: Instant): Instant {
-    return maxInstant(now, ...this.lastInstants(accountIds).map(({ at }) => at));
-  }
-
-  /** Takes what was read for needs of one table and one shape. */
-  addLoaded(needs: readonly Need[], rows: readonly Record<string, unknown>[]): void {
-    const [first] = needs;
-    if (first === undefined) return;
-    const table = this.loaded.get(first.table) ?? new LoadedTable();
-    table.add(needs, rows);
-    this.loaded.set(first.table, table);
+  /** Of these accounts the one that was posted to last; undefined when none of them is locked. */
+  latest(accountIds: readonly Uuid[]): Account | undefined {
+    let latest: Account | undefined;
+    for (const id of accountIds) {
+      const account = this.accounts.get(id)?.account;
+      if (account !== undefined && (latest === undefined || account.lastPostedAt > latest.lastPostedAt)) latest = account;
+    }
+    return latest;
   }
 
   view(at: Instant, accountIds: readonly Uuid[]): View {
@@ -177,7 +176,7 @@ export class GroupState {
 
 /** One decision's changes on copies, so that an unsound one leaves no trace. */
 class DecisionDraft {
-  readonly accounts = new Map<Uuid, AccountState>();
+  readonly accounts = new Map<Uuid, DraftState>();
   readonly holds = new Map<Uuid, Hold>();
   readonly transactions: LedgerTransaction[] = [];
   readonly entries: Entry[] = [];
@@ -188,7 +187,7 @@ class DecisionDraft {
     private readonly at: Instant,
   ) {}
 
-  private touch(id: Uuid): AccountState {
+  private touch(id: Uuid): DraftState {
     const touched = this.accounts.get(id);
     if (touched !== undefined) return touched;
     const before = this.before.get(id);
@@ -202,7 +201,7 @@ class DecisionDraft {
     return copy;
   }
 
-  private move(id: Uuid, asset: Asset, available: bigint, held: bigint): AccountState {
+  private move(id: Uuid, asset: Asset, available: bigint, held: bigint): DraftState {
     const state = this.touch(id);
     const balance = state.balances[asset];
     state.balances[asset] = { ...balance, available: balance.available + available, held: balance.held + held };
@@ -247,8 +246,7 @@ class DecisionDraft {
     for (const { accountId, asset, raw, kind, counterpartyAccountId } of posting.entries) {
       sums.set(asset, (sums.get(asset) ?? 0n) + raw);
       const state = this.move(accountId, asset, raw, 0n);
-      const seq = state.account.seq + 1n;
-      state.account = { ...state.account, seq };
+      const seq = (state.account.seq += 1n);
       const { available, held } = state.balances[asset];
       const totalAfter = available + held;
       const id = newId();

@@ -21,8 +21,8 @@ import type { RowWrite } from './types.js';
 
 /**
  * Writes a group as multi-row statements, in the order of the locks: keys, what the accounts' rows guard, resources, event
- * counters, audit chains. The tenants' counters, which all of their groups wait for, are locked in the text that commits;
- * only acts, whose hashes are made here, need a round trip under them.
+ * counters, audit chains. All of them go with COMMIT in one text, so that neither the network nor this process is waited for under
+ * the locks; only acts, whose hashes are made here, need a round trip of their own. (docs/decisions/0045-written-in-the-text-that-commits.md)
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -33,11 +33,7 @@ export async function writeGroup(
   const statements = [...keyStatements(keys), ...ledgerStatements(writes), ...resourceStatements(writes.rows)];
   const events = eventStatements(writes.events, now);
   const acts = actsOf(writes.rows);
-  if (acts.length === 0) {
-    await transaction.all(statements);
-    transaction.withCommit(events);
-    return;
-  }
+  if (acts.length === 0) return transaction.withCommit([...statements, ...events]);
   const answers = await transaction.all([...statements, ...events, ...lockChains(acts)]);
   transaction.withCommit(chained(answers.at(-1) ?? [], acts));
 }
