@@ -198,7 +198,7 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.current, clock);
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
-  const rates = buildRates(config, registry, logger);
+  const rates = await buildRates(config, registry, logger);
   const service = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
