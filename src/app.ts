@@ -29,6 +29,7 @@ import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
+import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
@@ -180,6 +181,7 @@ export interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
   readonly readiness: Readiness;
+  readonly docs: DocsSite;
   readonly api: RunningServer;
   readonly admin: RunningServer;
 }
@@ -199,7 +201,7 @@ export async function openApiServers(
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
   const rates = await buildRates(config, registry, logger);
-  const service = createService({
+  const { app, docs } = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
     authenticate: async (token, address) => {
@@ -226,7 +228,8 @@ export async function openApiServers(
     requests,
     readiness,
     rates,
-    api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
+    docs,
+    api: await listen(app.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
 }
