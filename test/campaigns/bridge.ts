@@ -8,7 +8,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { WaitingClients } from './waiting-clients.js';
@@ -17,8 +17,8 @@ import { WaitingClients } from './waiting-clients.js';
 const BETWEEN_MS = 500;
 const CALM_MS = 1_000;
 
-/** All that waits here. Each queue costs a worker some 0.7 s of a processor at every start. */
-const APPROVALS = { WORKER_QUEUES: 'approvals' };
+/** All that waits here. */
+const APPROVALS = serving('approvals');
 
 export interface BridgeFailpoints {
   readonly db: TestDatabase;

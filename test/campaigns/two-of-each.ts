@@ -12,7 +12,7 @@ import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { until } from '../support/temporal.js';
+import { serving, until } from '../support/temporal.js';
 import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { executedBatch, isBatchOver } from './batch-kills.js';
 import { Clients } from './clients.js';
@@ -34,6 +34,7 @@ interface Fault {
   readonly happen: (round: number) => Promise<unknown>;
 }
 
+const ALL_BUT_PAYOUTS = serving('approvals', 'batches', 'webhooks');
 const FROZEN_MS = 3_000;
 const CUTS = 10;
 const CUTS_MS = 10_000;
@@ -57,7 +58,7 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
     const cutter = await Proxy.open(db.url);
-    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal });
+    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, environment: ALL_BUT_PAYOUTS });
     try {
       const { baseUrl } = fleet;
       const clients = await Clients.start(db, baseUrl, campaign.clients);

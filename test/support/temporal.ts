@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { QUERIES, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
+import { QUERIES, type TaskQueue, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from './database.js';
 
 /** Where a Temporal is, as the service is told. */
@@ -77,6 +77,11 @@ export async function registerNamespace({ client, namespace }: TestTemporal): Pr
 /** What a process of the service has in its environment to use it. */
 export function temporalEnvironment({ address, namespace }: TemporalAddress): Readonly<Record<string, string>> {
   return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+}
+
+/** What a worker has in its environment to serve these queues alone. Each costs it half a second of a processor at every start. */
+export function serving(...queues: readonly [TaskQueue, ...TaskQueue[]]): Readonly<Record<string, string>> {
+  return { WORKER_QUEUES: queues.join(',') };
 }
 
 type Found<T> = Exclude<T, undefined | false | null>;
