@@ -22,6 +22,8 @@ export interface TwoOfEach {
   /** How often every fault comes; each time at another process. */
   readonly rounds: number;
   readonly clients: number;
+  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  readonly pauseMs?: number;
   /** Between what was broken is back and the next fault. */
   readonly calmMs: number;
   /** Of each batch, one after the other. */
@@ -61,7 +63,7 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
     const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, environment: ALL_BUT_PAYOUTS });
     try {
       const { baseUrl } = fleet;
-      const clients = await Clients.start(db, baseUrl, campaign.clients);
+      const clients = await Clients.start(db, baseUrl, campaign.clients, campaign.pauseMs);
       const waiting = await WaitingClients.start(
         { db, temporal, baseUrl },
         Math.ceil(campaign.clients / 2),
