@@ -28,6 +28,8 @@ export interface TwoOfEach {
   readonly calmMs: number;
   /** Of each batch, one after the other. */
   readonly rows: number;
+  /** Between two batches; none unless said. */
+  readonly betweenBatchesMs?: number;
 }
 
 /** What may happen, and what is back when it resolves. */
@@ -69,7 +71,7 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
         Math.ceil(campaign.clients / 2),
         WAITING_PAUSE_MS,
       );
-      const others = await OtherWork.start(db, baseUrl, campaign.rows);
+      const others = await OtherWork.start(db, baseUrl, campaign);
       const faults = faultsOf(fleet, mysql, server, cutter);
       await waiting.during(happenAll(faults, campaign));
       // What waits comes to its end sooner where nobody adds to it.
@@ -166,7 +168,11 @@ class OtherWork {
     this.running.catch(() => undefined);
   }
 
-  static async start(db: TestDatabase, baseUrl: string, rows: number): Promise<OtherWork> {
+  static async start(
+    db: TestDatabase,
+    baseUrl: string,
+    { rows, betweenBatchesMs = 0 }: Pick<TwoOfEach, 'rows' | 'betweenBatchesMs'>,
+  ): Promise<OtherWork> {
     const receiver = await new HttpReceiver().open();
     const tool = await startTestApi(db, {}, { receiver: 'real' });
     const hooked = await openHookedBank(tool, receiver);
@@ -181,6 +187,7 @@ class OtherWork {
           rows,
         );
         assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), ['ready', 'completed']);
+        await sleep(betweenBatchesMs);
       }
       return count;
     };
