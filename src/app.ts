@@ -30,6 +30,7 @@ import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
+import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
 import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
 import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
@@ -181,6 +182,7 @@ export interface ApiServers {
   readonly requests: RequestLog;
   readonly rates: BuiltRates;
   readonly readiness: Readiness;
+  readonly docs: DocsSite;
   readonly api: RunningServer;
   readonly admin: RunningServer;
 }
@@ -199,8 +201,8 @@ export async function openApiServers(
   const authenticator = new Authenticator(database.current, clock);
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
-  const rates = buildRates(config, registry, logger);
-  const service = createService({
+  const rates = await buildRates(config, registry, logger);
+  const { app, docs } = createService({
     api: buildApi(config, core, bridge, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
     authenticate: (token, address) => {
@@ -230,7 +232,8 @@ export async function openApiServers(
     requests,
     readiness,
     rates,
-    api: await listen(service.callback(), errors, { host: config.HOST, port: config.PORT }),
+    docs,
+    api: await listen(app.callback(), errors, { host: config.HOST, port: config.PORT }),
     admin: await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT }),
   };
 }

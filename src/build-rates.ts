@@ -3,7 +3,6 @@ import type { RateConfig } from './config/rates.js';
 import type { Logger } from './http/logging.js';
 import { RateLimiter, type RateLimits, type Rates } from './http/rate-limit.js';
 import { sharedRateMetrics } from './http/rate-metrics.js';
-import { RedisBuckets } from './http/redis-buckets.js';
 import { SharedRateLimiter } from './http/shared-rate-limit.js';
 
 /** The rate limits as they are configured, and what ends their connection. */
@@ -12,11 +11,15 @@ export interface BuiltRates {
   close(): void;
 }
 
-/** Shared through Redis where there is one, else each process for itself. Starts at once, whether Redis is there or not. */
-export function buildRates(config: RateConfig, registry: Registry, logger: Logger): BuiltRates {
+/**
+ * Shared through Redis where there is one, else each process for itself. Starts at once, whether Redis is there or not. Its client is
+ * loaded where it is used: it is a fifth of what else a process reads and compiles at its start.
+ */
+export async function buildRates(config: RateConfig, registry: Registry, logger: Logger): Promise<BuiltRates> {
   const { API_PROCESSES: processes, REDIS_URL: url } = config;
   const rates = ratesOf(config);
   if (url === undefined) return { limits: new RateLimiter(rates, processes), close: () => undefined };
+  const { RedisBuckets } = await import('./http/redis-buckets.js');
   const store = new RedisBuckets(url);
   const observer = sharedRateMetrics(registry, (isThere) =>
     isThere

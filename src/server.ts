@@ -24,6 +24,8 @@ const webhooks = new Webhooks(webhookParts, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
 const servers = await openApiServers(config, core, bridge, webhooks, logger).catch(refuseToStart);
+// Nobody's money waits behind the first who reads the pages.
+servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {

@@ -57,22 +57,29 @@ interface ServiceParts extends PipelineParts, Pick<ServiceOptions, 'onAnswered' 
 /** Nothing was answered, the client had gone; counted under the status that proxies use for it. */
 const CLIENT_GONE = 499;
 
+/** What answers at the API's port. */
+export interface Service {
+  readonly app: Koa;
+  readonly docs: DocsSite;
+}
+
 /** The Koa application of the API's port: every route of `api`, the docs and /openapi.json. */
-export function createService(options: ServiceOptions): Koa {
+export function createService(options: ServiceOptions): Service {
   const { api, baseUrl, docsUrl } = options;
-  const openApi = openApiDocument(api, baseUrl, docsUrl);
+  const openApi = (): object => openApiDocument(api, baseUrl, docsUrl);
+  const docs = new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl });
   const parts: ServiceParts = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs: new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl }),
+    docs,
     metrics: new HttpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
     exchange.answer = await answerRequest(parts, exchange, route, params);
   });
-  return application(parts, [routing, inboundRouter(options.inbound ?? []).routes()]);
+  return { app: application(parts, [routing, inboundRouter(options.inbound ?? []).routes()]), docs };
 }
 
 function application(parts: ServiceParts, routings: readonly Routing[]): Koa {

@@ -18,7 +18,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 
@@ -55,7 +55,7 @@ export async function batchKills({ rows, kills, betweenMs }: BatchKills): Promis
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_batches');
     const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
-    const worker = await WorkerProcess.start(db.url, temporal);
+    const worker = await WorkerProcess.start(db.url, temporal, serving('batches'));
     try {
       const summary = await killedWhilePaying({ db, temporal, api }, [worker, api, mysql, server], {
         rows,
@@ -79,7 +79,7 @@ export async function batchWorkerKills(
   wanted: BatchKills,
 ): Promise<string> {
   const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
-  const worker: ServiceProcess = await WorkerProcess.start(db.url, temporal);
+  const worker: ServiceProcess = await WorkerProcess.start(db.url, temporal, serving('batches'));
   try {
     return `worker killed, ${await killedWhilePaying({ db, temporal, api }, [worker], wanted)}`;
   } finally {

@@ -8,7 +8,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { WaitingClients } from './waiting-clients.js';
@@ -17,13 +17,15 @@ import { WaitingClients } from './waiting-clients.js';
 const BETWEEN_MS = 500;
 const CALM_MS = 1_000;
 
-/** All that waits here. Each queue costs a worker some 0.7 s of a processor at every start. */
-const APPROVALS = { WORKER_QUEUES: 'approvals' };
+/** All that waits here. */
+const APPROVALS = serving('approvals');
 
 export interface BridgeFailpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly clients: number;
+  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  readonly pauseMs?: number;
   /** How often each process ends itself at each of its failpoints. */
   readonly rounds: number;
   /** At which of the desk the worker ends; all unless said. */
@@ -32,7 +34,7 @@ export interface BridgeFailpoints {
 
 /** The worker ends itself at the failpoints, and the API at those of the relay, while clients make, decide and let expire. */
 export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<string> {
-  const { db, temporal, clients, rounds, ofDesk = DESK_FAILPOINTS } = campaign;
+  const { db, temporal, clients, pauseMs, rounds, ofDesk = DESK_FAILPOINTS } = campaign;
   const ofWorker = [...ofDesk, ...BRIDGE_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
   const [api, worker] = await Promise.all([
@@ -40,7 +42,7 @@ export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<stri
     WorkerProcess.start(db.url, temporal, APPROVALS),
   ]);
   try {
-    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
+    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients, pauseMs);
     await work.during(Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]));
     await sleep(CALM_MS);
     const kills = `worker ended at ${ofWorker.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
@@ -94,19 +96,21 @@ export interface TemporalAway {
   readonly db: TestDatabase;
   readonly awayMs: number;
   readonly clients: number;
+  /** As above. */
+  readonly pauseMs?: number;
 }
 
 /**
  * Temporal is killed, stays away, and comes back on its data. Meanwhile instant transfers never fail, new ones may begin to
  * wait, and what is decided or over is settled; afterwards every workflow catches up by itself.
  */
-export async function temporalAway({ db, awayMs, clients }: TemporalAway): Promise<string> {
+export async function temporalAway({ db, awayMs, clients, pauseMs }: TemporalAway): Promise<string> {
   const server = await PrivateTemporal.start();
   const { temporal } = server;
   const worker = await startTestWorker(db, temporal, { environment: APPROVALS });
   const api = await startTestApi(db, temporalEnvironment(temporal));
   try {
-    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
+    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients, pauseMs);
     await work.during(until('all is at work', () => work.decided >= clients));
     await server.kill();
     const [before, end] = [work.decided, performance.now() + awayMs];

@@ -40,17 +40,18 @@ export class Clients {
     readonly token: string,
     private readonly accounts: readonly Account[],
     private readonly count: number,
+    private readonly pauseMs: number,
   ) {}
 
-  /** A tenant with accounts of its own, and so many clients at work. */
-  static async start(db: TestDatabase, baseUrl: string, count: number): Promise<Clients> {
+  /** A tenant with accounts of its own, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
+  static async start(db: TestDatabase, baseUrl: string, count: number, pauseMs = 0): Promise<Clients> {
     const parts = { database: db.database, desk: openDesk(db.database).desk };
     const tenant = await makeTenant(db.database);
     const accounts: Account[] = [];
     for (let index = 0; index < ACCOUNTS; index += 1)
       accounts.push(await makeAccount(parts, tenant, { funds: { COPM: FUNDS } }));
     const { text } = await makeToken(db.database, tenant.owner, ['read', 'transfers']);
-    const clients = new Clients(db, baseUrl, text, accounts, count);
+    const clients = new Clients(db, baseUrl, text, accounts, count, pauseMs);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
     // Looked at in `finish`.
     clients.running.catch(() => undefined);
@@ -62,6 +63,7 @@ export class Clients {
       const from = this.accounts[(index + round) % ACCOUNTS]!;
       const to = this.accounts[(index + round + 1 + (round % (ACCOUNTS - 1))) % ACCOUNTS]!;
       await this.transfer(from, to);
+      if (this.pauseMs > 0) await sleep(this.pauseMs);
     }
   }
 

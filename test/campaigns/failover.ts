@@ -14,6 +14,8 @@ import { Clients } from './clients.js';
 export interface FailoverCampaign {
   readonly start: () => Promise<ServerGroup>;
   readonly clients: number;
+  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  readonly pauseMs?: number;
   /** The primary gives its place to another, as for maintenance. */
   readonly switchovers: number;
   /** The primary is killed. */
@@ -87,7 +89,7 @@ async function withClients(
   apis: readonly ApiProcess[],
   campaign: FailoverCampaign,
 ): Promise<string[]> {
-  const clients = await Clients.start(db, apis[0]!.baseUrl, campaign.clients);
+  const clients = await Clients.start(db, apis[0]!.baseUrl, campaign.clients, campaign.pauseMs);
   const readers = apis.map((api) => new Reader(clients, api));
   try {
     return await runEvents(group, db, clients, readers, campaign);

@@ -4,7 +4,7 @@ import { startTestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -33,7 +33,7 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
   const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
   const [receiver, hanging] = [await new HttpReceiver().open(), await new HttpReceiver().open()];
   hanging.reply = () => new Promise(() => undefined);
-  const worker = await WorkerProcess.start(db.url, temporal);
+  const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
   try {
     const good = await openMany(others, () => openHookedBank(api, receiver));
     const bad = await openMany(tenants, () => openHookedBank(api, hanging));

@@ -8,6 +8,8 @@ import { Clients } from './clients.js';
 export interface KillCampaign {
   readonly kills: number;
   readonly clients: number;
+  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  readonly pauseMs?: number;
 }
 
 /** How long the clients work between two kills. */
@@ -16,10 +18,13 @@ const BETWEEN_MS = 300;
 const MAX_ANSWER_MS = 5_000;
 
 /** The API is killed again and again under load. */
-export async function killApiCampaign(db: TestDatabase, { kills, clients: count }: KillCampaign): Promise<string> {
+export async function killApiCampaign(
+  db: TestDatabase,
+  { kills, clients: count, pauseMs }: KillCampaign,
+): Promise<string> {
   const api = await ApiProcess.start(db.url);
   try {
-    const clients = await Clients.start(db, api.baseUrl, count);
+    const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
     for (let kill = 0; kill < kills; kill += 1) {
       await sleep(BETWEEN_MS * (0.5 + Math.random()));
       await api.kill();
@@ -36,11 +41,11 @@ export async function killApiCampaign(db: TestDatabase, { kills, clients: count 
 export async function failpointCampaign(
   db: TestDatabase,
   failpoints: readonly Failpoint[],
-  { kills, clients: count }: KillCampaign,
+  { kills, clients: count, pauseMs }: KillCampaign,
 ): Promise<string> {
   const api = await ApiProcess.start(db.url);
   try {
-    const clients = await Clients.start(db, api.baseUrl, count);
+    const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
     for (let kill = 0; kill < kills; kill += 1)
       for (const failpoint of failpoints) {
         await api.kill();
@@ -57,13 +62,13 @@ export async function failpointCampaign(
 }
 
 /** MySQL is killed again and again under load. */
-export async function killMysqlCampaign({ kills, clients: count }: KillCampaign): Promise<string> {
+export async function killMysqlCampaign({ kills, clients: count, pauseMs }: KillCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_kill');
     const api = await ApiProcess.start(db.url);
     try {
-      const clients = await Clients.start(db, api.baseUrl, count);
+      const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
       for (let kill = 0; kill < kills; kill += 1) {
         await sleep(BETWEEN_MS * (0.5 + Math.random()));
         await mysql.kill();
@@ -83,16 +88,18 @@ export async function killMysqlCampaign({ kills, clients: count }: KillCampaign)
 export interface AwayCampaign {
   readonly awayMs: number;
   readonly clients: number;
+  /** As above. */
+  readonly pauseMs?: number;
 }
 
 /** MySQL neither answers nor hangs up for a while: 503 within 5 s, normal within 10 s of its return. */
-export async function frozenMysqlCampaign({ awayMs, clients: count }: AwayCampaign): Promise<string> {
+export async function frozenMysqlCampaign({ awayMs, clients: count, pauseMs }: AwayCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_frozen');
     const api = await ApiProcess.start(db.url);
     try {
-      const clients = await Clients.start(db, api.baseUrl, count);
+      const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
       await sleep(BETWEEN_MS);
       mysql.freeze();
       await sleep(awayMs);

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { type Arrived, HttpReceiver } from '../support/http-receiver.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { emit, register } from '../webhooks/support.js';
 
@@ -39,7 +39,9 @@ export async function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
   const { db, temporal, endpoints, everyMs, seconds, workers: count, isTimed } = wanted;
   const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
   const receiver = await new HttpReceiver().open();
-  const workers = await Promise.all(Array.from({ length: count }, () => WorkerProcess.start(db.url, temporal)));
+  const workers = await Promise.all(
+    Array.from({ length: count }, () => WorkerProcess.start(db.url, temporal, serving('webhooks'))),
+  );
   try {
     const arrivals = new Arrivals(receiver);
     const tenants = await openTenants(api, receiver, endpoints);

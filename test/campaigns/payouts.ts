@@ -13,7 +13,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
-import { type TestTemporal, temporalEnvironment } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -62,7 +62,7 @@ const ENDINGS = ['99', '06', '07', '04'] as const;
 export async function killedAroundRail(campaign: KillCampaign): Promise<string> {
   const { db, api, temporal, failpoints, payouts, kills } = campaign;
   const own = await openPayoutBank(api, 2n * BigInt(payouts) * LEAST);
-  const worker = await WorkerProcess.prepare(db.url, temporal);
+  const worker = await WorkerProcess.prepare(db.url, temporal, serving('payouts'));
   const ids: Uuid[] = [];
   try {
     for (let killed = 0; killed < kills; killed += 1) {

@@ -13,7 +13,7 @@ import { openPayoutBank, type PayoutBank, railsOf, rowOf, TEST_KEYRING } from '.
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { type TestTemporal, temporalEnvironment, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound, someone } from '../support/world.js';
 import { randomFrom } from './approval-activities.js';
@@ -57,7 +57,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   const gateway = await new ChaosGateway(NAME, TEST_KEYRING, seed, campaign.longestMs).start();
   const [key] = TEST_KEYRING;
   const environment = {
-    ...temporalEnvironment(temporal),
+    ...{ ...temporalEnvironment(temporal), ...serving('payouts') },
     PAYOUT_RAILS: `*=${RAIL}`,
     PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
     PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,

@@ -6,7 +6,7 @@ import type { TestDatabase } from '../support/database.js';
 import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { type TestTemporal, until } from '../support/temporal.js';
+import { serving, type TestTemporal, until } from '../support/temporal.js';
 import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -35,7 +35,7 @@ const ARRIVE_MS = 300_000;
 export async function rollingCampaign(campaign: Rolling): Promise<string> {
   const { db, temporal, perSecond, rounds, inPairs = false } = campaign;
   const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
+  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal, environment: serving('webhooks') });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
   try {
     const banks = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)));

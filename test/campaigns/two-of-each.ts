@@ -12,7 +12,7 @@ import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { until } from '../support/temporal.js';
+import { serving, until } from '../support/temporal.js';
 import { assertGenuine, type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { executedBatch, isBatchOver } from './batch-kills.js';
 import { Clients } from './clients.js';
@@ -22,10 +22,14 @@ export interface TwoOfEach {
   /** How often every fault comes; each time at another process. */
   readonly rounds: number;
   readonly clients: number;
+  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  readonly pauseMs?: number;
   /** Between what was broken is back and the next fault. */
   readonly calmMs: number;
   /** Of each batch, one after the other. */
   readonly rows: number;
+  /** Between two batches; none unless said. */
+  readonly betweenBatchesMs?: number;
 }
 
 /** What may happen, and what is back when it resolves. */
@@ -34,6 +38,7 @@ interface Fault {
   readonly happen: (round: number) => Promise<unknown>;
 }
 
+const ALL_BUT_PAYOUTS = serving('approvals', 'batches', 'webhooks');
 const FROZEN_MS = 3_000;
 const CUTS = 10;
 const CUTS_MS = 10_000;
@@ -57,16 +62,16 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
     const cutter = await Proxy.open(db.url);
-    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal });
+    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, environment: ALL_BUT_PAYOUTS });
     try {
       const { baseUrl } = fleet;
-      const clients = await Clients.start(db, baseUrl, campaign.clients);
+      const clients = await Clients.start(db, baseUrl, campaign.clients, campaign.pauseMs);
       const waiting = await WaitingClients.start(
         { db, temporal, baseUrl },
         Math.ceil(campaign.clients / 2),
         WAITING_PAUSE_MS,
       );
-      const others = await OtherWork.start(db, baseUrl, campaign.rows);
+      const others = await OtherWork.start(db, baseUrl, campaign);
       const faults = faultsOf(fleet, mysql, server, cutter);
       await waiting.during(happenAll(faults, campaign));
       // What waits comes to its end sooner where nobody adds to it.
@@ -163,7 +168,11 @@ class OtherWork {
     this.running.catch(() => undefined);
   }
 
-  static async start(db: TestDatabase, baseUrl: string, rows: number): Promise<OtherWork> {
+  static async start(
+    db: TestDatabase,
+    baseUrl: string,
+    { rows, betweenBatchesMs = 0 }: Pick<TwoOfEach, 'rows' | 'betweenBatchesMs'>,
+  ): Promise<OtherWork> {
     const receiver = await new HttpReceiver().open();
     const tool = await startTestApi(db, {}, { receiver: 'real' });
     const hooked = await openHookedBank(tool, receiver);
@@ -178,6 +187,7 @@ class OtherWork {
           rows,
         );
         assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), ['ready', 'completed']);
+        await sleep(betweenBatchesMs);
       }
       return count;
     };

@@ -12,7 +12,7 @@ import { addWord, type TestDatabase } from '../support/database.js';
 import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { changedRelease } from '../support/releases.js';
-import { type TestTemporal, until, untilWaiting } from '../support/temporal.js';
+import { serving, type TestTemporal, until, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank, outboxRow } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -45,7 +45,7 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
   const next = { RELEASE: changedRelease(folder), WORKFLOW_PATCHES: 'off' };
   const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
+  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal, environment: serving('approvals', 'webhooks') });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
   try {
     const hooked = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)));

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { sign } from '../support/receiver.js';
-import { type TestTemporal, until } from '../support/temporal.js';
+import { serving, type TestTemporal, until } from '../support/temporal.js';
 import { openHookedBank, type HookedBank } from '../support/webhook-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { emit, eventIds } from '../webhooks/support.js';
@@ -32,7 +32,7 @@ const WAYS: readonly (Failpoint | typeof MOMENT)[] = ['after_send', MOMENT, 'bef
 export async function webhookKills({ db, temporal, events, kills }: WebhookKills): Promise<string> {
   const api = await startTestApi(db, {}, { receiver: 'real' });
   const receiver = await new HttpReceiver().open();
-  const worker = await WorkerProcess.start(db.url, temporal);
+  const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
   try {
     const seen = new Arrivals(receiver);
     const banks = await Promise.all(Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)));

@@ -5,7 +5,7 @@ import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { openPayrollBank } from '../support/batch-workflows.js';
 import { testDatabase } from '../support/database.js';
-import { temporalEnvironment, testTemporal } from '../support/temporal.js';
+import { serving, temporalEnvironment, testTemporal } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -19,7 +19,7 @@ describe('a batch that is being paid', () => {
 
   it('whose worker is killed in the middle of making its file shows no half of it, and gives it whole afterwards', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
-    const worker = await WorkerProcess.prepare(db.url, temporal);
+    const worker = await WorkerProcess.prepare(db.url, temporal, serving('batches'));
     const api = await startTestApi(db, temporalEnvironment(temporal));
     try {
       const { bank, source, upload, read, until } = await openPayrollBank(api);

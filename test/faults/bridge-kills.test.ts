@@ -2,7 +2,8 @@ import { bridgeFailpoints, temporalAway } from '../campaigns/bridge.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { newNamespace, sharedAddress } from '../support/temporal.js';
 
-const CLIENTS = 4;
+/** Enough that some transfer is at every point; more would only wait for Temporal. */
+const LOAD = { clients: 4, pauseMs: 200 };
 
 describe('transfers that wait end as was decided', function () {
   this.timeout(900_000);
@@ -15,10 +16,10 @@ describe('transfers that wait end as was decided', function () {
   it('when the worker ends before and after a COMMIT, and worker and API before and after they tell Temporal', async () => {
     const temporal = await newNamespace(sharedAddress(), 'kills');
     // Before and after the locks the desk ends in test/ledger/kills.test.ts, and the worker too in `npm run prove -- bridge-failpoints`.
-    await bridgeFailpoints({ db, temporal, clients: CLIENTS, rounds: 1, ofDesk: ['before_commit', 'after_commit'] });
+    await bridgeFailpoints({ db, temporal, ...LOAD, rounds: 1, ofDesk: ['before_commit', 'after_commit'] });
   });
 
   it('when Temporal is killed, stays away and comes back; instant transfers never notice', async () => {
-    await temporalAway({ db, awayMs: 3_000, clients: CLIENTS });
+    await temporalAway({ db, awayMs: 3_000, ...LOAD });
   });
 });

@@ -12,11 +12,11 @@ describe('two API processes behind a proxy and two workers', () => {
   });
 
   it('lose no request and no event while one after the other is restarted', async () => {
-    await rollingCampaign({ db: await testDatabase(), temporal: await testTemporal(), perSecond: 50, rounds: 1 });
+    await rollingCampaign({ db: await testDatabase(), temporal: await testTemporal(), perSecond: 20, rounds: 1 });
   });
 
   it('answer the truth and end everything once, whichever of them, of MySQL and of Temporal fails', () =>
-    twoOfEachCampaign({ rounds: 1, clients: 4, calmMs: 200, rows: 50 }));
+    twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 50, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
 
   it('go to a release whose workflows do more, back and forth again, and no task of a workflow fails', async () => {
     const db = await ownDatabase('fleet_upgrade');

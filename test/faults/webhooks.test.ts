@@ -6,7 +6,7 @@ import { startTestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
-import { newNamespace, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
+import { newNamespace, serving, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import {
   assertGenuine,
@@ -54,7 +54,7 @@ describe('webhooks under faults', () => {
 
   it('go on with the next worker when one is stopped in the middle: nothing is lost, nothing sent twice', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_stop');
-    const worker = await WorkerProcess.start(db.url, temporal);
+    const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
     const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     try {
       const own = await openHookedBank(api, receiver);
@@ -78,7 +78,7 @@ describe('webhooks under faults', () => {
   it('arrive while Temporal is away, retries too; their workflow knows when it is back, and goes on as new where its history grows', async () => {
     const server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 40 });
     const { temporal } = server;
-    const worker = await startTestWorker(db, temporal);
+    const worker = await startTestWorker(db, temporal, { environment: serving('webhooks') });
     const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     try {
       const own = await openHookedBank(api, receiver);

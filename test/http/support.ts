@@ -56,7 +56,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { log } = options;
   const logger = log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
   const rates = { ...eachRateClass(() => PLENTY), ...options.rates };
-  const service = createService({
+  const { app } = createService({
     api,
     authenticate: options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
     rateLimiter: new RateLimiter(rates, 1, systemClock),
@@ -70,7 +70,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     logger,
     registry,
   });
-  const server = await listen(service.callback(), errors, { host: '127.0.0.1', port: 0 }, options.timeouts);
+  const server = await listen(app.callback(), errors, { host: '127.0.0.1', port: 0 }, options.timeouts);
   return { url: `http://127.0.0.1:${server.port}`, port: server.port, server, registry };
 }
 

@@ -12,7 +12,8 @@ describe('an account whose row somebody keeps locked', () => {
 
   before(async () => {
     own = await testDatabase();
-    watched = openDesk(own.database);
+    // Those that stay locked are waited for to the end of it, twice.
+    watched = openDesk(own.database, { commandTimeoutMs: 8_000 });
   });
 
   async function twoAccounts(): Promise<[Account, Account]> {

@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 
 /** Short forms; `npm run prove` has the full counts. */
-const CLIENTS = 8;
+const LOAD = { clients: 8, pauseMs: 25 };
 
 describe('no money is made, lost or moved twice', () => {
   let db: TestDatabase;
@@ -13,18 +13,18 @@ describe('no money is made, lost or moved twice', () => {
     db = await testDatabase();
   });
 
-  it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, clients: CLIENTS }));
+  it('when the API is killed under load', () => killApiCampaign(db, { kills: 2, ...LOAD }));
 
   it('when the API ends before and after the locks and the COMMIT of a posting', () =>
-    failpointCampaign(db, DESK_FAILPOINTS, { kills: 1, clients: CLIENTS }));
+    failpointCampaign(db, DESK_FAILPOINTS, { kills: 1, ...LOAD }));
 
   it('when MySQL is killed under load', async function () {
     if (!PrivateMysql.isPossible) return this.skip();
-    await killMysqlCampaign({ kills: 1, clients: CLIENTS });
+    await killMysqlCampaign({ kills: 1, ...LOAD });
   });
 
   it('when MySQL does not answer for a while', async function () {
     if (!PrivateMysql.isPossible) return this.skip();
-    await frozenMysqlCampaign({ awayMs: 1_500, clients: CLIENTS });
+    await frozenMysqlCampaign({ awayMs: 1_500, ...LOAD });
   });
 });

@@ -8,7 +8,7 @@ import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
-import { newNamespace, sharedAddress, until } from '../support/temporal.js';
+import { newNamespace, serving, sharedAddress, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -127,7 +127,7 @@ describe('the audit that runs by itself', () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {
-      const every = { AUDIT_EVERY_S: '1', AUDIT_PASS_EVERY_S: '0' };
+      const every = { ...serving('approvals'), AUDIT_EVERY_S: '1', AUDIT_PASS_EVERY_S: '0' };
       const worker = await WorkerProcess.start(db.url, temporal, every);
       await until('it has found it', async () => (await openFindings()).length > 0, { limitMs: 120_000 });
       assert.match(await worker.metrics(), /^audit_findings_open 1$/m);
@@ -135,7 +135,7 @@ describe('the audit that runs by itself', () => {
       await worker.stop();
       await handle.describe();
     });
-    const idle = await WorkerProcess.start(db.url, temporal, { AUDIT_EVERY_S: '0' });
+    const idle = await WorkerProcess.start(db.url, temporal, { ...serving('approvals'), AUDIT_EVERY_S: '0' });
     await until('the schedule is gone', () =>
       handle.describe().then(
         () => false,

@@ -11,13 +11,14 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { makeDemoWorld, TEST_KEYS } from './ops.js';
+import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
-const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 const DEMO_CODE = fileURLToPath(new URL('../../scripts/demo-code.js', import.meta.url));
 const PRINTED_URL = 'http://127.0.0.1:8080';
 /** `npm run ops -- …` and `npm run --silent demo:code -- …` without npm, and no time for what nobody does here. */
-const SHELL = `npm() {
-  if [ "$2" = --silent ]; then shift 4; "$NODE" "$DEMO_CODE" "$@"; else shift 3; "$NODE" "$PROGRAM" "$@"; fi
+const SHELL = `${OPS_IN_SHELL}
+npm() {
+  if [ "$2" = --silent ]; then shift 4; "$NODE" "$DEMO_CODE" "$@"; else shift 3; ops "$@"; fi
 }; sleep() { :; };`;
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
@@ -25,12 +26,14 @@ describe('the commands of the pages', () => {
   let test: TestDatabase;
   let api: TestApi;
   let folder: string;
+  let ops: OpsForShells;
 
   before(async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
     test = await freshDatabase(adminUrl, `money_pages_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     folder = mkdtempSync(join(tmpdir(), 'pages-'));
+    ops = await OpsForShells.open();
     mkdirSync(join(folder, '.run'));
     const world = await makeDemoWorld(test.url, folder);
     writeFileSync(join(folder, '.run/demo.json'), world);
@@ -38,6 +41,7 @@ describe('the commands of the pages', () => {
   });
   after(async () => {
     await api.stop();
+    await ops.close();
     rmSync(folder, { recursive: true });
     await test.sql(`DROP DATABASE ${test.name}`);
     await test.sql(`DROP USER '${test.name}'@'%'`);
@@ -53,8 +57,8 @@ describe('the commands of the pages', () => {
       cwd: folder,
       env: {
         ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
-        ...{ NODE: process.execPath, PROGRAM, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
-        OPS_SESSIONS: join(folder, 'sessions.json'),
+        ...{ NODE: process.execPath, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
+        ...{ OPS_SESSIONS: join(folder, 'sessions.json'), ...ops.environment },
       },
     });
     const text = { stdout: '', stderr: '' };

@@ -13,22 +13,23 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { makeDemoWorld, TEST_KEYS } from './ops.js';
+import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
 const FOLDER = 'docs/runbooks';
-const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 const DEMO_CODE = fileURLToPath(new URL('../../scripts/demo-code.js', import.meta.url));
 /** Of the two people: whoever is at the keyboard gives the code that is asked for, and says yes. */
 const SHELL = `
+${OPS_IN_SHELL}
 code() { "$NODE" "$DEMO_CODE" "$1"; }
 npm() {
   shift 3
   local who=demo-support word previous=
   for word in "$@"; do if [ "$previous" = --as ]; then who=$word; fi; previous=$word; done
   case "$1 \${2:-}" in
-    'login '*) "$NODE" "$PROGRAM" "$@" --code "$(code "$2")" ;;
+    'login '*) ops "$@" --code "$(code "$2")" ;;
     'payouts resolve' | 'fees refund' | 'restore begin' | 'restore finish')
-      "$NODE" "$PROGRAM" "$@" --yes --code "$(code "$who")" ;;
-    *) "$NODE" "$PROGRAM" "$@" --yes ;;
+      ops "$@" --yes --code "$(code "$who")" ;;
+    *) ops "$@" --yes ;;
   esac
 }
 sleep() { :; }
@@ -49,6 +50,7 @@ describe('the runbooks, in the demo world:', () => {
   let test: TestDatabase;
   let api: TestApi;
   let folder: string;
+  let ops: OpsForShells;
   let names: Readonly<Record<string, string>>;
 
   before(async () => {
@@ -56,6 +58,7 @@ describe('the runbooks, in the demo world:', () => {
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
     test = await freshDatabase(adminUrl, `money_runbooks_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`);
     folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
+    ops = await OpsForShells.open();
     mkdirSync(join(folder, '.run'));
     const world = await makeDemoWorld(test.url, folder);
     api = await startTestApi(test, {}, { receiver: 'real' });
@@ -64,6 +67,7 @@ describe('the runbooks, in the demo world:', () => {
   });
   after(async () => {
     await api.stop();
+    await ops.close();
     rmSync(folder, { recursive: true });
     await test.remove();
   });
@@ -94,7 +98,8 @@ describe('the runbooks, in the demo world:', () => {
       cwd: folder,
       env: {
         ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
-        ...{ NODE: process.execPath, PROGRAM, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
+        ...{ NODE: process.execPath, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
+        ...ops.environment,
         ...{ OPS_SESSIONS: join(folder, 'sessions.json'), RESTORED_TO: toRfc3339(systemClock()), ...names },
       },
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { payoutWorkflowId, type PayoutWorkflowInput, TASK_QUEUES } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { openPayoutBank } from './support.js';
@@ -16,7 +16,7 @@ describe('the pauses between the questions of a workflow to a rail', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal, { sweeps: false });
+    worker = await startTestWorker(db, temporal, { environment: serving('payouts'), sweeps: false });
     // It has no Temporal: the test starts the workflow, with pauses of its own.
     api = await startTestApi(db);
   });

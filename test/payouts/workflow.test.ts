@@ -4,7 +4,7 @@ import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import {
@@ -33,7 +33,7 @@ describe('the workflow of a payout', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('payouts') });
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const READY_MS = 60_000;
-const POLL_MS = 20;
+/** It takes seconds: each look costs what it needs to start. */
+const POLL_MS = 50;
 /** Of what it logged, in the message of a process that ended; in characters. */
 const LAST_OUTPUT = 2_000;
 

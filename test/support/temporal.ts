@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { QUERIES, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
+import { QUERIES, type TaskQueue, transferWorkflowId, type WaitingState } from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from './database.js';
 
 /** Where a Temporal is, as the service is told. */
@@ -17,7 +17,8 @@ export interface TestTemporal extends TemporalAddress {
 }
 
 const LIMIT_MS = 120_000;
-const POLL_MS = 25;
+/** Between two looks: a tenth of what it has taken so far, and within these. Whoever asks all the time keeps busy what is waited for. */
+const POLL_MS = { shortest: 25, longest: 200 };
 
 let own: { readonly of: TestDatabase; readonly temporal: Promise<TestTemporal> } | undefined;
 
@@ -78,6 +79,11 @@ export function temporalEnvironment({ address, namespace }: TemporalAddress): Re
   return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
 }
 
+/** What a worker has in its environment to serve these queues alone. Each costs it half a second of a processor at every start. */
+export function serving(...queues: readonly [TaskQueue, ...TaskQueue[]]): Readonly<Record<string, string>> {
+  return { WORKER_QUEUES: queues.join(',') };
+}
+
 type Found<T> = Exclude<T, undefined | false | null>;
 
 /** Looks again and again until there is something: what `look` answered then. Fails when that takes too long. */
@@ -86,12 +92,13 @@ export async function until<T>(
   look: () => T | Promise<T>,
   { limitMs = LIMIT_MS }: { readonly limitMs?: number } = {},
 ): Promise<Found<T>> {
-  const end = performance.now() + limitMs;
+  const began = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as Found<T>;
-    if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await sleep(POLL_MS);
+    const tookMs = performance.now() - began;
+    if (tookMs > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await sleep(Math.min(POLL_MS.longest, Math.max(POLL_MS.shortest, tookMs / 10)));
   }
 }
 

@@ -10,7 +10,7 @@ import { type BatchState, QUERIES, SIGNALS } from '../../src/temporal/contracts.
 import { batchServiceOf, BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { signalsOf } from '../support/staff.js';
@@ -47,7 +47,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
     db = await testDatabase();
     temporal = await testTemporal();
     // It makes the search attributes.
-    await (await startTestWorker(db, temporal, { sweeps: false })).stop();
+    await (await startTestWorker(db, temporal, { environment: serving('batches'), sweeps: false })).stop();
     connection = await NativeConnection.connect({ address: temporal.address });
   });
   after(() => connection.close());

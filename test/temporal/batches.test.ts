@@ -17,7 +17,7 @@ import {
   untilBatchEnded,
 } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { tellAgain } from '../support/telling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
@@ -41,7 +41,7 @@ describe('the workflow of a batch', () => {
     db = await testDatabase();
     temporal = await testTemporal();
     warnedBefore = sdkWarnings.length;
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('batches') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     payroll = await openPayrollBank(api);
   });
@@ -67,7 +67,7 @@ describe('the workflow of a batch', () => {
       });
       await then();
     } finally {
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('batches') });
     }
   }
 
@@ -245,12 +245,12 @@ describe('the workflow of a batch', () => {
       await worker.stop();
       const id = await own.upload(own.file(10));
       assert.equal((await own.read(id)).status, 'validating');
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('batches') });
       await own.until(id, 'ready');
       await worker.stop();
       await own.execute(id);
       assert.equal((await own.read(id)).status, 'executing');
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('batches') });
       await own.until(id, 'completed');
       assert.equal(await assertPaidOnce(db, id, 10), 10);
     } finally {
@@ -263,7 +263,7 @@ describe('the workflow of a batch', () => {
     await until('it has begun to read', async () => Number((await payroll.read(id)).rows) > 0);
     await worker.stop();
     const { status } = await payroll.read(id);
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('batches') });
     await payroll.until(id, 'ready');
     assert.equal(status, 'validating', 'it was stopped too late');
     assert.equal((await payroll.read(id)).rows, 20_000);
@@ -273,7 +273,7 @@ describe('the workflow of a batch', () => {
     await until('it has begun to pay', async () => Number((await progress(paid)).paid) > 0);
     await worker.stop();
     assert.equal((await payroll.read(paid)).status, 'executing', 'it was stopped too late');
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('batches') });
     await payroll.until(paid, 'completed');
     assert.equal(await assertPaidOnce(db, paid, MANY), MANY);
     assert.deepEqual(await batchEvents(db, paid), ['ready', 'completed']);

@@ -4,6 +4,7 @@ import { answered } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import {
   newNamespace,
+  serving,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
@@ -38,7 +39,7 @@ describe('a transfer whose time is over', () => {
     db = await testDatabase();
     // Of its own: no other worker's sweeper may help.
     temporal = await newNamespace(sharedAddress(), 'expiry');
-    await (await startTestWorker(db, temporal, { sweeps: false })).stop();
+    await (await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false })).stop();
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 
@@ -52,7 +53,7 @@ describe('a transfer whose time is over', () => {
     const id = await pend();
     await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
     await moveExpiry(db, id, Date.now() + 1_000);
-    const worker = await startTestWorker(db, temporal, { sweeps: false });
+    const worker = await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false });
     try {
       await untilEnded(temporal, id);
       await assertEnds(db, new Map([[id, 'expired']]));
@@ -67,7 +68,7 @@ describe('a transfer whose time is over', () => {
     const ids = await guarded.pendMany(3);
     for (const id of ids)
       await until('it has a workflow', async () => (await workflowStatus(temporal, id)) === 'RUNNING');
-    const alone = await startTestWorker(db, AWAY, { polls: false });
+    const alone = await startTestWorker(db, AWAY, { environment: serving('approvals'), polls: false });
     try {
       for (const id of ids) await moveExpiry(db, id, Date.now() + 300);
       for (const id of ids) await until('it is expired', async () => endOf(await readTransfer(db, id)) === 'expired');
@@ -76,7 +77,7 @@ describe('a transfer whose time is over', () => {
       await alone.stop();
     }
     await assertEnds(db, new Map(ids.map((id) => [id, 'expired'])));
-    const worker = await startTestWorker(db, temporal);
+    const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     for (const id of ids) await untilEnded(temporal, id);
     await worker.stop();
   });
@@ -84,7 +85,7 @@ describe('a transfer whose time is over', () => {
   it('cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
     const { pend } = await openGuardedBank(api);
     const id = await pend();
-    const worker = await startTestWorker(db, temporal, { sweeps: false });
+    const worker = await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false });
     try {
       await untilWaiting(temporal, id);
       await moveExpiry(db, id, Date.now() - 1);
@@ -105,7 +106,7 @@ describe('a transfer whose time is over', () => {
     const { details } = answered(await guarded.act('approve', id), 409, 'invalid_state');
     assert.deepEqual(details, { current: 'expired', allowed: ['pending_approval'] });
     await assertEnds(db, new Map([[id, 'expired']]));
-    const worker = await startTestWorker(db, temporal);
+    const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     await untilEnded(temporal, id);
     await worker.stop();
   });

@@ -6,6 +6,7 @@ import { answered } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import {
   detailsOf,
+  serving,
   stateOf,
   temporalEnvironment,
   type TestTemporal,
@@ -59,7 +60,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     guarded = await openGuardedBank(api);
     active = (await hire(db.database)).name;
@@ -219,7 +220,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
     answered(await guarded.act('cancel', id), 200);
     await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await worker.stop();
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'canceled']]));
     const acts = await actsOn(db, id);

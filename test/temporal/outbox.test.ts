@@ -13,6 +13,7 @@ import {
   namespaceName,
   newNamespace,
   registerNamespace,
+  serving,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
@@ -53,7 +54,7 @@ describe('the outbox', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     cutOff = await startTestApi(db, temporalEnvironment(AWAY));
   });
@@ -80,7 +81,7 @@ describe('the outbox', () => {
       assert.deepEqual([row?.resourceType, row?.attempts, row?.lastError], ['transfer', 0, null]);
       assert.equal(await workflowStatus(temporal, id), undefined);
     }
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     for (const id of ids) {
       await untilWaiting(temporal, id);
       await until('its entry is gone', () => isEmpty(id));
@@ -94,7 +95,7 @@ describe('the outbox', () => {
     answered(await guarded.act('approve', approved), 200);
     answered(await guarded.act('cancel', canceled), 200);
     assert.deepEqual([(await outboxOf(db, approved)).length, (await outboxOf(db, canceled)).length], [2, 2]);
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     for (const id of [approved, canceled]) {
       await until('its entries are gone', () => isEmpty(id));
       assert.equal(await workflowStatus(temporal, id), undefined);
@@ -147,7 +148,7 @@ describe('the outbox', () => {
     );
     // Whoever claimed them has died, and its time is over.
     await worker.bridge.outbox.giveBack(claimed).catch(() => undefined);
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     await worker.bridge.outbox.giveBack(claimed);
     await untilWaiting(temporal, transfer.id);
     await until('its entries are gone', () => isEmpty(transfer.id));
@@ -156,7 +157,7 @@ describe('the outbox', () => {
   it('keeps what Temporal refuses with the reason, ever later, and it comes through when it may', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
-    const refused = await startTestWorker(db, late, { polls: false });
+    const refused = await startTestWorker(db, late, { environment: serving('approvals'), polls: false });
     // The other worker's sweeper must not have it.
     await worker.stop();
     try {
@@ -174,13 +175,13 @@ describe('the outbox', () => {
     } finally {
       await refused.stop();
       await own.stop();
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     }
   });
 
   it('shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
     await worker.stop();
-    const away = await startTestWorker(db, AWAY, { polls: false });
+    const away = await startTestWorker(db, AWAY, { environment: serving('approvals'), polls: false });
     try {
       const { pend } = await bankOf(cutOff);
       const id = await pend();
@@ -194,7 +195,7 @@ describe('the outbox', () => {
       assert.equal((await fetch(`${away.adminUrl}/livez`)).status, 200);
     } finally {
       await away.stop();
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     }
   });
 
@@ -224,7 +225,7 @@ describe('the outbox', () => {
       for (const id of ids) await untilWaiting(temporal, id);
       await worker.stop();
       const empty = await newNamespace(sharedAddress(), 'empty');
-      const beside = await startTestWorker(db, empty);
+      const beside = await startTestWorker(db, empty, { environment: serving('approvals') });
       try {
         await sweepOf(beside);
         for (const id of ids) await untilWaiting(empty, id);
@@ -243,7 +244,7 @@ describe('the outbox', () => {
         );
       } finally {
         await beside.stop();
-        worker = await startTestWorker(db, temporal);
+        worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       }
     });
 
@@ -264,7 +265,7 @@ describe('the outbox', () => {
       const { pend } = await bankOf(cutOff);
       const id = await pend();
       await db.sql(`UPDATE outbox SET dead_at=NOW(3), due_at='9999-01-01' WHERE resource_id=${idLiteral(id)}`);
-      worker = await startTestWorker(db, temporal);
+      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       await sweepOf(worker);
       assert.equal((await outboxOf(db, id)).length, 1);
       assert.equal(await worker.bridge.outbox.release({ resourceId: id }), 1);

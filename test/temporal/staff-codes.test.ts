@@ -9,6 +9,7 @@ import { codeOf, forgetCodes } from '../support/staff.js';
 import {
   detailsOf,
   newNamespace,
+  serving,
   sharedAddress,
   stateOf,
   temporalEnvironment,
@@ -43,7 +44,11 @@ describe("a signal's code", () => {
   let late = 0;
 
   const startWorker = (): Promise<TestWorker> =>
-    startTestWorker(db, temporal, { sweeps: false, clock: () => instant(systemClock() + late) });
+    startTestWorker(db, temporal, {
+      environment: serving('approvals'),
+      sweeps: false,
+      clock: () => instant(systemClock() + late),
+    });
 
   before(async () => {
     db = await testDatabase();

@@ -5,7 +5,14 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
-import { newNamespace, sharedAddress, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import {
+  newNamespace,
+  serving,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+} from '../support/temporal.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, newSignature, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
 import {
@@ -48,7 +55,7 @@ describe('the workflow of a webhook endpoint', () => {
     temporal = await newNamespace(sharedAddress(), 'hooks');
     warnedBefore = sdkWarnings.length;
     // No sweeper: what its workflow knows it was told at once.
-    worker = await startTestWorker(db, temporal, { sweeps: false });
+    worker = await startTestWorker(db, temporal, { environment: serving('webhooks'), sweeps: false });
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
     ana = await hire(db.database);

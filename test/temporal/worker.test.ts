@@ -10,6 +10,7 @@ import { PrivateTemporal } from '../support/private-temporal.js';
 import {
   detailsOf,
   newNamespace,
+  serving,
   sharedAddress,
   stateOf,
   temporalEnvironment,
@@ -70,7 +71,7 @@ describe('the worker', () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     const temporal = await newNamespace(sharedAddress(), 'no-port');
-    const start = WorkerProcess.start(db.url, temporal, { SDK_METRICS_PORT: port.toString() });
+    const start = WorkerProcess.start(db.url, temporal, { ...serving('approvals'), SDK_METRICS_PORT: port.toString() });
     await assert.rejects(start, new RegExp(`ended: the worker cannot start: SDK_METRICS_PORT ${port}: .*in use`));
     taken.close();
   });
@@ -85,16 +86,16 @@ describe('the worker', () => {
       );
     };
     assert.deepEqual(await known(), []);
-    const worker = await startTestWorker(db, temporal);
+    const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     assert.deepEqual((await known()).sort(), ['AccountId', 'BusinessStatus', 'ResourceId', 'TenantId']);
     assert.deepEqual(await worker.bridge.client.registerSearchAttributes(), []);
     await worker.stop();
-    await (await startTestWorker(db, temporal)).stop();
+    await (await startTestWorker(db, temporal, { environment: serving('approvals') })).stop();
   });
 
   it('ends what runs when it is told to stop, and the next one goes on: nothing is lost, nothing twice', async () => {
     const temporal = await newNamespace(sharedAddress(), 'stopping');
-    const worker = await WorkerProcess.start(db.url, temporal);
+    const worker = await WorkerProcess.start(db.url, temporal, serving('approvals'));
     const api = await startTestApi(db, temporalEnvironment(temporal));
     try {
       const guarded = await openGuardedBank(api);
@@ -134,7 +135,7 @@ describe('the worker', () => {
     });
 
     it('hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
-      const worker = await startTestWorker(db, temporal);
+      const worker = await startTestWorker(db, temporal, { environment: serving('approvals', 'batches') });
       try {
         const { pend } = await openGuardedBank(api);
         const payroll = await openPayrollBank(api);
@@ -167,7 +168,7 @@ describe('the worker', () => {
     });
 
     it('continues a flooded workflow as new: every signal is looked at once, and it is the same to whoever looks', async () => {
-      const worker = await startTestWorker(db, temporal);
+      const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       try {
         const { pend } = await openGuardedBank(api);
         const id = await pend();

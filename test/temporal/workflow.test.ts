@@ -5,6 +5,7 @@ import { answered } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import {
   detailsOf,
+  serving,
   stateOf,
   temporalEnvironment,
   type TestTemporal,
@@ -48,7 +49,7 @@ describe('the workflow of a transfer that waits', () => {
     db = await testDatabase();
     temporal = await testTemporal();
     warnedBefore = sdkWarnings.length;
-    worker = await startTestWorker(db, temporal);
+    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     guarded = await openGuardedBank(api);
   });

@@ -7,62 +7,82 @@ import type { Route } from '../route.js';
 import { assembleSite, fileOf, type SiteFile } from './assembly.js';
 import type { Places } from './layout.js';
 
+const OPENAPI = '/openapi.json';
+
 interface ServedFile extends SiteFile {
   readonly etag: string;
 }
 
 export interface DocsParts {
   readonly routes: readonly Route[];
-  readonly openApi: object;
+  readonly openApi: () => object;
   readonly baseUrl: string;
   /** Its path is where the pages are served. */
   readonly docsUrl: string;
 }
 
+/** By their paths, and what stands where there is none. */
+interface Served {
+  readonly files: ReadonlyMap<string, ServedFile>;
+  readonly missing: ServedFile;
+}
+
 /** What is served without a token: the docs pages, their assets and /openapi.json, all made once and kept in memory. */
 export class DocsSite {
-  private readonly files: ReadonlyMap<string, ServedFile>;
-  private readonly missing: ServedFile;
+  private served: Served | null = null;
   /** Before the path of each page; empty where they are at the root, where what has no page is the API's to answer. */
   private readonly base: string;
   private readonly secure = securityHeaders();
 
-  constructor({ docsUrl, ...parts }: DocsParts) {
-    const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
+  constructor(private readonly parts: DocsParts) {
+    this.base = new URL(parts.docsUrl).pathname.replace(/\/+$/, '');
+  }
+
+  /** Makes it all, which takes a tenth of a second. Until then the first who asks waits for it, and everybody else with them. */
+  assemble(): Served {
+    return (this.served ??= this.make());
+  }
+
+  private make(): Served {
+    const { base, parts } = this;
     const places: Places = {
       page: (path) => base + path || '/',
       asset: (name) => `${base}/assets/${name}`,
-      openApi: '/openapi.json',
+      openApi: OPENAPI,
     };
-    this.base = base;
-    const { pages, assets, missing } = assembleSite({ ...parts, places });
-    this.missing = withEtag(missing);
-    const openApi = fileOf('application/json; charset=utf-8', JSON.stringify(parts.openApi));
+    const openApi = parts.openApi();
+    const { pages, assets, missing } = assembleSite({ ...parts, openApi, places });
+    const document = fileOf('application/json; charset=utf-8', JSON.stringify(openApi));
     const files = [
       ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),
       ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
-      [places.openApi, openApi] as const,
+      [places.openApi, document] as const,
     ];
-    this.files = new Map(files.map(([path, file]) => [path, withEtag(file)]));
+    return { files: new Map(files.map(([path, file]) => [path, withEtag(file)])), missing: withEtag(missing) };
   }
 
   /** Serves the pages. What lies elsewhere is somebody else's. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
     const { path } = exchange;
-    const file = this.files.get(path);
+    const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
     else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
       // Whoever opens the service's address in a browser looks for something to read. Programs get the API's 404.
       this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
-    else if (this.files.has(path.slice(0, -1)) && path.endsWith('/')) this.lead(context, path.slice(0, -1));
-    else this.send(context, this.base, this.missing);
+    else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1))) this.lead(context, path.slice(0, -1));
+    else this.send(context, this.base, this.assemble().missing);
+  }
+
+  /** What lies elsewhere is not looked for: nothing is made for the requests of programs. */
+  private mayHave(path: string): boolean {
+    return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
 
   private send(context: Koa.ParameterizedContext<RequestState>, routeName: string, file: ServedFile): void {
     this.begin(context, routeName);
-    context.status = file === this.missing ? 404 : 200;
+    context.status = file === this.assemble().missing ? 404 : 200;
     context.set('Cache-Control', 'public, max-age=60');
     context.set('ETag', file.etag);
     if (context.status === 200 && context.fresh) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeApart } from '../apart/table-writing.js';
 import { Turns } from '../turns.js';
 import type { Column, TableRow } from './columns.js';
-import { TableFiles, type TablePaths } from './table.js';
+import type { TablePaths } from './table.js';
 
 export interface Table {
   readonly columns: readonly Column[];
@@ -36,6 +36,8 @@ export async function withTableFiles<T>(
 }
 
 async function writeHere({ columns, sheetName, pieces }: Table, paths: TablePaths, signal: AbortSignal): Promise<void> {
+  // With it comes exceljs, three hundred files: every process would read them at its start.
+  const { TableFiles } = await import('./table.js');
   const files = new TableFiles(columns, paths, sheetName);
   const turns = new Turns();
   try {

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import ExcelJS from 'exceljs';
-import { type CellKind, csvLines, xlsxText } from './cells.js';
+import { csvLines, xlsxText } from './cells.js';
 import type { Column, TableRow } from './columns.js';
+import { csvOf, headerOf, kindsOf } from './csv.js';
+import { HEADER, TEXT, VIEWS } from './styles.js';
 
 /** Where the two files of a table are written. */
 export interface TablePaths {
@@ -11,33 +13,8 @@ export interface TablePaths {
   readonly xlsx: string;
 }
 
-/** Shared by all cells: exceljs takes twice the time where each has a style of its own. */
-const TEXT = { numFmt: '@' };
-export const HEADER: Partial<ExcelJS.Style> = {
-  ...TEXT,
-  font: { bold: true },
-  fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFE8EEF7' } },
-};
-/** The header stays in view. */
-export const VIEWS: ExcelJS.WorksheetView[] = [{ state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView];
 /** Level 3 takes a third of the time of the usual 6 and makes a tenth more. */
 const LEVEL = 3;
-
-/** Without it some programs take UTF-8 for the encoding of the country. */
-const BYTE_ORDER_MARK = '\ufeff';
-
-/** The table's CSV from its header on. */
-export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {
-  return BYTE_ORDER_MARK + csvLines([headerOf(columns)]) + csvLines(rows, kindsOf(columns));
-}
-
-function kindsOf(columns: readonly Column[]): CellKind[] {
-  return columns.map(({ kind }) => kind);
-}
-
-function headerOf(columns: readonly Column[]): TableRow {
-  return columns.map(({ name }) => name);
-}
 
 /** Writes a table as it comes into two files, as CSV and as XLSX. Rejects with what the file system says. */
 export class TableFiles {
