@@ -1,10 +1,12 @@
 /**
- * `npm run chart`: renders the Helm chart, as it is and with everything set, and holds each object against the schemas of Kubernetes.
- * Ends with 1 where something is wrong. What is not at hand is left out, and said.
+ * `npm run chart`: renders the Helm chart, as it is and with everything set, looks whether what is set arrives, and holds each object
+ * against the schemas of Kubernetes. Ends with 1 where something is wrong. What is not at hand is left out, and said.
  */
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { findHelm, findSchemas } from './lib/helm.mjs';
 import { ROOT } from './lib/paths.mjs';
 import { say, UserError } from './lib/progress.mjs';
@@ -20,6 +22,8 @@ const FULL = [
   ...FIRST,
   ...['--set', 'deployment=money-movement,secrets.rails=rails,migrate.until=1763746810000,scrape=false'],
   ...['--set', 'environment.PAYOUT_RAILS=*=http:bank-a,api.environment.PORT=8081,api.nodeSelector.pool=api'],
+  ...['--set', 'files.MYSQL_TLS_CA.secret=mysql-tls,files.MYSQL_TLS_CA.key=ca\\.crt,api.files.REDIS_URL.secret=redis'],
+  ...['--set', 'api.files.REDIS_URL.key=url,environment.MYSQL_TLS=on'],
   ...['--set', 'imagePullSecrets[0].name=registry,worker.tolerations[0].operator=Exists'],
 ];
 
@@ -43,6 +47,7 @@ async function main() {
       const file = join(folder, `${name}.yaml`);
       const rendered = await run(helm, ['template', 'money', CHART, ...values], { failure });
       writeFileSync(file, rendered);
+      if (name === 'full') assertArrives(rendered);
       const objects = rendered.match(/^kind: /gm).length;
       for (const version of schemas ? VERSIONS : [])
         await run(schemas.command, [...schemas.args, '--kubernetes-version', version, file], {
@@ -54,6 +59,27 @@ async function main() {
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is set for every program is with each of them, the migrations too, and ports are where the programs listen. */
+function assertArrives(rendered) {
+  const objects = parseAllDocuments(rendered).map((one) => one.toJS());
+  const pods = objects.flatMap((one) => (one?.spec?.template ? [one.spec.template.spec] : []));
+  const containers = pods.flatMap((pod) => pod.containers);
+  assert.deepEqual(containers.map(({ name }) => name).sort(), ['api', 'migrate', 'support', 'worker']);
+  for (const { name, env, ports = [], volumeMounts } of containers) {
+    const set = Object.fromEntries(env.map((one) => [one.name, one.value]));
+    assert.equal(env.length, Object.keys(set).length, `${name}: a variable is given twice`);
+    assert.equal(set.MYSQL_TLS, 'on', name);
+    assert.equal(set.MYSQL_TLS_CA_FILE, '/run/secrets/files/MYSQL_TLS_CA', name);
+    assert(
+      volumeMounts.some(({ mountPath }) => mountPath === '/run/secrets/files'),
+      name,
+    );
+    assert.equal('REDIS_URL_FILE' in set, name === 'api', name);
+    const listens = { http: set.PORT ?? set.SUPPORT_PORT, admin: set.ADMIN_PORT };
+    for (const port of ports) assert.equal(String(port.containerPort), listens[port.name], `${name}: ${port.name}`);
   }
 }
 

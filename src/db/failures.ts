@@ -42,10 +42,13 @@ export function isDataFault(error: unknown): boolean {
 }
 
 /**
- * The server takes no writes of ours: read-only (1290, 1792, 1836), offline (6400), out of its group (1047, 3797 and their like), or
- * it may have left the group while it committed (1180, 3100, 3101). It is no primary, or has to be asked whether it still is.
+ * The server takes no writes of ours: read-only (1290, 1792, 1836), offline (3032, 6400), out of its group or leaving it (1047, 3796 to
+ * 3799), not yet its primary (3781 to 3783) or no more (4094), or it may have left the group while it committed (1180, 3100, 3101). It is
+ * no primary, or has to be asked whether it still is.
  */
-const NO_PRIMARY = new Set([1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3796, 3797, 3798, 6400]);
+const NO_PRIMARY = new Set([
+  1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094, 6400,
+]);
 
 /**
  * Of these, what a server answers before it does anything, at COMMIT as well. The others are unknown there: a member that is cut off
@@ -97,5 +100,5 @@ export function isUnavailable(error: unknown): boolean {
 
 const SERVER_AWAY = new Set([
   1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159, 1160, 1161, 1184,
-  1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 4031,
+  1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 3169, 4031,
 ]);

@@ -23,15 +23,31 @@ export class Readiness {
   }
 
   async tell(): Promise<{ readonly status: number; readonly text: string }> {
-    // A check that fails says the same as one that says no.
-    const fitness = await this.fitness().catch(() => 'unfit' as const);
+    // A check that fails says the same as one that says no. One that stops says so at once.
+    const fitness = this.isStopping ? 'unfit' : await this.checked().catch(() => 'unfit' as const);
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
     // One that was never ready may be configured wrongly: it must not take the place of one that is.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
     return fitness === 'unfit' ? { status: 503, text: 'not ready\n' } : { status: 200, text: `${fitness}\n` };
   }
+
+  /** One that waits waits for what all processes share: an answer that comes too late would take every one of them out. */
+  private async checked(): Promise<Fitness> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Fitness>((resolve) => {
+      timer = setTimeout(() => resolve('degraded'), CHECK_MS);
+    });
+    try {
+      return await Promise.race([this.fitness(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
+
+/** Before a balancer gives up by itself: after 2 s that of deploy/haproxy, after 3 s Kubernetes. */
+const CHECK_MS = 1_000;
 
 export interface AdminParts {
   readonly registry: Registry;

@@ -17,8 +17,8 @@ const HOOKED = 20;
 const PORT = 8080;
 
 /**
- * Every process of docker-compose.yml, by its commands and variables and nothing else: the users, the migrations, two API processes,
- * two workers, the proxy and the support desk. Through the proxy: a first transfer, an approval, a batch, webhooks; and once more
+ * Every process of docker-compose.yml, by its commands and variables and nothing else: the users, Temporal on MySQL, the migrations, two
+ * API processes, two workers, the proxy and the support desk. Through the proxy: a first transfer, an approval, a batch, webhooks; and once more
  * with one of each stopped.
  */
 export async function composedCampaign(): Promise<string> {
@@ -28,8 +28,10 @@ export async function composedCampaign(): Promise<string> {
   }));
   const receiver = await new HttpReceiver(composed.network.gateway).open();
   try {
-    const [mysql] = await Promise.all([composed.startMysql(), composed.startTemporal()]);
-    for (const step of ['mysql-users', 'migrate', 'migrate']) await composed.perform(step);
+    const mysql = await composed.startMysql();
+    await composed.perform('mysql-users');
+    await composed.startTemporal();
+    for (let times = 0; times < 2; times += 1) await composed.perform('migrate');
     const [apis, workers, desks] = await Promise.all([
       composed.start('api'),
       composed.start('worker'),
@@ -49,7 +51,7 @@ export async function composedCampaign(): Promise<string> {
     } finally {
       await tool.stop();
     }
-    const processes = `${apis.length} API processes, ${workers.length} workers, a proxy and the support desk`;
+    const processes = `Temporal on MySQL, ${apis.length} API processes, ${workers.length} workers, a proxy and the support desk`;
     return `${processes} as docker-compose.yml starts them: a first transfer, an approval, a batch of ${ROWS} rows and ${HOOKED} webhooks through the proxy, twice, the second time without one of each`;
   } finally {
     await composed.close();

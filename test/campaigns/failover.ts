@@ -122,7 +122,9 @@ async function runEvents(
   await sleep(MOVES_BACK_MS);
   const reads = await Promise.all(readers.map((reader) => reader.finish()));
   const summary = await clients.finish();
+  const [about] = await (await group.primary()).ask('SELECT VERSION() AS version');
   return [
+    `${group.members.length} servers of ${String(about?.version)} in a group, ${campaign.clients} clients`,
     ...lines,
     `${summary}; auditor 0`,
     `${reads.reduce((sum, { current }) => sum + current, 0)} reads beside them and ${reads.reduce((sum, { refused }) => sum + refused, 0)} answers of 503; none was older than ${MAX_STALE_MS} ms`,

@@ -12,7 +12,7 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
  * before it does anything. The others may come behind a COMMIT that the group has taken.
  */
 const REFUSED_WHOLE = [1290, 1792, 1836, 3796, 3797, 3798];
-const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 6400];
+const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
 
 describe('a server that is no primary any more', () => {
   let db: TestDatabase;

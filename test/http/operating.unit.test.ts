@@ -11,6 +11,9 @@ import { answers, named, permits, summary } from '../../src/http/route.js';
 import { call, eventually, opened, rawHead, readAll, startWorld, UUID_PATTERN, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
+/** `timeout check` of deploy/haproxy. */
+const BALANCER_MS = 2_000;
+
 describe('the admin port', () => {
   let server: RunningServer;
   let registry: Registry;
@@ -49,9 +52,18 @@ describe('the admin port', () => {
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
-  it('from the moment when it stops it is not to be asked', async () => {
+  it('it says how it is before a balancer gives up, whatever it waits for itself', async () => {
     fitness = () => Promise.resolve('ready');
+    await readyz();
+    fitness = () => new Promise(() => undefined);
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(BALANCER_MS) });
+    assert.deepEqual([answer.status, await answer.text()], [200, 'degraded\n']);
+  });
+
+  it('from the moment when it stops it is not to be asked', async () => {
     readiness.stop();
+    assert.deepEqual(await readyz(), [503, 'stopping']);
+    fitness = () => Promise.resolve('ready');
     assert.deepEqual(await readyz(), [503, 'stopping']);
     assert.equal((await call(`${url}/livez`)).status, 200);
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/core/instant.js';
+import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
 import { audit, auditSome } from '../../src/ledger/auditor/audit.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from '../../src/ledger/auditor/position.js';
-import { StandingAudit, type StandingStep } from '../../src/ledger/auditor/standing.js';
+import { auditStanding, StandingAudit, type StandingStep } from '../../src/ledger/auditor/standing.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
@@ -68,6 +69,12 @@ describe('the audit that runs by itself', () => {
       await db.change('DELETE FROM audit_findings');
     }
   }
+
+  it('is missing since the first tenant came, where none has ever begun', async () => {
+    const [row] = await db.sql('SELECT MIN(created_at) AS at FROM tenants');
+    const { since } = await auditStanding(db.database.reader);
+    assert.equal(since, time.parse(row?.at));
+  });
 
   it('rests after every slice and looks at as many rows as the audit in one go, none twice', async () => {
     const whole = await audit(db.database);

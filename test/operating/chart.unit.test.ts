@@ -56,6 +56,16 @@ describe('the Helm chart', () => {
       );
     });
 
+  it('gives every program, the migrations too, what is set for all of them', () => {
+    for (const name of Object.keys(PARTS)) {
+      const text = read(`templates/${name}.yaml`);
+      assert.match(text, /include "money\.environment" \$part/, name);
+      assert.match(text, /include "money\.(secretFiles|fileVariables)" \$part/, name);
+      assert.match(text, /include "money\.(mounts|fileMounts)" \$part/, name);
+      assert.match(text, /include "money\.(volumes|fileVolumes)" \$part/, name);
+    }
+  });
+
   it('has variables of its own values that every program knows or leaves alone, and none that is secret', () => {
     for (const variable of Object.keys(values.environment)) {
       assert.ok(variable in VARIABLES, variable);

@@ -33,6 +33,19 @@ const rulesSchema = z.object({
     }),
   ),
 });
+const relabelSchema = z.object({
+  scrape_configs: z.tuple([
+    z.object({
+      relabel_configs: z.array(
+        z.object({
+          source_labels: z.array(z.string()),
+          target_label: z.string().optional(),
+          replacement: z.string().optional(),
+        }),
+      ),
+    }),
+  ]),
+});
 const dashboardSchema = z.object({
   panels: z.array(
     z.object({
@@ -131,6 +144,23 @@ describe('what is seen from outside', () => {
     await promtool(tools, 'test', 'rules', tested);
     const text = readFileSync(tested, 'utf8');
     for (const { alert } of rules) assert(text.includes(`- name: ${alert}\n`), `${alert} is not tested`);
+  });
+
+  it('has a configuration that promtool can read', async function () {
+    if (tools === undefined) return this.skip();
+    await promtool(tools, 'check', 'config', join(OBSERVABILITY, 'prometheus.yml'));
+  });
+
+  it('calls the pods of the chart as the alerts know them', () => {
+    // Debian's promtool knows nothing of Kubernetes.
+    const config = readFileSync(join(OBSERVABILITY, 'prometheus-kubernetes.yml'), 'utf8');
+    const [{ relabel_configs: steps }] = relabelSchema.parse(parse(config)).scrape_configs;
+    const labels = readFileSync(join(ROOT, 'deploy/helm/templates/_helpers.tpl'), 'utf8');
+    const named = steps.find(({ target_label: target }) => target === 'job');
+    const [component = ''] = named?.source_labels ?? [];
+    assert.equal(named?.replacement, 'money-$1');
+    assert.match(labels, /^app\.kubernetes\.io\/component: \{\{ \.part \}\}$/m);
+    assert.equal(component, '__meta_kubernetes_pod_label_app_kubernetes_io_component');
   });
 
   it('has panels of which promtool can read every expression', async function () {

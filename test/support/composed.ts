@@ -3,20 +3,19 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type ComposedService, readComposeFile } from './compose-file.js';
 import { type Container, ContainerNetwork } from './containers.js';
 import { realMysql } from './mysql-group.js';
-import { ROOT } from './service-process.js';
 import { until } from './temporal.js';
+import { TemporalImages } from './temporal-images.js';
 
 const run = promisify(execFile);
 const READY_MS = 180_000;
 
 /**
  * The processes of docker-compose.yml on this machine: its commands, variables, secrets, files and names; MySQL with its options,
- * Temporal by the development server.
+ * Temporal's programs as its own module has them.
  */
 export class Composed {
   private readonly services: Readonly<Record<string, ComposedService>>;
@@ -27,6 +26,7 @@ export class Composed {
     private readonly folder: string,
     services: Composed['services'],
     private readonly path: string,
+    private readonly temporal: TemporalImages,
   ) {
     this.services = services;
   }
@@ -40,8 +40,9 @@ export class Composed {
     const { services } = readComposeFile(environmentOf(network.gateway));
     const node = process.env.TEST_NODE_24 ?? process.execPath;
     const haproxy = dirname(process.env.TEST_HAPROXY ?? '/usr/sbin/haproxy');
-    const path = [dirname(node), haproxy, process.env.PATH ?? ''].join(':');
-    return new Composed(network, folder, services, path);
+    const temporal = await TemporalImages.build(folder);
+    const path = [temporal.bin, dirname(node), haproxy, process.env.PATH ?? ''].join(':');
+    return new Composed(network, folder, services, path, temporal);
   }
 
   secret(name: string): string {
@@ -75,28 +76,12 @@ export class Composed {
     return container;
   }
 
-  async startTemporal(): Promise<Container> {
-    const path = pathToFileURL(join(ROOT, 'scripts/lib/temporal.mjs')).href;
-    const { findOrBuildTemporal } = (await import(path)) as { findOrBuildTemporal(): Promise<string> };
-    const program = await findOrBuildTemporal();
-    const container = await this.network.start({
-      name: 'temporal',
-      command: [
-        program,
-        'server',
-        'start-dev',
-        '--headless',
-        '--ip',
-        '0.0.0.0',
-        '--port',
-        '7233',
-        '--log-level',
-        'warn',
-      ],
-      environment: { PATH: this.path, HOME: this.folder },
-    });
+  /** Its tables in MySQL, the server over them, and the namespace. Answers when workers can use it. */
+  async startTemporal(): Promise<void> {
+    await this.perform('temporal-schema');
+    const container = await this.startOne('temporal');
     await this.untilHealthy(container, ['bash', '-c', 'exec 3<>/dev/tcp/127.0.0.1/7233'], 'temporal');
-    return container;
+    await this.perform('temporal-namespace');
   }
 
   /** A step, which ends by itself. */
@@ -120,14 +105,15 @@ export class Composed {
     const { entrypoint, command, environment, secrets, volumes } = this.of(name);
     const files = volumes.filter((volume) => volume.startsWith('.')).map((volume) => volume.split(':'));
     const scripts = files.filter(([from = '']) => from.endsWith('.sh'));
-    const folders = files.filter(([from = '']) => !from.endsWith('.sh'));
+    const others = files.filter(([from = '']) => !from.endsWith('.sh'));
+    const mounted = Object.fromEntries(others.map(([from = '', seenAt = '']) => [seenAt, resolve(from)]));
     return this.network.start({
       name,
       command: [...entrypoint, ...command].map((word) => fromScript(scripts, word)),
       environment: { PATH: this.path, ...environment },
       mounts: {
         ...(secrets.length > 0 ? { '/run/secrets': join(this.folder, 'secrets') } : {}),
-        ...Object.fromEntries(folders.map(([from = '', seenAt = '']) => [seenAt, resolve(from)])),
+        ...(name.startsWith('temporal') ? this.temporal.mounts(mounted) : mounted),
       },
     });
   }
@@ -153,6 +139,7 @@ export class Composed {
 
   async close(): Promise<void> {
     await this.network.close();
+    this.temporal.close();
     for (const folder of [this.folder, this.mysqlFolder])
       if (folder !== '') rmSync(folder, { recursive: true, force: true });
   }

@@ -11,8 +11,8 @@ import { addressAnswer } from './dns-answer.js';
 import { tieToThisProcess } from './service-process.js';
 
 /**
- * What Docker gives a container, for processes of this machine: a network of its own with an address on a bridge, the names of the
- * others, secrets and files where the compose file mounts them. Needs root on Linux, with `ip` and `unshare`.
+ * What Docker gives a container, for processes of this machine: a network of its own with an address on a bridge, a name that leads
+ * there, the names of the others, secrets and files where the compose file mounts them. Needs root on Linux, with `ip` and `unshare`.
  */
 
 const run = promisify(execFile);
@@ -22,21 +22,23 @@ export interface WantedContainer {
   readonly name: string;
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Folders by where they are seen; what is beside one of them is not seen. */
+  /** Folders by where they are seen; what is beside one of them is not seen, but where the machine has such a folder too. */
   readonly mounts?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** Before the program: the names that it knows, and what is mounted. The mounts are its own, and end with it. */
+/** Before the program: its own name, the names that it knows, and what is mounted. The mounts are its own, and end with it. */
 const ENTER = `
+hostname "$OWN_NAME"
 mount --bind "$HOSTS" /etc/hosts
 mount --bind "$RESOLV" /etc/resolv.conf
 while [ "$1" != -- ]; do
-  mount -t tmpfs none "$(dirname "$2")" && mkdir -p "$2" && mount --bind "$1" "$2"
+  [ -e "$2" ] || { mount -t tmpfs none "$(dirname "$2")" && mkdir -p "$2"; }
+  mount --bind "$1" "$2"
   shift 2
 done
 shift
-unset HOSTS RESOLV
+unset HOSTS RESOLV OWN_NAME
 exec "$@"`;
 
 export class Container {
@@ -129,7 +131,7 @@ export class ContainerNetwork {
     const [network, address] = [`${this.bridge}-${number}`, `${this.prefix}.${number}`];
     this.networks.push(network);
     await openNetwork(this.bridge, network, address, this.gateway);
-    const hosts = this.write(`hosts-${number}`, [['localhost', ['127.0.0.1']], ...this.names]);
+    const hosts = this.write(`hosts-${number}`, [['localhost', ['127.0.0.1']], [network, [address]], ...this.names]);
     const resolv = join(this.folder, 'resolv.conf');
     writeFileSync(resolv, `nameserver ${this.gateway}\n`);
     const pairs = Object.entries(mounts).flatMap(([seenAt, from]) => [from, seenAt]);
@@ -139,6 +141,7 @@ export class ContainerNetwork {
       network,
       'unshare',
       '--mount',
+      '--uts',
       'sh',
       '-ec',
       ENTER,
@@ -147,7 +150,7 @@ export class ContainerNetwork {
       '--',
       ...command,
     ];
-    const env = { ...environment, HOSTS: hosts, RESOLV: resolv };
+    const env = { ...environment, HOSTS: hosts, RESOLV: resolv, OWN_NAME: network };
     const child = spawn('/usr/sbin/ip', inside, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const container = new Container(address, network, child);
     this.containers.push(container);

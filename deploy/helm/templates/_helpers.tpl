@@ -44,11 +44,45 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
+{{/* What is read from files of secrets: those of the program, which win, and those of all programs. */}}
+{{- define "money.files" -}}
+{{- merge (dict) (.settings.files | default dict) .Values.files | toYaml -}}
+{{- end -}}
+
+{{- define "money.fileVariables" -}}
+{{- range $name, $from := include "money.files" . | fromYaml }}
+- name: {{ $name }}_FILE
+  value: /run/secrets/files/{{ $name }}
+{{- end }}
+{{- end -}}
+
+{{- define "money.fileMounts" -}}
+{{- if include "money.files" . | fromYaml }}
+- { name: files, mountPath: /run/secrets/files, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{/* A folder, in which what is renewed appears by itself. */}}
+{{- define "money.fileVolumes" -}}
+{{- with include "money.files" . | fromYaml }}
+- name: files
+  projected:
+    defaultMode: 0440
+    sources:
+    {{- range $name, $from := . }}
+      - secret:
+          name: {{ required (printf "files.%s names no secret" $name) $from.secret }}
+          items: [{ key: {{ required (printf "files.%s names no key" $name) $from.key | quote }}, path: {{ $name }} }]
+    {{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "money.secretFiles" -}}
 {{- range .keys }}
 - name: {{ upper . }}_FILE
   value: /run/secrets/service/{{ . }}
 {{- end }}
+{{- include "money.fileVariables" . }}
 {{- if .Values.secrets.rails }}
 - name: PAYOUT_RAIL_KEYS_FILE
   value: /run/secrets/rails/payout_rail_keys
@@ -58,6 +92,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- define "money.mounts" -}}
 - { name: tmp, mountPath: /tmp }
 - { name: service, mountPath: /run/secrets/service, readOnly: true }
+{{- include "money.fileMounts" . }}
 {{- if .Values.secrets.rails }}
 - { name: rails, mountPath: /run/secrets/rails, readOnly: true }
 {{- end }}
@@ -74,6 +109,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
     {{- range .keys }}
       - { key: {{ . }}, path: {{ . }} }
     {{- end }}
+{{- include "money.fileVolumes" . }}
 {{- if .Values.secrets.rails }}
 - name: rails
   secret:
@@ -119,7 +155,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- if .Values.scrape }}
 annotations:
   prometheus.io/scrape: 'true'
-  prometheus.io/port: '9090'
+  prometheus.io/port: {{ .own.ADMIN_PORT | quote }}
   prometheus.io/path: /metrics
 {{- end }}
 {{- end -}}

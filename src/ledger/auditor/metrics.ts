@@ -10,7 +10,9 @@ export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): 
     registry,
     {
       audit_findings_open: { help: 'Contradictions that the audit has found and nobody has acknowledged' },
-      audit_pass_age_seconds: { help: 'Since the last whole audit ended, or the first began; 0 before that' },
+      audit_pass_age_seconds: {
+        help: 'Since the last whole audit ended; before that, since the first began, or the first tenant came',
+      },
     },
     async () => {
       const { open, since } = await auditStanding(reader);

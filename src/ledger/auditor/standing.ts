@@ -157,7 +157,7 @@ function cut(text: string, most: number): string {
 export interface AuditStanding {
   /** Findings that nobody has acknowledged. */
   readonly open: number;
-  /** Since the last pass ended, or the first began; null before. */
+  /** Since the last pass ended, or the first began, or there was something to audit; null before. */
   readonly since: Instant | null;
 }
 
@@ -165,8 +165,10 @@ export interface AuditStanding {
 export async function auditStanding(reader: Reader): Promise<AuditStanding> {
   const [row] = await reader.query(
     `SELECT (SELECT COUNT(*) FROM audit_findings WHERE acknowledged_at IS NULL) AS open,
-      (SELECT MAX(ended_at) FROM audit_passes) AS ended, (SELECT MIN(began_at) FROM audit_passes) AS began`,
+      (SELECT MAX(ended_at) FROM audit_passes) AS ended, (SELECT MIN(began_at) FROM audit_passes) AS began,
+      (SELECT created_at FROM tenants ORDER BY id LIMIT 1) AS first`,
   );
-  const at = row?.ended ?? row?.began ?? null;
+  // One that never begins is missed as well.
+  const at = row?.ended ?? row?.began ?? row?.first ?? null;
   return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
 }

@@ -1,0 +1,42 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CACHE, ROOT, shortHash } from './paths.mjs';
+import { step } from './progress.mjs';
+import { run } from './run.mjs';
+import { findOrFetchGo } from './temporal.mjs';
+
+const MODULE = 'go.temporal.io/server';
+const PROGRAMS = { 'temporal-server': 'cmd/server', 'temporal-sql-tool': 'cmd/tools/sql' };
+
+/**
+ * What the images temporalio/server and temporalio/admin-tools hold beside the command line, built once from Temporal's own module: a
+ * folder with `bin`, where the programs are, and `etc`, which is /etc/temporal there.
+ */
+export async function findOrBuildTemporalServer() {
+  const tool = join(ROOT, 'tools/temporal-server');
+  const mod = readFileSync(join(tool, 'go.mod'), 'utf8');
+  const version = mod.match(/go\.temporal\.io\/server v(\S+)/)[1];
+  const folder = join(CACHE, `temporal-server-${version}-${shortHash(readFileSync(join(tool, 'go.sum')))}`);
+  if (existsSync(folder)) return folder;
+  const draft = `${folder}.${process.pid}`;
+  mkdirSync(join(draft, 'bin'), { recursive: true });
+  const go = await findOrFetchGo(mod);
+  await step('Building the Temporal server (once, about 3 minutes)', (onLine) => build(go, tool, draft, onLine));
+  renameSync(draft, folder);
+  return folder;
+}
+
+async function build(go, tool, folder, onLine) {
+  const options = { cwd: tool, onLine, failure: 'The Temporal server could not be built from tools/temporal-server' };
+  for (const [name, path] of Object.entries(PROGRAMS)) {
+    const args = ['build', '-v', '-trimpath', '-ldflags=-s -w', '-o', join(folder, 'bin', name), `${MODULE}/${path}`];
+    await run(go, args, options);
+  }
+  const source = (await run(go, ['list', '-m', '-f', '{{.Dir}}', MODULE], options)).trim();
+  cpSync(join(source, 'schema/mysql'), join(folder, 'etc/schema/mysql'), { recursive: true });
+  const entry = join(folder, 'etc/entrypoint.sh');
+  const text = readFileSync(join(source, 'docker/scripts/sh/entrypoint.sh'), 'utf8');
+  // Alpine's shell knows pipefail, Debian's does not.
+  writeFileSync(entry, text.replace(/^#!.*/, '#!/bin/bash'));
+  chmodSync(entry, 0o755);
+}
