@@ -12,7 +12,7 @@ import { assertSettled, awaitPostings, totalsAt } from '../accounts/past-balance
 import { readAccount } from '../accounts/reading.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import type { Answer } from '../ledger/desk/types.js';
-import { makeOnce } from '../ledger/once.js';
+import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
 export interface CreatingParts {
@@ -46,12 +46,12 @@ export async function createStatement(
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
-  return makeOnce(database, request, timeoutMs, async (transaction) => {
+  return writeKeyed(database, request, timeoutMs, async (transaction) => {
     if (found instanceof ApiError) throw found;
     // The tenant's row is the lock of what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
-    return newStatement(id, caller, wanted, found, now);
+    return { row: newStatement(id, caller, wanted, found, now) };
   });
 }
 
