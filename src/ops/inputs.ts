@@ -40,6 +40,16 @@ export const limit = z
   .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
   .default('100')
   .transform((given) => Number.parseInt(given, 10));
+export const LIMIT = ['--limit <count>', 'how many at most (default: 100)'] as const;
+
+export const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+/** For a command that names an account. */
+export const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+
+export const statusOption = (statuses: readonly string[]) =>
+  ['--status <status>', `only those ${statuses.join(', ')}`] as const;
+export const statusInput = <const S extends string>(statuses: readonly S[]) =>
+  z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional();
 
 /** A whole number in plain digits. */
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>

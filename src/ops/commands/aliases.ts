@@ -4,10 +4,8 @@ import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text } from '../inputs.js';
+import { optionalText, text, WITHIN } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
-
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 
 /** The platform's reserved list. */
 export function addAliasCommands(program: Command): void {

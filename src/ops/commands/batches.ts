@@ -13,7 +13,7 @@ import { pendingRows } from '../../batches/rules.js';
 import type { BatchAct } from '../../temporal/contracts.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
-import { duration, limit, text } from '../inputs.js';
+import { duration, limit, LIMIT, statusInput, statusOption, TENANT, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
 
 export function addBatchCommands(program: Command): void {
@@ -41,22 +41,17 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's batches, newest first",
-    options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
-      ['--status <status>', `only those ${BATCH_STATUSES.join(', ')}`],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [TENANT, statusOption(BATCH_STATUSES), LIMIT],
     examples: ['batches list --tenant acme --status executing'],
     input: z.object({
       tenant: text,
-      status: z.enum(BATCH_STATUSES, { error: `must be one of ${BATCH_STATUSES.join(', ')}` }).optional(),
+      status: statusInput(BATCH_STATUSES),
       limit,
     }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
-      output.list(found.map(batchLine), 'There are none.');
-      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+      output.newest(found.map(batchLine), most, 'There are none.');
     },
   });
   addQuery(own, {

@@ -14,7 +14,7 @@ import {
 import { type ActingOps, addCommand } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, text, time } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, TENANT, text, time } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
@@ -44,7 +44,7 @@ The money comes out of the account that got the fees; where that lacks it, nothi
 fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
 rejected, and what has changed since, is proposed anew by proposing again.`,
     options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
+      TENANT,
       ['--reference <reference>', 'your own name for all of it: letters, digits, - and _, up to 24'],
       ['--operation <operation>', FEE_OPERATIONS.join(', ')],
       ASSET_OPTION,

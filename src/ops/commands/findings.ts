@@ -10,7 +10,7 @@ import { parseRow } from '../../db/table.js';
 import { transact } from '../../db/transact.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { limit, text } from '../inputs.js';
+import { limit, LIMIT, text } from '../inputs.js';
 
 const EXPLANATION = `
 The workers audit the ledger again and again, a while each time. What they find stays, and is an alarm, until somebody who
@@ -23,10 +23,7 @@ export function addFindingCommands(program: Command): void {
     usage: 'list',
     summary: 'contradictions that nobody has acknowledged, newest first',
     explanation: EXPLANATION,
-    options: [
-      ['--all', 'those that were acknowledged as well'],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [['--all', 'those that were acknowledged as well'], LIMIT],
     examples: ['findings list', 'findings list --all --json'],
     input: z.object({ all: z.boolean().default(false), limit }),
     run: async ({ database, output }, { all, limit: most }) => {
@@ -34,11 +31,11 @@ export function addFindingCommands(program: Command): void {
       const rows = await database.reader.query(
         `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
       );
-      output.list(
+      output.newest(
         rows.map((row) => findingFields(parseRow(auditFindings, row))),
+        most,
         'Nothing was found.',
       );
-      if (rows.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
   addCommand(own, {

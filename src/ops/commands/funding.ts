@@ -6,13 +6,24 @@ import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import { ASSET_OPTION, asset, direction, limit, optionalText, raw, text } from '../inputs.js';
+import {
+  asset,
+  ASSET_OPTION,
+  direction,
+  limit,
+  LIMIT,
+  optionalText,
+  raw,
+  statusInput,
+  statusOption,
+  TENANT,
+  text,
+} from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
 const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const AMOUNT = ['--amount <raw>', "an integer in the asset's smallest unit: 150000 is COPM 1,500.00"] as const;
 const REFERENCE = [
   '--reference <reference>',
@@ -68,22 +79,17 @@ export function addAdjustmentCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's adjustments, newest first",
-    options: [
-      TENANT,
-      ['--status <status>', `only those ${ADJUSTMENT_STATUSES.join(', ')}`],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [TENANT, statusOption(ADJUSTMENT_STATUSES), LIMIT],
     examples: ['adjustments list --tenant acme --status proposed'],
     input: z.object({
       tenant: text,
-      status: z.enum(ADJUSTMENT_STATUSES, { error: `must be one of ${ADJUSTMENT_STATUSES.join(', ')}` }).optional(),
+      status: statusInput(ADJUSTMENT_STATUSES),
       limit,
     }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listAdjustments(database.reader, id, status ?? null, most);
-      output.list(found.map(adjustmentFields), 'There are none.');
-      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+      output.newest(found.map(adjustmentFields), most, 'There are none.');
     },
   });
 }

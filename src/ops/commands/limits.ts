@@ -6,10 +6,9 @@ import type { Account } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, rawOrDefault, text } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, rawOrDefault, text, WITHIN } from '../inputs.js';
 import { limitFields } from '../presenting.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
 export function addLimitCommands(program: Command): void {

@@ -5,11 +5,10 @@ import { ROLES } from '../../core/permissions.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { optionalText, role, text } from '../inputs.js';
+import { optionalText, role, TENANT, text } from '../inputs.js';
 import { memberFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const ACCOUNT = ['--account <account>', 'id, alias or phone of one account'] as const;
 const ALL = ['--all-accounts', 'every account that the tenant has now'] as const;
 const WHERE = { tenant: text, account: optionalText, allAccounts: z.boolean().default(false) };

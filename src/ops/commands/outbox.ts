@@ -8,7 +8,7 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { limit, optionalText } from '../inputs.js';
+import { limit, LIMIT, optionalText } from '../inputs.js';
 import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
@@ -68,7 +68,7 @@ function addReading(own: Command): void {
       ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
       ['--resource <id>', 'only what is about this resource, such as a transfer'],
       ['--dead', 'only dead letters: what failed too often'],
-      ['--limit <count>', 'how many at most (default: 100)'],
+      LIMIT,
     ],
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
     input: z.object({ tenant: optionalText, resource: optionalText, dead: z.boolean().default(false), limit }),

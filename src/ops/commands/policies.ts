@@ -13,10 +13,9 @@ import {
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, raw, seconds, text, wholeNumber, WITHIN } from '../inputs.js';
 import type { Fields } from '../output.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const NONE = 'Nothing of it needs approval.';
 
 export function addPolicyCommands(program: Command): void {

@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { Failpoints } from '../../core/failpoints.js';
 import type { Restore } from '../../db/entities/restores.js';
-import { RailBreakers } from '../../payouts/breaker/breakers.js';
-import { RailConversation } from '../../payouts/conversation.js';
-import { openRails } from '../../payouts/rails/registry.js';
-import { SIMULATED } from '../../payouts/rails/rules.js';
-import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { type Rails, RailSilent } from '../../payouts/rails/types.js';
 import {
   auditRestored,
@@ -24,6 +18,7 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { optionalText, text, time, wholeNumber } from '../inputs.js';
+import { conversationOf } from '../rails/conversation.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
 import { rebuildOutbox } from '../support/outbox.js';
@@ -203,21 +198,6 @@ async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
     if (!(failure instanceof RailSilent)) throw failure;
     throw new OpsError(`${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`);
   }
-}
-
-function conversationOf({ database, desk, clock, gateways, output: out }: Ops, leftOut: ReadonlySet<string>) {
-  const all = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
-  const unknown = [...leftOut].filter((name) => !all.has(name));
-  if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
-  const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
-  const observer = {
-    called: () => undefined,
-    silent: (_: string, message: string) => out.say(message),
-    contradicted: () => undefined,
-    ended: () => undefined,
-  };
-  const breakers = new RailBreakers(database, clock);
-  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
 }
 
 function output({ output: out }: Ops, restore: Restore): void {

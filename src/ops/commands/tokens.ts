@@ -7,11 +7,10 @@ import { SCOPES } from '../../core/permissions.js';
 import { type ActingOps, addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, duration, optionalText, scopes, text, time } from '../inputs.js';
+import { cidrs, duration, optionalText, scopes, TENANT, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
 
 export function addTokenCommands(program: Command): void {

@@ -6,10 +6,9 @@ import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { addCommand, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text, time } from '../inputs.js';
+import { optionalText, text, time, WITHIN } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const TYPES = DOCUMENT_TYPES.join(', ');
 
 export function addVerification(own: Command): void {
