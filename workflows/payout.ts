@@ -15,7 +15,7 @@ const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActiviti
 /** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a rail that hangs has been found out: nobody serves the queue. */
-const LONGEST_IN_QUEUE = '10 minutes';
+const MAX_TIME_IN_QUEUE = '10 minutes';
 /** What a rail that gives no answers holds up is told when it does. What was handed over before looks as if it had asked so often. */
 const HELD_STEPS = 8;
 
@@ -53,7 +53,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
 
 /** Its turn at the rail: in the rail's own queue, where there is one. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
-  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: LONGEST_IN_QUEUE };
+  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
   const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...apart });
   try {
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));

@@ -22,7 +22,7 @@ export interface SealedColumns<Row> {
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
-export interface RotationParts {
+export interface RotationDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly encryptionKeys: Keyring;
@@ -69,8 +69,8 @@ export class SealedSecrets<Row> {
    * process has the new first key an old one may be taken out of the configuration. May be cut off and run again. Throws ApiError
    * invalid_state (a key that is needed is not in the ring).
    */
-  async rotate(parts: RotationParts, actor: Actor): Promise<number> {
-    const { database, encryptionKeys, onProgress } = parts;
+  async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
+    const { database, encryptionKeys, onProgress } = deps;
     const { table, id, keyIds } = this.sealed;
     await this.assertKeys(database.reader, encryptionKeys);
     const older = keyIds
@@ -83,14 +83,14 @@ export class SealedSecrets<Row> {
       const rows = await database.reader.query(`SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`);
       if (rows.length === 0) return done;
       const ids = rows.map((row) => table.column(id).column.parse(row[name]) as Row[keyof Row & string]);
-      await transact(database, (transaction) => this.reseal(transaction, parts, ids, actor));
+      await transact(database, (transaction) => this.reseal(transaction, deps, ids, actor));
       done += ids.length;
     }
   }
 
   private async reseal(
     transaction: Transaction,
-    { encryptionKeys, clock }: RotationParts,
+    { encryptionKeys, clock }: RotationDeps,
     ids: readonly Row[keyof Row & string][],
     actor: Actor,
   ): Promise<void> {

@@ -30,7 +30,7 @@ export interface UploadRequest {
   readonly file: UploadFile;
 }
 
-export interface UploadParts {
+export interface UploadDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly nudge: Pick<Nudge, 'tell'>;
@@ -54,7 +54,7 @@ export async function admitUpload(reader: Reader, caller: Caller, key: string): 
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
-  { database, clock, nudge, timeoutMs }: UploadParts,
+  { database, clock, nudge, timeoutMs }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
   idempotency: { readonly key: string; readonly fingerprint: Fingerprint },

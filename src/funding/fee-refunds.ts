@@ -10,7 +10,7 @@ import { type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/enti
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approveAdjustment, proposeAdjustment } from './adjustments.js';
-import type { FundingParts } from './reference.js';
+import type { FundingDeps } from './reference.js';
 import {
   assertRefundName,
   feeAccountReference,
@@ -198,7 +198,7 @@ async function chargedSlice(
  * proposeAdjustment does (idempotency_key_reused where somebody else proposes under the name at the same time).
  */
 export async function proposeRefund(
-  parts: FundingParts,
+  deps: FundingDeps,
   { tenantId, reference: name, reason: why }: WantedRefund,
   { moves }: RefundPlan,
   by: StaffIdentity,
@@ -206,7 +206,7 @@ export async function proposeRefund(
 ): Promise<void> {
   const reason = refundReason(name, why);
   const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
-    proposeAdjustment(parts, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+    proposeAdjustment(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
   for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
   await inSteps(moves.toPayers, onProgress, propose);
 }
@@ -232,21 +232,21 @@ export async function proposedRefund(reader: Reader, tenantId: Uuid, name: strin
  * they lack it. Again, it goes on where it stopped. Throws ApiError as approveAdjustment does, and invalid_state (a part was rejected).
  */
 export async function approveRefund(
-  parts: FundingParts,
+  deps: FundingDeps,
   { tenantId, reference: name }: Pick<WantedRefund, 'tenantId' | 'reference'>,
   { taken, toPayers, putBack }: RefundMoves<Adjustment>,
   by: StaffIdentity,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
-  for (const adjustment of taken) await approveAdjustment(parts, adjustment, by);
-  const standing = await standingRefund(parts.database.reader, tenantId, name);
+  for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
+  const standing = await standingRefund(deps.database.reader, tenantId, name);
   assertEven(name, standing);
   if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
     throw new ApiError({
       code: 'invalid_state',
       message: `more was proposed under ${name} meanwhile: look at it again`,
     });
-  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(parts, adjustment, by));
+  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 
 /** The desk posts what comes together in one transaction. Where one fails, all that began with it have ended. */

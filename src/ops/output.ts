@@ -85,8 +85,8 @@ export class Output {
   }
 
   /** One of what goes on and on: a line that says it in words, or its JSON in a line. */
-  each(fields: Fields, inWords: string): void {
-    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(inWords));
+  each(fields: Fields, text: string): void {
+    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
   }
 
   /** A remark for the person who reads along. Never part of the result. */

@@ -20,7 +20,7 @@ export interface RelayObserver {
   unavailable(message: string): void;
 }
 
-export interface RelayParts {
+export interface RelayDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly client: TemporalClient;
@@ -56,13 +56,13 @@ type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown 
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 
-  constructor(private readonly parts: RelayParts) {
-    this.sources = new Map(parts.sources.map((source) => [source.resourceType, source]));
+  constructor(private readonly deps: RelayDeps) {
+    this.sources = new Map(deps.sources.map((source) => [source.resourceType, source]));
   }
 
   /** Relays claimed entries. Those that Temporal refuses get another time; throws TemporalUnavailable where it is away. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
-    const { outbox, observer } = this.parts;
+    const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
     const left = await this.deliver(rows, (entry, failure) => failures.set(entry.id, failure));
     const failed = rows.flatMap(({ id, attempts, resourceType }) => {
@@ -80,16 +80,14 @@ export class Relay {
 
   /** The same for entries that were written a moment ago; what does not work now is left for the sweeper. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
-    await this.deliver(entries, (entry, failure) =>
-      this.parts.observer.refused(entry.resourceType, messageOf(failure)),
-    );
+    await this.deliver(entries, (entry, failure) => this.deps.observer.refused(entry.resourceType, messageOf(failure)));
   }
 
   private async deliver(
     entries: readonly Entry[],
     onRefused: (entry: Entry, failure: unknown) => void,
   ): Promise<{ untried: ReadonlySet<Uuid>; cause: TemporalUnavailable | null }> {
-    const { outbox, observer, failpoints } = this.parts;
+    const { outbox, observer, failpoints } = this.deps;
     let cause: TemporalUnavailable | null = null;
     const untried = new Set<Uuid>();
     const done: Entry[] = [];
@@ -138,7 +136,7 @@ export class Relay {
 
   /** All at once; where one of them cannot be read, each by itself. */
   private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     try {
       return await source.waiting(reader, ids);
     } catch (failure) {
@@ -161,7 +159,7 @@ export class Relay {
     { source, type, resourceId }: Told,
     wanted: WantedWorkflow | { readonly unreadable: unknown } | undefined,
   ): Promise<void> {
-    const { client, lookAgainMs } = this.parts;
+    const { client, lookAgainMs } = this.deps;
     if (source === undefined) throw new Error(`nobody knows what waits as ${type}`);
     if (wanted === undefined) return client.tell(source.workflowIdOf(resourceId));
     if ('unreadable' in wanted) throw wanted.unreadable;

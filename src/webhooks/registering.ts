@@ -21,7 +21,7 @@ import type { Answer } from '../ledger/desk/types.js';
 import { findAnswer, type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
@@ -58,12 +58,12 @@ const TIMEOUT_MS = 4_000;
  * authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
  */
 export async function register(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   caller: Caller,
   wanted: WantedEndpoint,
   idempotency: KeyOfRequest,
 ): Promise<Answer<RegisteredEndpoint>> {
-  const { database, sending } = parts;
+  const { database, sending } = deps;
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'webhook_endpoint', table: webhookEndpoints } as const;
   const known = await findAnswer(database.lookup, request);
@@ -75,10 +75,10 @@ export async function register(
   // No name is looked up for somebody who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));
-  const draft = draftEndpoint(parts, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
+  const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
   const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) => write(transaction, caller, draft));
   if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer);
-  parts.nudge.tell(draft.notice);
+  deps.nudge.tell(draft.notice);
   const { types, secret } = draft;
   return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
 }
@@ -107,7 +107,7 @@ interface Draft extends RegisteredEndpoint {
   readonly notice: OutboxRow;
 }
 
-function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
+function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
   const id = newId();
   const endpoint: WebhookEndpoint = {
     id,
@@ -117,7 +117,7 @@ function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoi
     disabledReason: null,
     disabledAt: null,
     apiVersion: wanted.apiVersion,
-    ...sealSecret(parts.encryptionKeys, id, secret),
+    ...sealSecret(deps.encryptionKeys, id, secret),
     previousSecret: null,
     previousSecretKeyId: null,
     previousUntil: null,
@@ -137,7 +137,7 @@ function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoi
     ...HEALTHY,
     lastSuccessAt: null,
     createdBy: caller.memberId,
-    createdAt: parts.clock(),
+    createdAt: deps.clock(),
   };
   return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }

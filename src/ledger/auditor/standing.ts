@@ -18,7 +18,7 @@ import { auditSome, type AuditStep } from './audit.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from './position.js';
 import type { Finding } from './types.js';
 
-export interface StandingAuditParts {
+export interface StandingAuditDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** From the end of a pass to the beginning of the next. */
@@ -50,11 +50,11 @@ const FINDINGS_AT_ONCE = 500;
  * kept. Safe to be run twice and to be given up: only the last step that began writes. (docs/operations.md, The audit that runs by itself)
  */
 export class StandingAudit {
-  constructor(private readonly parts: StandingAuditParts) {}
+  constructor(private readonly deps: StandingAuditDeps) {}
 
   /** Works until its time is over, or `signal` says so. Throws DatabaseUnavailable, and the signal's reason where it cannot rest. */
   async step(signal: AbortSignal): Promise<StandingStep> {
-    const { database, workMs } = this.parts;
+    const { database, workMs } = this.deps;
     const pass = await this.take();
     if (pass === null) return { ended: 'idle', rows: 0, findings: 0 };
     const until = performance.now() + workMs;
@@ -69,7 +69,7 @@ export class StandingAudit {
 
   /** The pass under way, or a new one where it is time for that; with a number that nobody else has. */
   private async take(): Promise<AuditPass | null> {
-    const { database, clock, passEveryMs } = this.parts;
+    const { database, clock, passEveryMs } = this.deps;
     const now = clock();
     try {
       return await database.withTransaction(async (transaction) => {
@@ -95,7 +95,7 @@ export class StandingAudit {
 
   /** False where another step has begun meanwhile: then nothing is written. */
   private async store({ id, fence, rowsChecked }: AuditPass, step: AuditStep, rows: number): Promise<boolean> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const now = clock();
     const isDone = step.position === null;
     return database.withTransaction(async (transaction) => {

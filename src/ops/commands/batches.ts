@@ -19,12 +19,12 @@ import { batchFields, batchLine } from '../presenting.js';
 export function addBatchCommands(program: Command): void {
   const own = group(program, 'batches', 'batches of bonuses: look at them, pause, resume and cancel them');
   addReading(own);
-  addSteering(own, {
+  addControl(own, {
     action: 'pause',
     summary: 'pay no further row until it is resumed; the group of rows under way ends',
   });
-  addSteering(own, { action: 'resume', summary: 'let a paused batch be paid again' });
-  addSteering(own, {
+  addControl(own, { action: 'resume', summary: 'let a paused batch be paid again' });
+  addControl(own, {
     action: 'cancel',
     summary: 'withdraw a batch that is ready; end one that is being paid: what was held is free at once',
     explanation:
@@ -64,7 +64,7 @@ function addReading(own: Command): void {
   });
 }
 
-interface Steering {
+interface Control {
   readonly action: BatchAct['action'];
   readonly summary: string;
   readonly explanation?: string;
@@ -72,7 +72,7 @@ interface Steering {
   readonly question?: (batch: BonusBatch) => string;
 }
 
-function addSteering(own: Command, { action, summary, explanation, question }: Steering): void {
+function addControl(own: Command, { action, summary, explanation, question }: Control): void {
   addCommand(own, {
     usage: `${action} <batch>`,
     summary,

@@ -33,8 +33,8 @@ export function addOutboxCommands(program: Command): void {
     run: async (ops) => {
       const { database, clock, output } = ops;
       const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
-      const parts = { database, clock, outbox: new Outbox(database, clock), onProgress };
-      const rebuilt = await rebuildOutbox(parts, WAITING_SOURCES);
+      const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
+      const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
       const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
       output.list(

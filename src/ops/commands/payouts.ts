@@ -127,8 +127,8 @@ ended is asked about, and never handed over again.`,
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   const conversation = conversationOf(ops);
   if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
-  const parts = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
-  const submissions = new Submissions(parts);
+  const deps = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
+  const submissions = new Submissions(deps);
   return payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id);
 }
 

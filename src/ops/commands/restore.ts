@@ -129,7 +129,7 @@ function addFinish(own: Command): void {
       const restore = await restoreToFinish(ops.database.reader, by);
       const leftOut = new Set(leaveOut?.split(',') ?? []);
       const conversation = conversationOf(ops, leftOut);
-      const asking = { restore, rails: conversation.parts.rails, isWhole: leftOut.size === 0 };
+      const asking = { restore, rails: conversation.deps.rails, isWhole: leftOut.size === 0 };
       if (restore.finishedAt === null) {
         await ops.output.confirm('Make the restored database good, and open the ledger');
         await makeGood(ops, asking, acceptFindings);

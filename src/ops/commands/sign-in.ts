@@ -51,11 +51,11 @@ export function addSignInCommands(program: Command): void {
 
 async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
   const { database, clock, output, sessions } = ops;
-  const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+  const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
   // A session that could not be kept would cost a code.
   sessions.assertUsable();
   const code = given ?? (await askForCode(ops, name));
-  const answer = await signIn(parts, { name, code, door: 'ops', place: hostname() });
+  const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
   if ('refusal' in answer)
     throw new OpsError(`${answer.refusal.message}; each code counts once: wait for the next, and sign in again`);
   const { token, session, identity } = answer;

@@ -45,16 +45,16 @@ of theirs is over, and so is a lock-out by wrong codes.`,
     },
     run: async (ops, { name, reason, approve, withdraw }) => {
       const { database, clock, output, by } = ops;
-      const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+      const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
       const person = await findStaffCalled(database.reader, name);
       if (withdraw) {
-        const withdrawn = await withdrawFactorReset(parts, person, by());
+        const withdrawn = await withdrawFactorReset(deps, person, by());
         output.one({ name: person.name, withdrawn });
       } else if (approve) {
-        const factor = await approveFactorReset(parts, person, by());
+        const factor = await approveFactorReset(deps, person, by());
         showWithFactor(output, await findStaffCalled(database.reader, name), factor);
       } else {
-        output.one(resetFields(person, await proposeFactorReset(parts, person, reason ?? '', by())));
+        output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
         output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
       }
     },

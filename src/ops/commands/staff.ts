@@ -89,8 +89,8 @@ more: a lost authenticator takes two others who may manage (staff reset-factor -
     firstByAdministrator: true,
     run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
       if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
-      const parts = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(parts, { name, rights }, actor());
+      const deps = { database, clock, encryptionKeys: encryptionKeys() };
+      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(deps, { name, rights }, actor());
       showWithFactor(output, person, factor);
     },
   });

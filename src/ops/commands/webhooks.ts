@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
-  type OperatingParts,
+  type OperatingDeps,
   pause,
   recoverFor,
   resume,
@@ -129,7 +129,7 @@ function addAct(
   own: Command,
   name: string,
   summary: string,
-  work: (parts: OperatingParts, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
+  operation: (deps: OperatingDeps, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
   act: StaffActName,
 ): void {
   addCommand(own, {
@@ -142,7 +142,7 @@ function addAct(
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint }) => {
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const isChanged = await work(ops, id, ops.by());
+      const isChanged = await operation(ops, id, ops.by());
       await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
     },

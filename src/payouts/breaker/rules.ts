@@ -54,10 +54,10 @@ export function afterSilence(
   }
 }
 
-const LONGEST_PAUSES = 6;
+const MAX_PAUSE_FACTOR = 6;
 
 function pauseAfter(probes: number, probeAfterMs: number): number {
-  return probeAfterMs * Math.min(LONGEST_PAUSES, 2 ** Math.min(probes, 10));
+  return probeAfterMs * Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
 }
 
 /** By then every worker knows that the rail answers, so nothing more is held that nobody would tell. */

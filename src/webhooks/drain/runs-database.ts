@@ -24,7 +24,7 @@ const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
 
-interface RunsDatabaseParts {
+interface RunsDatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** Hears of what an endpoint's workflow has to learn. */
@@ -43,14 +43,14 @@ export class RunsDatabase {
   );
   private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
   private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
-    transact(this.parts.database, (transaction) => stepTogether(transaction, wanted, this.parts.clock())),
+    transact(this.deps.database, (transaction) => stepTogether(transaction, wanted, this.deps.clock())),
   );
   private readonly flights = this.recorder(FLIGHT_LINGER_MS);
   private readonly outcomes = this.recorder(0);
 
   /** `places`: how many turns there are at a time. */
   constructor(
-    private readonly parts: RunsDatabaseParts,
+    private readonly deps: RunsDatabaseDeps,
     places: number,
   ) {
     this.turns = new FairQueue(places);
@@ -60,7 +60,7 @@ export class RunsDatabase {
   async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
     const leave = await this.turns.enter(tenantId);
     try {
-      return await work(this.parts.database);
+      return await work(this.deps.database);
     } finally {
       leave();
     }
@@ -114,7 +114,7 @@ export class RunsDatabase {
     landed: readonly Landed[],
     mayWait: boolean,
   ): Promise<readonly (StoredRun | 'locked' | null)[]> {
-    const { database, clock, nudge } = this.parts;
+    const { database, clock, nudge } = this.deps;
     const { stored, notices } = await transact(database, (transaction) =>
       storeLanded(transaction, landed, clock(), mayWait),
     );
@@ -123,19 +123,19 @@ export class RunsDatabase {
   }
 
   private async lookAt(ids: readonly Uuid[]): Promise<readonly (EndpointState | undefined)[]> {
-    const states = parseStates(await this.parts.database.reader.query(stateSql(...ids)));
+    const states = parseStates(await this.deps.database.reader.query(stateSql(...ids)));
     return ids.map((id) => states.get(id));
   }
 
   /** One that is locked must not keep the others from theirs. */
   private renewAll(runs: readonly RunOf[]): Promise<readonly boolean[]> {
     const ids = runs.map(({ id }) => id);
-    return transact(this.parts.database, async (transaction) => {
+    return transact(this.deps.database, async (transaction) => {
       const rows = await transaction.query(lockSql(ids, false));
       const fences = new Map(rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]));
       const isOwn = ({ id, fence }: RunOf): boolean => fences.get(id) === fence;
       const own = runs.filter(isOwn).map(({ id }) => id);
-      const leaseUntil = instant(this.parts.clock() + LEASE_MS);
+      const leaseUntil = instant(this.deps.clock() + LEASE_MS);
       if (own.length > 0) await transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: own }));
       return runs.map(isOwn);
     });

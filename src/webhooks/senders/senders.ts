@@ -7,7 +7,7 @@ import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
 import type { Wanted } from '../drain/near.js';
 import type { Random } from '../drain/types.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import { Choice } from './choice.js';
 import { claim } from './claiming.js';
 import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
@@ -53,7 +53,7 @@ export class Senders {
 
   /** `slots`: endpoints at a time, and as many again that take long. */
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     slots: number,
     private readonly random: Random = Math.random,
   ) {
@@ -80,7 +80,7 @@ export class Senders {
         const { isBusy, lookedMs } = await this.round();
         pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
       } catch (fault) {
-        this.parts.observer.failed(fault);
+        this.deps.observer.failed(fault);
       }
       await this.pause(pauseMs);
     }
@@ -100,7 +100,7 @@ export class Senders {
   /** Answers whether anything was begun, and how long it looked for that. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     const began = performance.now();
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const room = this.room();
     if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
@@ -134,7 +134,7 @@ export class Senders {
 
   /** The tenants that have waited longest first, a few at a time, each with all its endpoints. */
   private async takeNews(tenantIds: readonly Uuid[], choice: Choice, now: Instant): Promise<void> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
       const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
       const behind = groupBy(await endpointsWithNews(reader, some, now), ({ tenantId }) => tenantId);
@@ -146,7 +146,7 @@ export class Senders {
   /** One that is probed is looked at with its probe, however late the retry is that it waits for. */
   private async putOff(behind: readonly Candidate[], now: Instant): Promise<void> {
     const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
-    if (late.length > 0) await transact(this.parts.database, (transaction) => makeDue(transaction, late, now));
+    if (late.length > 0) await transact(this.deps.database, (transaction) => makeDue(transaction, late, now));
   }
 
   /** A tenant of which anything is left is looked at again: before others if all of it is left, behind them if not. */
@@ -162,7 +162,7 @@ export class Senders {
   }
 
   private async begin(candidates: readonly Candidate[]): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const claimed = await transact(database, (transaction) => claim(transaction, candidates, clock()));
     const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.news.lookAgain(tenantId);
@@ -180,7 +180,7 @@ export class Senders {
       this.running.delete(running);
     };
     const running = this.send(state, wanted).then(left, (fault: unknown) => {
-      this.parts.observer.failed(fault);
+      this.deps.observer.failed(fault);
       left(null);
     });
     this.running.add(running);
@@ -190,17 +190,17 @@ export class Senders {
   private async send(state: EndpointState, wanted: Wanted | undefined): Promise<bigint | null> {
     const slot = this.slots.enter();
     if (state.endpoint.failuresInRow > 0) slot.takesLong();
-    this.parts.observer.sending(...this.slots.taken);
+    this.deps.observer.sending(...this.slots.taken);
     try {
       return await (wanted === undefined ? this.drain(state, slot) : this.fly(wanted, slot));
     } finally {
       slot.leave();
-      this.parts.observer.sending(...this.slots.taken);
+      this.deps.observer.sending(...this.slots.taken);
     }
   }
 
   private async fly(wanted: Wanted, slot: Slot): Promise<bigint | null> {
-    const flight = new Flight(this.parts, wanted);
+    const flight = new Flight(this.deps, wanted);
     try {
       await flight.landed();
       const { ended, left, untried } = flight.take();
@@ -208,7 +208,7 @@ export class Senders {
       const goesOn = left.length > 0;
       const landed = { run: state.endpoint, through, ended, untried, goesOn, isWorkflow: false, random: this.random };
       // What is not stored is sent again when the lease is over.
-      const stored = await this.parts.runs.storeFlight(landed);
+      const stored = await this.deps.runs.storeFlight(landed);
       if (stored === null) return null;
       if (!goesOn) return stored.state.head;
       slot.takesLong();
@@ -226,7 +226,7 @@ export class Senders {
     const timer = setTimeout(() => slot.takesLong(), RUN.lookOnMs);
     try {
       const options = { ...RUN, signal: this.stopping.signal };
-      const run = new DrainRun(this.parts, state, options, this.random, flight?.sends);
+      const run = new DrainRun(this.deps, state, options, this.random, flight?.sends);
       run.adopt(flight?.left ?? []);
       await run.run();
       return null;
