@@ -143,7 +143,7 @@ describe('npm run ops -- reports', () => {
     [['closing', '--month', '2026-13'], /2026-13 is no month/],
     [['closing', '--month', '2999-01'], /not long enough ago/],
     [['closing', '--month', '2026-01', '--time-zone', 'Mars/Olympus'], /there is no zone/],
-    [['trial-balance', '--at', '2026-01-01'], /is no time/],
+    [['trial-balance', '--at', '2026-01-01'], /is not a time/],
     [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /not long enough ago/],
   ] as const)
     it(`refuse ${args.join(' ')}`, async () => {

@@ -50,7 +50,7 @@ export function addAccountCommands(program: Command): void {
 function addClockReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-clock <account-id>',
-    summary: 'let an account be posted to that is dated ahead of every clock',
+    summary: 'allow postings again to an account that is dated ahead of every clock',
     options: [['--reason <text>', 'why, for the audit log; up to 140 characters']],
     explanation: `
 A process whose clock was wrong may have dated an account ahead; until that time has come nothing is posted to it (503), so

@@ -21,12 +21,12 @@ export function addBatchCommands(program: Command): void {
   addReading(own);
   addControl(own, {
     action: 'pause',
-    summary: 'pay no further row until it is resumed; the group of rows under way ends',
+    summary: 'pay no further row until it is resumed; the group of rows under way is finished',
   });
-  addControl(own, { action: 'resume', summary: 'let a paused batch be paid again' });
+  addControl(own, { action: 'resume', summary: 'continue to pay a paused batch' });
   addControl(own, {
     action: 'cancel',
-    summary: 'withdraw a batch that is ready; end one that is being paid: what was held is free at once',
+    summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
     explanation:
       '\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
     question: (batch) =>
@@ -56,7 +56,7 @@ function addReading(own: Command): void {
   });
   addQuery(own, {
     usage: 'show <batch>',
-    summary: 'one batch: its state, its sums, and how far its payment is',
+    summary: 'one batch: its state, its sums, and how much of it has been paid',
     options: [],
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: z.object({ batch: text }),

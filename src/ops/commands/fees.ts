@@ -62,7 +62,7 @@ export function addFeeCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'remove',
-    summary: 'an operation in an asset is free from now on',
+    summary: 'make an operation in an asset free from now on',
     options: [TENANT, OPERATION, ASSET_OPTION],
     examples: ['fees remove --tenant acme --operation payout --asset COPM'],
     input: z.object({ tenant: text, operation, asset }),

@@ -38,7 +38,7 @@ export function addPayInCommands(program: Command): void {
   const own = group(program, 'payins', 'money that enters from outside');
   addCommand(own, {
     usage: 'record',
-    summary: 'put money that has come in into an account',
+    summary: 'credit an account with money that came in from outside',
     options: [...MOVED, ['--description <text>', "what the account's owner reads"]],
     examples: [
       "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
@@ -97,7 +97,7 @@ export function addAdjustmentCommands(program: Command): void {
 function addProposal(own: Command): void {
   addCommand(own, {
     usage: 'propose <in|out>',
-    summary: 'ask for money to be put into an account (in) or taken from it (out); nothing moves yet',
+    summary: 'propose to put money into an account (in) or take it out (out); nothing moves yet',
     options: [...MOVED, ['--reason <text>', "why; the account's owner reads it with the movement"]],
     examples: [
       "adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset COPM --reference case-118 --reason 'Paid in twice'",

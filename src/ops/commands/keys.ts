@@ -44,7 +44,7 @@ export function addKeyCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'roll <key-id>',
-    summary: 'what is to be done next so that new things are made under this key',
+    summary: 'the next step towards using this key for everything new',
     options: [],
     explanation: ROLLING,
     examples: ['keys roll k2'],
@@ -77,7 +77,7 @@ export function addKeyCommands(program: Command): void {
 function addRotation(own: Command): void {
   addCommand(own, {
     usage: 'rotate',
-    summary: 'seal everything under the first of ENCRYPTION_KEYS; the others may be taken out after',
+    summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
     options: [],
     examples: ['keys rotate'],
     input: z.object({}),

@@ -23,7 +23,7 @@ export function addMemberCommands(program: Command): void {
   const own = group(program, 'members', 'people and programs that act for a tenant, and their roles in its accounts');
   addCommand(own, {
     usage: 'add <name>',
-    summary: 'add a member, without any role yet',
+    summary: 'add a member, without a role at first',
     options: [TENANT],
     examples: ['members add payroll --tenant acme'],
     input: z.object({ name: text, tenant: text }),

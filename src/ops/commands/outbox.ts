@@ -52,7 +52,7 @@ export function addOutboxCommands(program: Command): void {
 function addReading(own: Command): void {
   addQuery(own, {
     usage: 'status',
-    summary: 'how many entries there are, how old the oldest is, and why those that stay do',
+    summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
     explanation: EXPLANATION,
     options: [],
     examples: ['outbox status', 'outbox status --json'],

@@ -61,7 +61,7 @@ function addReading(own: Command): void {
   });
   addQuery(own, {
     usage: 'stuck',
-    summary: 'payouts of which nobody knows what became, or whose rail contradicts itself; the longest first',
+    summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
     options: [LIMIT],
     explanation: `
 Ask the rail again with payouts retry. Where it does not know, ask the bank, and resolve the payout by what it says:
@@ -135,7 +135,7 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
 function addResolve(own: Command): void {
   addCommand(own, {
     usage: 'resolve <id>',
-    summary: 'settle a payout by what the bank says: one person proposes, another one approves',
+    summary: 'resolve a payout by what the bank says: one person proposes, another one approves',
     explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
   payouts resolve ID --approve                         a second person applies what is proposed

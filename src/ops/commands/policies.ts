@@ -22,7 +22,7 @@ export function addPolicyCommands(program: Command): void {
   const own = group(program, 'policies', 'from which amount on an account needs approvals for what leaves it');
   addCommand(own, {
     usage: 'set <account>',
-    summary: 'ask for approvals from an amount on; what is pending keeps what it was created with',
+    summary: 'require approvals from an amount on; pending operations keep the policy of their creation',
     explanation:
       'Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals and a longer time come after it, whoever sets them. Setting what is in force withdraws what was to come.',
     options: [

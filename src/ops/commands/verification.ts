@@ -14,17 +14,17 @@ const TYPES = DOCUMENT_TYPES.join(', ');
 export function addVerification(own: Command): void {
   addCommand(own, {
     usage: 'verify <account>',
-    summary: 'declare who is behind an account: from now on it may send; repeated, it replaces what was declared',
+    summary: 'declare who is behind an account: from now on it may send; repeated, it replaces the declaration',
     options: [
       WITHIN,
-      ['--legal-name <name>', 'as the document says; never shown to others'],
+      ['--legal-name <name>', 'as in the document; never shown to others'],
       ['--document-type <type>', TYPES],
       [
         '--document-number <number>',
         '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
       ],
       ['--document-number-stdin', 'read the number from standard input'],
-      ['--country <code>', 'that issued the document: two capital letters, such as CO'],
+      ['--country <code>', 'the country that issued the document: two capital letters, such as CO'],
       ['--declared-at <time>', 'when it was declared (default: now)'],
     ],
     examples: [
