@@ -20,9 +20,9 @@ const MAX_TIME_IN_QUEUE = '10 minutes';
 const HELD_STEPS = 8;
 
 /**
- * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits until somebody says what
- * became of it: the rail by itself, the rail when it is asked, or an operator. What nobody knows is asked for ever, ever more
- * rarely; a rail that gives no answers is left alone until it does. Its id: `payout/{id}`.
+ * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits for its outcome: from a callback
+ * of the rail, from the rail's answer to a question, or from an operator. While the outcome is unknown the rail is asked for ever, but
+ * ever more rarely; a rail that does not answer is left alone until it does. Its id: `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
@@ -59,7 +59,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may have been taken out of the configuration meanwhile: then its state says so.
+    // The rail may have been removed from the configuration in the meantime: then its state says so.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }

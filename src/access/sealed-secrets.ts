@@ -8,7 +8,7 @@ import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Where secrets of one kind rest sealed, and how those of a row are sealed anew. */
+/** Where secrets of one kind are stored sealed, and how those of a row are resealed. */
 export interface SealedColumns<Row> {
   /** The kind as people read it, in the plural. */
   readonly what: string;
@@ -65,8 +65,8 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Seals anew, under the first key, what another key sealed; answers of how many rows. None is left when it ends, so once every
-   * process has the new first key an old one may be taken out of the configuration. May be cut off and run again. Throws ApiError
+   * Reseals under the first key what another key sealed; returns for how many rows. None is left when it ends, so once every
+   * process has the new first key, an old one may be removed from the configuration. May be cut off and run again. Throws ApiError
    * invalid_state (a key that is needed is not in the ring).
    */
   async rotate(deps: RotationDeps, actor: Actor): Promise<number> {

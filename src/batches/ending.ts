@@ -22,8 +22,8 @@ export interface EndingDeps {
 }
 
 /**
- * Ends the execution of a batch whose rows are all settled: its result file, then status, event and the file's address in one
- * transaction, so that whoever sees the end can have the file. Does nothing to one that has ended meanwhile. Throws what
+ * Ends the execution of a batch whose rows are all paid or refused: its result file, then status, event and the file's address in one
+ * transaction, so that anybody who sees the end can get the file. Does nothing if it has ended in the meantime. Throws what
  * FileMaker.make throws. (docs/contract.md, Batch files)
  */
 export async function endExecution(

@@ -30,7 +30,7 @@ export interface SetStaff {
 }
 
 /**
- * Adds somebody, or gives somebody who is there exactly these rights, active again. Who has no authenticator gets one. Throws
+ * Adds somebody, or reactivates an existing person with exactly these rights. Somebody without an authenticator gets one. Throws
  * ApiError invalid_field (the name, no right, a name that a service has), invalid_state (the last who may manage would not any more).
  */
 export async function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
@@ -38,8 +38,8 @@ export async function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Act
 }
 
 /**
- * The same for whoever holds the database while nobody may manage the staff: with a new authenticator in any case, since the one of
- * before may be what was lost.
+ * The same for the holder of the database while nobody may manage the staff: always with a new authenticator, since the previous one
+ * may be what was lost.
  */
 export async function setFirstPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
   return makePerson(deps, wanted, actor, true);
@@ -74,7 +74,7 @@ export async function setService(
   });
 }
 
-/** Null where the key is none, or the service no longer active. Notes the use. */
+/** Null if the key is unknown, or the service no longer active. Records the use. */
 export async function findService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,

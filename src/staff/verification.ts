@@ -38,11 +38,11 @@ export interface Claim {
   /** What they need for what they ask. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. Null: nobody knows, and it is refused. */
+  /** When the claim reached us; the code is checked for that moment, at most 10 minutes ago. Null: unknown, and it is refused. */
   readonly receivedAt: Instant | null;
-  /** What the code is for. The same purpose asked again finds what became of it the first time. */
+  /** What the code is for. The same purpose again finds its first result. */
   readonly purpose: string;
-  /** Why what is asked can come to nothing, whoever asks: then the code is not looked at. Null: it can. */
+  /** Why the request must fail, whoever makes it: then the code is not checked. Null: it may succeed. */
   readonly fault?: string | null;
   /** What is recorded when it is refused. Details get `refused`. */
   readonly refusedAct: Act;

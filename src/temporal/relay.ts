@@ -10,7 +10,7 @@ import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } fr
 import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
-/** What the relay tells to whoever watches it. */
+/** What the relay reports for monitoring. */
 export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
   /** One entry could not be relayed: it is tried again later. */
@@ -27,7 +27,7 @@ export interface RelayDeps {
   readonly sources: readonly WaitingSource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
-  /** After so long a workflow that nobody told anything looks by itself how its resource stands. */
+  /** After this long a workflow that has heard nothing looks at its resource on its own. */
   readonly lookAgainMs: number;
 }
 
@@ -45,13 +45,13 @@ interface Told {
   readonly entries: readonly Entry[];
 }
 
-/** What the rows say of resources: the workflow that each ought to have, or why it could not be read. */
+/** What the rows say about resources: the workflow that each should have, or why it could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
 /**
- * Makes Temporal know what the outbox holds. What an entry means is read from the resource as it is now: one that waits
- * gets its workflow started, or told that it changed; one that is settled needs none. So entries may come twice, late and in
- * any order. What goes wrong with one entry is that entry's alone.
+ * Passes the outbox on to Temporal. What an entry means is read from the resource as it is now: if it waits,
+ * its workflow is started, or told about the change; if it has ended, it needs none. So entries may come twice, late and in
+ * any order. A failure affects only its own entry.
  */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
@@ -60,7 +60,7 @@ export class Relay {
     this.sources = new Map(deps.sources.map((source) => [source.resourceType, source]));
   }
 
-  /** Relays claimed entries. Those that Temporal refuses get another time; throws TemporalUnavailable where it is away. */
+  /** Relays claimed entries. Those that Temporal refuses are postponed; throws TemporalUnavailable if it is away. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
@@ -78,7 +78,7 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** The same for entries that were written a moment ago; what does not work now is left for the sweeper. */
+  /** The same for entries that were written a moment ago; failures are left to the sweeper. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) => this.deps.observer.refused(entry.resourceType, messageOf(failure)));
   }
@@ -134,7 +134,7 @@ export class Relay {
     return wanted;
   }
 
-  /** All at once; where one of them cannot be read, each by itself. */
+  /** All at once; if one of them cannot be read, each separately. */
   private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
     const { reader } = this.deps.database;
     try {

@@ -28,7 +28,7 @@ export interface OperatingDeps {
   readonly clock: Clock;
 }
 
-/** Nothing is sent from now on: a run that is at it begins no new send. What waits keeps its place. */
+/** Nothing is sent from now on: a run that is under way begins no new send. What waits keeps its place. */
 export function pause(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -44,7 +44,7 @@ export function pause(
   return act(deps, endpointId, by, 'webhook.pause', operation, details);
 }
 
-/** Sending goes on where it stood. */
+/** Sending continues where it stopped. */
 export function resume(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -63,7 +63,7 @@ export function resume(
 /** Rows of one statement. */
 const CHUNK = 1_000;
 
-/** Makes due now what waits for a retry, and the next probe. It uses up no step by itself. */
+/** Makes waiting retries and the next probe due now. This in itself uses up no step. */
 export async function retryNow(
   deps: OperatingDeps,
   endpointId: Uuid,
@@ -85,7 +85,7 @@ export async function retryNow(
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
-  // Whoever looked meanwhile may have left it for later.
+  // A sender that looked in the meantime may have left it for later.
   const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
   await transact(database, (transaction) => transaction.execute(due));
   return true;

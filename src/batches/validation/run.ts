@@ -26,7 +26,7 @@ export interface ValidationDeps extends RecordDeps {
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
-/** How long work tells that it goes on, and hears that it shall not. */
+/** How long-running work reports progress, and learns that it must stop. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** With the number of rows done so far. */
@@ -34,9 +34,9 @@ export interface Watch {
 }
 
 /**
- * Reads every row of a batch's file and finds everything that is wrong in it; the batch is `ready` or `rejected` after.
- * It begins from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that is
- * validated already. Answers the batch as it is then; undefined when there is none. Throws DatabaseUnavailable and the
+ * Reads every row of a batch's file and finds everything that is wrong in it; afterwards the batch is `ready` or `rejected`.
+ * It starts from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that has already
+ * been validated. Returns the batch as it then is; undefined if there is none. Throws DatabaseUnavailable and the
  * signal's reason: call it again. (docs/contract.md, Validation)
  */
 export async function validateBatch(

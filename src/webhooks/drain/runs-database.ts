@@ -32,8 +32,8 @@ interface RunsDatabaseDeps {
 }
 
 /**
- * The database as the runs of one process share it, of which hundreds may wait for receivers that hang: what each asks for by itself is
- * done for many at once, and for the rest tenants take turns, so that all others in the process find connections.
+ * The database as shared by the runs of one process, hundreds of which may be waiting for receivers that hang: their common queries are
+ * batched, and for the rest tenants take turns, so that everything else in the process finds connections.
  */
 export class RunsDatabase {
   private readonly turns: FairQueue;
@@ -75,7 +75,7 @@ export class RunsDatabase {
     return this.looks.ask(id);
   }
 
-  /** Answers false where the run is over, or somebody is at the endpoint at this moment: it is to be tried again. */
+  /** Returns false if the run is over, or the endpoint is busy at the moment: try again. */
   renew(run: RunOf): Promise<boolean> {
     return this.renewals.ask(run);
   }
@@ -142,7 +142,7 @@ export class RunsDatabase {
   }
 }
 
-/** What fails because the database is away is nobody's fault. */
+/** A failure because the database is away is not the endpoint's fault. */
 function isOfOne(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }

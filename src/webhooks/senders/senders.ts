@@ -20,7 +20,7 @@ import { type Slot, Slots } from './slots.js';
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/** Looking may take so large a share of the time, unless that is slow because others are busy. What is found may take all of it. */
+/** The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it. */
 const LOOK_SHARE = 1 / 4;
 const MAX_PAUSE_MS = 100;
 
@@ -29,15 +29,15 @@ const FOUND_AT_ONCE = 512;
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
-/** One for all flights: to make a reason for each would cost more than to end it. */
+/** One for all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
 
-/** What a run of its own is asked: it goes on while there is something, and then leaves the endpoint to the next round. */
+/** Options of a separate run: it continues while there is something to send, and then leaves the endpoint to the next round. */
 const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**
  * The senders of one worker process. They look for endpoints with something due, take them by lease, send straight from the log and
- * store what came of it, many endpoints in one transaction. Any number of processes do so beside one another, whether Temporal is there
+ * store the results, many endpoints in one transaction. Any number of processes can do so side by side, whether Temporal is there
  * or not. (docs/architecture.md, Events and webhooks)
  */
 export class Senders {
@@ -65,7 +65,7 @@ export class Senders {
     this.rounds = this.run();
   }
 
-  /** Begins nothing more; resolves when what was on its way is stored. */
+  /** Begins nothing more; resolves when everything that was on its way has been stored. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake();
@@ -109,7 +109,7 @@ export class Senders {
       endpointsDue(database.reader, now, room),
     ]);
     const choice = new Choice(room);
-    // By turns, so that neither takes all the room for ever.
+    // They take turns, so that neither takes all the room for ever.
     this.isDueFirst = !this.isDueFirst;
     try {
       if (this.isDueFirst) choice.take(due);
