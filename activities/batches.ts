@@ -3,7 +3,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { asUuid } from '../src/core/ids.js';
 import { ShareTaken } from '../src/core/shares.js';
 import type { Watch } from '../src/batches/validation/run.js';
-import type { BatchService } from '../src/batches/work.js';
+import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 import { GONE_SAID, goneBatch, orGone } from './gone.js';
@@ -24,7 +24,11 @@ const PAY_MS = 5_000;
 /** Also while nothing is counted yet: a workbook's texts are read for seconds before its first row. */
 const BEAT_MS = 2_000;
 
-export function batchActivities(work: BatchService, signals: StaffSignals, stopping: AbortSignal): BatchActivities {
+export function batchActivities(
+  work: BatchWorkflowService,
+  signals: StaffSignals,
+  stopping: AbortSignal,
+): BatchActivities {
   const watched = async <T>(work: (watch: Watch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;

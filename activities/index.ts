@@ -2,12 +2,12 @@ import { Context } from '@temporalio/activity';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 import type { RailTurns } from '../src/payouts/turns.js';
 import type { TransferApprovals } from '../src/transfers/approvals.js';
-import type { BatchService } from '../src/batches/work.js';
+import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
-import type { StaffParts } from '../src/staff/verification.js';
+import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
 import type { WorkflowsKept } from '../src/webhooks/attending.js';
-import type { WebhookParts } from '../src/webhooks/parts.js';
+import type { WebhookDeps } from '../src/webhooks/deps.js';
 import type { StandingAudit, StandingStep } from '../src/ledger/auditor/standing.js';
 import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
@@ -23,11 +23,11 @@ import { webhookActivities, type WebhookActivities } from './webhooks.js';
 
 /** The services that activities call. */
 export interface ActivityServices {
-  readonly staff: StaffParts;
+  readonly staff: StaffDeps;
   readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
-  readonly batches: BatchService;
-  readonly webhooks: WebhookParts;
+  readonly batches: BatchWorkflowService;
+  readonly webhooks: WebhookDeps;
   readonly webhookWorkflows: WorkflowsKept;
   /** Says that the process is to stop: long work ends early, and goes on elsewhere. */
   readonly stopping: AbortSignal;

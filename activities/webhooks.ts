@@ -3,7 +3,7 @@ import { asUuid } from '../src/core/ids.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { DrainState, EndpointAct } from '../src/temporal/contracts.js';
 import { attend, type WorkflowsKept } from '../src/webhooks/attending.js';
-import type { WebhookParts } from '../src/webhooks/parts.js';
+import type { WebhookDeps } from '../src/webhooks/deps.js';
 import { actBySignal } from '../src/webhooks/signals.js';
 
 /** What the workflow of a webhook endpoint has done. One that is given up cannot write, and what it sent unrecorded is sent again. */
@@ -20,7 +20,7 @@ const ATTEND_MS = 30_000;
 
 /** `stopping` ends the sending of a process that is told to stop: no new send begins. */
 export function webhookActivities(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   signals: StaffSignals,
   stopping: AbortSignal,
   kept: WorkflowsKept,
@@ -29,7 +29,7 @@ export function webhookActivities(
     const context = Context.current();
     const signal = AbortSignal.any([context.cancellationSignal, stopping]);
     const options = { signal, heartbeat: () => context.heartbeat(), maxMs: ATTEND_MS };
-    return attend(parts, asUuid(endpointId), options, kept);
+    return attend(deps, asUuid(endpointId), options, kept);
   };
-  return { attendEndpoint: look, drainEndpoint: look, actOnEndpoint: (act) => actBySignal(parts, act, signals) };
+  return { attendEndpoint: look, drainEndpoint: look, actOnEndpoint: (act) => actBySignal(deps, act, signals) };
 }

@@ -24,10 +24,10 @@ async function main(): Promise<void> {
     );
   const config = readOpsConfig();
   const encryptionKeys = encryptionKeysOf(config);
-  const parts = buildOpsParts(config, say);
+  const deps = buildOpsParts(config, say);
   try {
     const world = await makeDemoWorld({
-      ...parts,
+      ...deps,
       encryptionKeys,
       say,
       tokenFile: new TokenFile(given.data.DEMO_TOKENS_FILE),
@@ -35,8 +35,8 @@ async function main(): Promise<void> {
     });
     process.stdout.write(`${JSON.stringify(world)}\n`);
   } finally {
-    await parts.desk.drained();
-    await parts.database.close();
+    await deps.desk.drained();
+    await deps.database.close();
   }
 }
 

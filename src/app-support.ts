@@ -13,8 +13,8 @@ import { railMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
 import { SIMULATED } from './payouts/rails/rules.js';
 import { SimulatedRail } from './payouts/rails/simulated.js';
-import { type ReleaseParts, USUAL_QUIET_MS } from './payouts/release.js';
-import type { DeskParts } from './support/parts.js';
+import { type ReleaseDeps, USUAL_QUIET_MS } from './payouts/release.js';
+import type { DeskDeps } from './support/deps.js';
 import { sessionRoutes, waitingRoutes } from './support/routes.js';
 import { shelfRoutes } from './support/shelf-routes.js';
 import { singleSignOnRoutes } from './support/single-sign-on/routes.js';
@@ -40,7 +40,7 @@ export async function openSupport(
   keyringMetrics(core.registry, config);
   const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
   const site = createSite({
-    parts: buildDeskParts(config, core, bridge, logger),
+    deps: buildDeskParts(config, core, bridge, logger),
     settings: {
       ...{ url, trustedProxies, workflowUrl: workflowUrl(config), provider: providerOf(config) },
       withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
@@ -59,7 +59,7 @@ export async function openSupport(
   };
 }
 
-function buildDeskParts(config: SupportConfig, core: Core, { nudge }: Bridge, logger: Logger): DeskParts {
+function buildDeskParts(config: SupportConfig, core: Core, { nudge }: Bridge, logger: Logger): DeskDeps {
   const { database, desk, clock } = core;
   return {
     database,
@@ -73,7 +73,7 @@ function buildDeskParts(config: SupportConfig, core: Core, { nudge }: Bridge, lo
 }
 
 /** The way to every rail, which is asked before money is given back. */
-function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseParts {
+function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
   const rails = openRails(new SimulatedRail(database, clock, SIMULATED), { urls, keys }, clock);

@@ -7,7 +7,7 @@ import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { rowMetrics } from './batches/metrics.js';
-import { BatchService } from './batches/work.js';
+import { BatchWorkflowService } from './batches/workflow-service.js';
 import { buildWorkerRails } from './build-rails.js';
 import { Shares } from './core/shares.js';
 import { createAdmin, Readiness } from './http/admin.js';
@@ -38,7 +38,7 @@ import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js'
 import { TransferApprovals } from './transfers/approvals.js';
 import { UNATTENDED_SOURCES, WAITING_SOURCES } from './waiting-sources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
-import type { WebhookParts } from './webhooks/parts.js';
+import type { WebhookDeps } from './webhooks/deps.js';
 import { Senders } from './webhooks/senders/senders.js';
 import type { Sending } from './webhooks/sending.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
@@ -46,7 +46,7 @@ import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps
 /** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
 /** What runs in a worker process beside its admin port. */
-export interface WorkerParts {
+export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
@@ -62,7 +62,7 @@ export async function openWorker(
   sending: Sending,
   logger: Logger,
   tracing: TemporalTracing | null = null,
-): Promise<WorkerParts> {
+): Promise<WorkerDeps> {
   const { clock, database, registry } = core;
   const stopping = new AbortController();
   const sheets = new SheetReaders();
@@ -71,7 +71,7 @@ export async function openWorker(
   );
   const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
   const senders = new Senders(webhooks, config.WORKER_DRAINS);
-  const { services, sweeps, rails } = buildWork(config, core, bridge, webhooks, sheets, logger);
+  const { services, sweeps, rails } = buildWorkerServices(config, core, bridge, webhooks, sheets, logger);
   const activities = createActivities({ ...services, stopping: stopping.signal });
   const workers = buildWorkers(config, bridge, servedQueues(config, activities, rails), logger, tracing);
   const sweeper = buildSweeper(core, sweeps, logger);
@@ -100,27 +100,27 @@ export async function openWorker(
 }
 
 /** What every feature has done for it: by activities, and by the sweeper. */
-interface Work {
+interface WorkerServices {
   readonly services: Omit<ActivityServices, 'stopping'>;
   readonly sweeps: readonly (Sweep | SharedSweep)[];
   /** Names of the rails. */
   readonly rails: ReadonlySet<string>;
 }
 
-function buildWork(
+function buildWorkerServices(
   config: WorkerConfig,
   core: Core,
   bridge: Bridge,
-  webhooks: WebhookParts,
+  webhooks: WebhookDeps,
   sheets: SheetReaders,
   logger: Logger,
-): Work {
+): WorkerServices {
   const { clock, database, desk, desks, failpoints, recipientBudget } = core;
   const { client, outbox, relay, nudge } = bridge;
   // The rows of batches would stand before everybody's approvals, and what comes of payouts behind them.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(config.WORKER_ACTIVITIES);
-  const batches = new BatchService({
+  const batches = new BatchWorkflowService({
     database,
     recipientBudget,
     desk: desks.add('batches'),
@@ -189,7 +189,7 @@ function servedQueues(config: WorkerConfig, activities: Activities, rails: Itera
   });
 }
 
-function buildSweeper({ database, guard, registry }: Core, sweeps: Work['sweeps'], logger: Logger): Sweeper {
+function buildSweeper({ database, guard, registry }: Core, sweeps: WorkerServices['sweeps'], logger: Logger): Sweeper {
   const onTrouble = (sweep: string, fault: unknown): void =>
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
   const label = `${hostname()}:${process.pid}`;

@@ -60,7 +60,7 @@ import { Transfers } from './transfers/service.js';
 import { WAITING_SOURCES } from './waiting-sources.js';
 import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
 import { RunsDatabase } from './webhooks/drain/runs-database.js';
-import type { WebhookParts } from './webhooks/parts.js';
+import type { WebhookDeps } from './webhooks/deps.js';
 import { webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
 import type { Webhooks } from './webhooks/service.js';
@@ -143,7 +143,7 @@ export function buildWebhookParts(
   sending: Sending,
   { nudge }: Pick<Bridge, 'nudge'>,
   observer: WebhookObserver = UNOBSERVED,
-): WebhookParts {
+): WebhookDeps {
   const runs = new RunsDatabase({ database, clock, nudge }, Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4));
   return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, nudge, observer };
 }
@@ -259,9 +259,9 @@ export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
   transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, nudge));
-  const parts = { desk, reader: database.reader, nudge };
+  const deps = { desk, reader: database.reader, nudge };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
-  payoutRoutes(api, new Payouts({ ...parts, encryptionKeys, routes }), cursors);
+  payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), cursors);
   payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, nudge));
   approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
   const approvals = APPROVAL_THRESHOLDS;

@@ -68,7 +68,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const guard = new ClockGuard({ lookup: database.lookup, clock, bounds, observer: watchers.clockObserver });
-  const parts = { database, clock, guard, failpoints, onFault, onAccountAhead };
-  const desks = new Desks((name) => new PostingDesk(parts, options, observerOf(name)));
+  const deps = { database, clock, guard, failpoints, onFault, onAccountAhead };
+  const desks = new Desks((name) => new PostingDesk(deps, options, observerOf(name)));
   return { clock: guard.now, guard, database, desk: desks.add('main'), desks, failpoints };
 }

@@ -3,7 +3,7 @@ import { ConfigError } from './config.js';
 import type { Readiness } from './http/admin.js';
 import { describeFault, type Logging } from './http/logging.js';
 
-/** How a program that goes on running begins and ends: the API, the worker and the support desk alike. */
+/** How long-running programs begin and end: the API, the worker and the support desk alike. */
 
 /** How long the last line may take. */
 const LAST_LINE_MS = 1_500;
@@ -28,7 +28,7 @@ export function refusalToStart(what: string): (failure: unknown) => never {
 }
 
 /**
- * What nobody caught ends the process, as it must, but not with all that it carries: an error of the database quotes the
+ * An uncaught error ends the process, as it must, but is not printed in full: a database error quotes the
  * statement, and with it names and descriptions.
  */
 export function endOnUncaught({ logger, close }: Logging): void {
@@ -58,8 +58,8 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
 }
 
 /**
- * Says on /readyz that the process stops, and resolves when whoever balances has had the time to hear it: until then it serves what
- * is still sent here.
+ * Says on /readyz that the process stops, and resolves when the load balancer has had time to notice: until then requests that
+ * still arrive are served.
  */
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();

@@ -31,12 +31,12 @@ const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
-const parts = await openWorker(config, core, bridge, sending, logger, tracing?.temporal).catch(refuseToStart);
-logger.info({ adminPort: parts.admin.port, queues: config.WORKER_QUEUES }, 'working');
+const deps = await openWorker(config, core, bridge, sending, logger, tracing?.temporal).catch(refuseToStart);
+logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'working');
 
 endOnSignals(logging, async () => {
-  await parts.stop();
+  await deps.stop();
   await sending.close();
   await core.desks.drained();
-  await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0), tracing?.stop()]);
+  await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0), tracing?.stop()]);
 });

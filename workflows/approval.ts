@@ -19,14 +19,14 @@ import {
 } from '../src/temporal/contracts.js';
 import { BUSINESS_STATUS, clockTime, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
-/** What is the same for everything that waits for approval. */
+/** What everything that waits for approval has in common. */
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
 const stateQuery = defineQuery<WaitingState | null>(QUERIES.state);
 const PENDING = 'pending_approval';
 
-/** The sweeper settles what is due within a second; this timer is for what it could not. */
+/** The sweeper expires what is due within a second; this timer is for what it could not. */
 const AFTER_THE_SWEEPER_MS = 5_000;
 
 /** What came and was not looked at yet. */
@@ -73,7 +73,7 @@ export class Front {
     return this.inbox.acts.length > 0 || this.inbox.isChanged;
   }
 
-  /** Looks at the oldest of what came; null when there is nothing. */
+  /** Handles the oldest signal; null when there is none. */
   async readMail(activities: ApprovalActivities, resourceId: string): Promise<WaitingState | null> {
     const act = this.inbox.acts.shift();
     if (act !== undefined) return this.acted(act, await activities.act(act));
@@ -103,8 +103,8 @@ export class Front {
 }
 
 /**
- * Waits until the resource no longer waits for approval: by signals of the staff, by what was decided elsewhere, by time. The
- * activities decide, in MySQL; asked about what is settled already they only say so. `again` continues as new.
+ * Waits until the resource no longer waits for approval, because of signals from the staff, a decision made elsewhere, or its expiry. The
+ * activities decide, in MySQL; if it has already ended they only say so. `again` continues as new.
  */
 export async function waitForApproval(
   front: Front,

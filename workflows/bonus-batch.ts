@@ -128,11 +128,11 @@ class View {
   }
 
   private show(): void {
-    this.notice.show(this.state === null ? '' : wordsOf(this.state));
+    this.notice.show(this.state === null ? '' : detailsOf(this.state));
   }
 }
 
-function wordsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason, rejection }: BatchState): string {
+function detailsOf({ status, rows, rejected, paid, failed, isPaused, pauseReason, rejection }: BatchState): string {
   const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
   switch (status) {
     case 'validating':

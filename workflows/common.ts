@@ -7,8 +7,8 @@ import { type HandedOn, SEARCH_ATTRIBUTES, type SignedAct } from '../src/tempora
 export const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
 /**
- * One attempt that takes 15 s is lost: a command has 4 s in MySQL. They are tried for as long as it takes, at most a minute
- * apart, since what they settle must be settled.
+ * An attempt that takes 15 s is lost: a command has 4 s in MySQL. Attempts are repeated for as long as it takes, at most a minute
+ * apart, since their work must be done.
  */
 export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',

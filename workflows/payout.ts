@@ -15,14 +15,14 @@ const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActiviti
 /** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** By then a rail that hangs has been found out: nobody serves the queue. */
-const LONGEST_IN_QUEUE = '10 minutes';
+const MAX_TIME_IN_QUEUE = '10 minutes';
 /** What a rail that gives no answers holds up is told when it does. What was handed over before looks as if it had asked so often. */
 const HELD_STEPS = 8;
 
 /**
- * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits until somebody says what
- * became of it: the rail by itself, the rail when it is asked, or an operator. What nobody knows is asked for ever, ever more
- * rarely; a rail that gives no answers is left alone until it does. Its id: `payout/{id}`.
+ * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits for its outcome: from a callback
+ * of the rail, from the rail's answer to a question, or from an operator. While the outcome is unknown the rail is asked for ever, but
+ * ever more rarely; a rail that does not answer is left alone until it does. Its id: `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
@@ -53,13 +53,13 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
 
 /** Its turn at the rail: in the rail's own queue, where there is one. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
-  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: LONGEST_IN_QUEUE };
+  const apart = rail === undefined ? {} : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
   const { submitPayout, askRail } = proxyActivities<PayoutActivities>({ ...RAIL_ATTEMPT, ...apart });
   try {
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may have been taken out of the configuration meanwhile: then its state says so.
+    // The rail may have been removed from the configuration in the meantime: then its state says so.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }

@@ -25,8 +25,8 @@ import {
 import { ATTEMPT, BUSINESS_STATUS, Notice, SIGNED_INPUT, StaffMail } from './common.js';
 
 /**
- * A look that sends beats every second; one that is silent for 5 s is lost, and somebody else takes over what it had not recorded. One
- * that is canceled is waited for: what it has on its way is recorded before anybody else sends.
+ * A look that sends has a heartbeat every second; one that is silent for 5 s is lost, and another takes over what it had not recorded. A
+ * canceled one is waited for: what it has on its way is recorded before anybody else sends.
  */
 const { attendEndpoint, drainEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
@@ -45,9 +45,9 @@ const SENT_FROM_THE_LOG = 'sent-from-the-log';
 const GONE_OVER = 'gone-over';
 
 /**
- * How a webhook endpoint stands, from its registration to its deletion. Its id: `webhook/{endpointId}`. Events are sent by the senders of
- * the workers; here backoff waits, and people see, pause and resume. It is told only what changes that, so one whose endpoint is well
- * sleeps.
+ * The state of a webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The workers' senders send the
+ * events; this workflow waits for retries, and lets people look, pause and resume. It is told only what changes that, so while its endpoint
+ * is well it sleeps.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<DrainState> {
   const { endpointId } = input;

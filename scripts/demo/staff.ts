@@ -5,7 +5,7 @@ import { updateSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/transact.js';
 import { codeAt, newFactor, stepOf } from '../../src/staff/authenticator.js';
 import { findStaff, sealedColumns, setPerson } from '../../src/staff/people.js';
-import type { StaffParts } from '../../src/staff/verification.js';
+import type { StaffDeps } from '../../src/staff/verification.js';
 import { DEMO_STAFF } from './plan.js';
 import { readPrivate, writePrivate } from './private-file.js';
 
@@ -17,26 +17,22 @@ export function readStaffSecrets(path: string): Readonly<Record<string, string>>
 }
 
 /** The demo world's people: each with an authenticator whose secret is in the file. Who was deactivated stays so. */
-export async function makeDemoStaff(parts: StaffParts, path: string, actor: Actor): Promise<void> {
+export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor): Promise<void> {
   for (const wanted of DEMO_STAFF) {
-    const known = await findStaff(parts.database.reader, wanted.name);
+    const known = await findStaff(deps.database.reader, wanted.name);
     if (known?.active === false) continue;
     const kept = readStaffSecrets(path)[wanted.name];
-    if (known !== undefined && kept !== undefined && isOf(parts, known, kept)) continue;
+    if (known !== undefined && kept !== undefined && isOf(deps, known, kept)) continue;
     const secret =
       known === undefined || known.factorSecret === null
-        ? (await setPerson(parts, wanted, actor)).factor?.secret
-        : await replaceFactor(parts, known, actor);
+        ? (await setPerson(deps, wanted, actor)).factor?.secret
+        : await replaceFactor(deps, known, actor);
     if (secret === undefined) throw new Error(`${wanted.name} got no authenticator`);
     writePrivate(path, { ...readStaffSecrets(path), [wanted.name]: secret });
   }
 }
 
-function isOf(
-  { encryptionKeys, clock }: StaffParts,
-  { id, factorKeyId, factorSecret }: Staff,
-  secret: string,
-): boolean {
+function isOf({ encryptionKeys, clock }: StaffDeps, { id, factorKeyId, factorSecret }: Staff, secret: string): boolean {
   if (factorKeyId === null || factorSecret === null) return false;
   const now = clock();
   try {
@@ -48,7 +44,7 @@ function isOf(
 }
 
 /** Of the demo world alone: where this checkout has lost the secret, nobody has it. */
-function replaceFactor({ database, clock, encryptionKeys }: StaffParts, person: Staff, actor: Actor): Promise<string> {
+function replaceFactor({ database, clock, encryptionKeys }: StaffDeps, person: Staff, actor: Actor): Promise<string> {
   return transact(database, async (transaction) => {
     const factor = newFactor(encryptionKeys, person);
     await transaction.execute(updateSql(staff, sealedColumns(factor), { id: person.id }));

@@ -28,7 +28,7 @@ import { declareVerificationFor } from '../../src/accounts/verification.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
-import type { OpsParts } from '../../src/ops/context.js';
+import type { OpsDeps } from '../../src/ops/context.js';
 import { type AccountPlan, DEMO_TENANTS, type TenantPlan, type TokenPlan } from './plan.js';
 import { makeDemoStaff } from './staff.js';
 import type { TokenFile } from './token-file.js';
@@ -37,7 +37,7 @@ import type { TokenFile } from './token-file.js';
  * Makes the demo world by the services of the operators' command line. Every step looks first and adds only what is not
  * there, so a start that was cut off is completed by the next, and what people have changed since stays as it is.
  */
-export interface DemoParts extends OpsParts {
+export interface DemoDeps extends OpsDeps {
   readonly encryptionKeys: Keyring;
   readonly say: (text: string) => void;
   readonly tokenFile: TokenFile;
@@ -66,30 +66,29 @@ export interface DemoAccount {
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
 
-export async function makeDemoWorld(parts: DemoParts): Promise<{ tenants: Record<string, DemoTenant> }> {
+export async function makeDemoWorld(deps: DemoDeps): Promise<{ tenants: Record<string, DemoTenant> }> {
   const world: Record<string, DemoTenant> = {};
-  for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(parts, name, plan);
-  await makeDemoStaff(parts, parts.staffFile, ACTOR);
+  for (const [name, plan] of Object.entries(DEMO_TENANTS)) world[name] = await makeTenant(deps, name, plan);
+  await makeDemoStaff(deps, deps.staffFile, ACTOR);
   return { tenants: world };
 }
 
-async function makeTenant(parts: DemoParts, name: string, plan: TenantPlan): Promise<DemoTenant> {
-  const tenant = await tenantOf(parts, name, plan);
-  const people = await membersOf(parts, tenant, plan);
+async function makeTenant(deps: DemoDeps, name: string, plan: TenantPlan): Promise<DemoTenant> {
+  const tenant = await tenantOf(deps, name, plan);
+  const people = await membersOf(deps, tenant, plan);
   const own = new Map<string, Account>();
-  for (const [key, account] of Object.entries(plan.accounts))
-    own.set(key, await accountOf(parts, tenant, account, key));
-  await grantRoles(parts, plan, people, [...own.values()]);
-  await setFees(parts, tenant, plan, own);
-  await setPolicies(parts, plan, own);
+  for (const [key, account] of Object.entries(plan.accounts)) own.set(key, await accountOf(deps, tenant, account, key));
+  await grantRoles(deps, plan, people, [...own.values()]);
+  await setFees(deps, tenant, plan, own);
+  await setPolicies(deps, plan, own);
   return {
     id: tenant.id,
     accounts: Object.fromEntries(Array.from(own, ([key, account]) => [key, shown(account)])),
-    tokens: await tokensOf(parts, tenant, plan, people),
+    tokens: await tokensOf(deps, tenant, plan, people),
   };
 }
 
-async function tenantOf({ database, clock, say }: DemoParts, name: string, plan: TenantPlan): Promise<Tenant> {
+async function tenantOf({ database, clock, say }: DemoDeps, name: string, plan: TenantPlan): Promise<Tenant> {
   const known = await database.reader.find(tenants, { name });
   if (known !== undefined) return known;
   say(`making the tenant ${name}`);
@@ -97,7 +96,7 @@ async function tenantOf({ database, clock, say }: DemoParts, name: string, plan:
 }
 
 async function membersOf(
-  { database, clock }: DemoParts,
+  { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
   plan: TenantPlan,
 ): Promise<ReadonlyMap<string, Member>> {
@@ -108,8 +107,8 @@ async function membersOf(
 }
 
 /** Known by its name, which never changes: people may give it another alias. */
-async function accountOf(parts: DemoParts, tenant: Tenant, plan: AccountPlan, key: string): Promise<Account> {
-  const { database, clock, say } = parts;
+async function accountOf(deps: DemoDeps, tenant: Tenant, plan: AccountPlan, key: string): Promise<Account> {
+  const { database, clock, say } = deps;
   const { type, name } = plan;
   const [known] = await database.reader.select(
     accounts,
@@ -125,15 +124,15 @@ async function accountOf(parts: DemoParts, tenant: Tenant, plan: AccountPlan, ke
   }
   if (plan.declared !== null && account.verifiedAt === null && account.status !== 'closed') {
     const declared = { ...plan.declared, type, legalName: name, country: 'CO', declaredAt: null };
-    await declareVerificationFor(parts, account.id, declared, ACTOR);
+    await declareVerificationFor(deps, account.id, declared, ACTOR);
   }
-  for (const asset of ASSETS) await payIn(parts, account, asset, plan.funds[asset], key);
+  for (const asset of ASSETS) await payIn(deps, account, asset, plan.funds[asset], key);
   return account;
 }
 
 /** The reference is the account's name in the demo world, so that the money comes in once. */
 async function payIn(
-  parts: DemoParts,
+  deps: DemoDeps,
   { id: accountId, tenantId }: Account,
   asset: Asset,
   raw: bigint | undefined,
@@ -142,18 +141,18 @@ async function payIn(
   if (raw === undefined) return;
   const reference = `demo-${key}-${asset}`;
   const amount = { raw, asset };
-  await recordPayIn(parts, { tenantId, accountId, amount, reference, description: null, by: await setUp(parts) });
+  await recordPayIn(deps, { tenantId, accountId, amount, reference, description: null, by: await setUp(deps) });
 }
 
-async function setUp(parts: DemoParts): Promise<StaffIdentity> {
-  const known = await findStaff(parts.database.reader, SERVICE);
-  const service = known ?? (await setService(parts, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
+async function setUp(deps: DemoDeps): Promise<StaffIdentity> {
+  const known = await findStaff(deps.database.reader, SERVICE);
+  const service = known ?? (await setService(deps, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
   return identityOf(service, 'ops');
 }
 
 /** Adds missing roles alone: one that people have changed stays. */
 async function grantRoles(
-  { database, clock }: DemoParts,
+  { database, clock }: DemoDeps,
   plan: TenantPlan,
   people: ReadonlyMap<string, Member>,
   own: readonly Account[],
@@ -169,7 +168,7 @@ async function grantRoles(
 }
 
 async function setFees(
-  { database, clock }: DemoParts,
+  { database, clock }: DemoDeps,
   { id: tenantId, feeAccountId }: Tenant,
   { fees }: TenantPlan,
   own: ReadonlyMap<string, Account>,
@@ -184,7 +183,7 @@ async function setFees(
 }
 
 async function setPolicies(
-  { database, clock }: DemoParts,
+  { database, clock }: DemoDeps,
   { policies }: TenantPlan,
   own: ReadonlyMap<string, Account>,
 ): Promise<void> {
@@ -197,7 +196,7 @@ async function setPolicies(
 }
 
 async function tokensOf(
-  parts: DemoParts,
+  deps: DemoDeps,
   tenant: Tenant,
   plan: TenantPlan,
   people: ReadonlyMap<string, Member>,
@@ -205,24 +204,24 @@ async function tokensOf(
   const held: Record<string, string> = {};
   const issued: Record<string, string> = {};
   for (const [name, wanted] of Object.entries(plan.tokens)) {
-    const kept = parts.tokenFile.get(tenant.name, name);
+    const kept = deps.tokenFile.get(tenant.name, name);
     const member = people.get(wanted.member);
     if (member === undefined) throw new Error(`the plan has a token of ${wanted.member}, who is no member`);
-    if (kept !== undefined && (await isLive(parts, kept, member))) held[name] = kept;
-    else held[name] = issued[name] = await replaceToken(parts, tenant, name, wanted, member);
+    if (kept !== undefined && (await isLive(deps, kept, member))) held[name] = kept;
+    else held[name] = issued[name] = await replaceToken(deps, tenant, name, wanted, member);
   }
-  if (Object.keys(issued).length > 0) parts.tokenFile.keep(tenant.name, issued);
+  if (Object.keys(issued).length > 0) deps.tokenFile.keep(tenant.name, issued);
   return held;
 }
 
-async function isLive({ database }: DemoParts, text: string, member: Member): Promise<boolean> {
+async function isLive({ database }: DemoDeps, text: string, member: Member): Promise<boolean> {
   const token = await database.reader.find(tokens, { keyId: keyIdOf(text) ?? '', memberId: member.id });
   return token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashOfToken(text));
 }
 
 /** Whoever holds a token of the demo that this checkout has lost shall not keep it. */
 async function replaceToken(
-  { database, clock }: DemoParts,
+  { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
   name: string,
   wanted: TokenPlan,

@@ -35,8 +35,8 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
   const core = buildCore(config, logger);
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const parts = buildWebhookParts(config, core, sending, bridge);
-  const webhooks = new Webhooks(parts, () => undefined);
+  const deps = buildWebhookParts(config, core, sending, bridge);
+  const webhooks = new Webhooks(deps, () => undefined);
   const api = buildApi(config, core, bridge, webhooks);
   // What they keep would keep the process.
   await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), sending.close()]);

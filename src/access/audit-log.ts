@@ -44,17 +44,17 @@ export function recordAct(transaction: Transaction, actor: Actor, at: Instant, a
   return recordActs(transaction, actor, at, [act]);
 }
 
-const gathered = new WeakMap<Transaction, AuditRow[]>();
+const pending = new WeakMap<Transaction, AuditRow[]>();
 
 /** The same for acts that have ids already. All of a transaction are appended together: chains are locked once, and last. */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
-  const known = gathered.get(transaction);
+  const known = pending.get(transaction);
   if (known !== undefined) {
     known.push(...rows);
     return;
   }
   const acts = [...rows];
-  gathered.set(transaction, acts);
+  pending.set(transaction, acts);
   transaction.atEnd(() => appendActs(transaction, acts));
 }
 

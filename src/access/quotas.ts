@@ -9,7 +9,7 @@ import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** What a tenant may have stored at a time: whoever uploads without end fills nobody's disk but its own share. */
+/** What a tenant may have stored at a time: endless uploads fill only the tenant's own share of the disk. */
 
 /** Open batches are those that are validated, wait to be executed, or are paid. */
 export type Quotas = Readonly<

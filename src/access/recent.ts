@@ -1,6 +1,6 @@
 /**
- * Values that are good for a short time after they were asked for, at most `limit` of them. What is too old is never
- * given out; what was asked for first goes first.
+ * Values that are valid for a short time after they were requested, at most `limit` of them. Values that are too old are never
+ * returned; the oldest are evicted first.
  */
 export class Recent<T> {
   /** In the order of `askedAt`, nearly: an answer may come in late, and is then dropped a little late. */

@@ -8,7 +8,7 @@ import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAct } from './audit-log.js';
 
-/** Where secrets of one kind rest sealed, and how those of a row are sealed anew. */
+/** Where secrets of one kind are stored sealed, and how those of a row are resealed. */
 export interface SealedColumns<Row> {
   /** The kind as people read it, in the plural. */
   readonly what: string;
@@ -22,7 +22,7 @@ export interface SealedColumns<Row> {
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
-export interface RotationParts {
+export interface RotationDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly encryptionKeys: Keyring;
@@ -65,12 +65,12 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Seals anew, under the first key, what another key sealed; answers of how many rows. None is left when it ends, so once every
-   * process has the new first key an old one may be taken out of the configuration. May be cut off and run again. Throws ApiError
+   * Reseals under the first key what another key sealed; returns for how many rows. None is left when it ends, so once every
+   * process has the new first key, an old one may be removed from the configuration. May be cut off and run again. Throws ApiError
    * invalid_state (a key that is needed is not in the ring).
    */
-  async rotate(parts: RotationParts, actor: Actor): Promise<number> {
-    const { database, encryptionKeys, onProgress } = parts;
+  async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
+    const { database, encryptionKeys, onProgress } = deps;
     const { table, id, keyIds } = this.sealed;
     await this.assertKeys(database.reader, encryptionKeys);
     const older = keyIds
@@ -83,14 +83,14 @@ export class SealedSecrets<Row> {
       const rows = await database.reader.query(`SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`);
       if (rows.length === 0) return done;
       const ids = rows.map((row) => table.column(id).column.parse(row[name]) as Row[keyof Row & string]);
-      await transact(database, (transaction) => this.reseal(transaction, parts, ids, actor));
+      await transact(database, (transaction) => this.reseal(transaction, deps, ids, actor));
       done += ids.length;
     }
   }
 
   private async reseal(
     transaction: Transaction,
-    { encryptionKeys, clock }: RotationParts,
+    { encryptionKeys, clock }: RotationDeps,
     ids: readonly Row[keyof Row & string][],
     actor: Actor,
   ): Promise<void> {

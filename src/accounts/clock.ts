@@ -10,7 +10,7 @@ import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
-export interface ClockResetParts {
+export interface ClockResetDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly guard: ClockGuard;
@@ -23,7 +23,7 @@ export interface ClockResetParts {
  * this process is itself not the database's).
  */
 export async function resetClock(
-  { database, clock, guard }: ClockResetParts,
+  { database, clock, guard }: ClockResetDeps,
   id: Uuid,
   decided: Decided,
 ): Promise<Changed> {

@@ -14,7 +14,7 @@ export type Imported =
   | { readonly result: 'opened' | 'known'; readonly account: Account }
   | { readonly result: 'refused'; readonly refusal: Refusal };
 
-export interface ImportParts {
+export interface ImportDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly actor: Actor;
@@ -27,21 +27,21 @@ export interface ImportParts {
  * alias: where one of the same type and name has it, it is the same account. Throws what openAccounts throws.
  */
 export async function importAccounts(
-  parts: ImportParts,
+  deps: ImportDeps,
   tenantId: Uuid,
   wanted: readonly NewAccount[],
 ): Promise<readonly Imported[]> {
-  const drafted = wanted.map((one) => draftAccount(one, parts.clock()));
+  const drafted = wanted.map((one) => draftAccount(one, deps.clock()));
   const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
-  const known = await findKnown(parts.database.reader, tenantId, drafts);
+  const known = await findKnown(deps.database.reader, tenantId, drafts);
   const fresh = drafts.filter((draft) => !known.has(draft));
   const refusals = new Map<Draft, Refusal>();
-  (await openFresh(parts, tenantId, fresh)).forEach((refusal, index) => {
+  (await openFresh(deps, tenantId, fresh)).forEach((refusal, index) => {
     const draft = fresh[index];
     if (draft !== undefined && refusal !== null) refusals.set(draft, refusal);
   });
   // Another run of the same import may have been faster.
-  const overtaken = await findKnown(parts.database.reader, tenantId, [...refusals.keys()]);
+  const overtaken = await findKnown(deps.database.reader, tenantId, [...refusals.keys()]);
   return drafted.map((one): Imported => {
     if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
     const account = known.get(one.draft) ?? overtaken.get(one.draft);
@@ -53,7 +53,7 @@ export async function importAccounts(
 
 /** For each the rule that forbids it; those without one are open now, but in a dry run. */
 async function openFresh(
-  { database, clock, actor, dryRun }: ImportParts,
+  { database, clock, actor, dryRun }: ImportDeps,
   tenantId: Uuid,
   fresh: readonly Draft[],
 ): Promise<readonly (Refusal | null)[]> {

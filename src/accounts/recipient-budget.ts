@@ -15,7 +15,7 @@ export interface Asking {
   readonly tokenKeyId: string | null;
 }
 
-/** A file whose names are paid for up to a row: what reads it anew does not pay again for those that are nobody's. */
+/** A file whose names are paid for up to a row: reading it again does not pay again for names that belong to nobody. */
 export interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
@@ -29,16 +29,16 @@ export interface BudgetSize {
   readonly fullAfterMs: number;
 }
 
-/** Known recipients that a process remembers: none is ever unknown again. */
+/** Known recipients that a process remembers: they never become unknown. */
 const MAX_REMEMBERED = 100_000;
 const MAX_REFUSALS = 10_000;
-/** For so long a refusal needs no look at the budget; an operator may have raised it since. */
+/** For this long a refusal needs no look at the budget; after that an operator may have raised it. */
 const REFUSED_MS = 5_000;
 
 /**
- * How many people may be looked for by alias or phone: every answer, also that there is nobody, tells who is a customer. One budget,
- * whatever the door (lookup, bonuses, batches) and process. Whom the tenant has found before costs nothing: a payroll costs once
- * what it has new people, however often it is corrected. (docs/contract.md, Rate limits)
+ * How many people may be looked for by alias or phone: every answer, even "nobody", reveals who is a customer. One budget for
+ * lookups, bonuses and batches in all processes. People whom the tenant has found before cost nothing: a payroll pays once
+ * for its new people, however often it is corrected. (docs/contract.md, Rate limits)
  */
 export class RecipientBudget {
   private readonly remembered = new Set<string>();
@@ -56,9 +56,9 @@ export class RecipientBudget {
   ) {}
 
   /**
-   * Pays for what each of some names came to, before anybody is told. Where the budget has too little for all it pays for as
-   * many as it can, which makes these known, and throws all the same: of a file that is uploaded again when the budget has
-   * filled fewer are new each time. Throws ApiError rate_limited, with Retry-After; DatabaseUnavailable.
+   * Pays for the results of some names before they are revealed. If the budget does not cover all of them, it pays for as
+   * many as it can, which makes these known, and throws anyway: when the file is uploaded again after the budget has
+   * refilled, fewer are new each time. Throws ApiError rate_limited, with Retry-After; DatabaseUnavailable.
    */
   async charge(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = asking;
@@ -89,7 +89,7 @@ export class RecipientBudget {
     }
   }
 
-  /** One at a time for each tenant: who floods us waits for itself, and not with a connection that others need. */
+  /** One at a time for each tenant: a tenant that floods us waits for itself, without holding a connection that others need. */
   private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
     const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
     const end = turn

@@ -40,7 +40,7 @@ export type VerificationAnswer = Readonly<{
 }>;
 
 /** What declaring needs beside the declaration. */
-export interface DeclarationParts {
+export interface DeclarationDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** The first seals. */
@@ -49,7 +49,7 @@ export interface DeclarationParts {
 
 /** A member declares who is behind an account. Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field. */
 export function declareVerification(
-  { database, clock, encryptionKeys }: DeclarationParts,
+  { database, clock, encryptionKeys }: DeclarationDeps,
   caller: Caller,
   accountId: Uuid,
   declared: Declaration,
@@ -62,7 +62,7 @@ export function declareVerification(
 
 /** The same by an operator, for any account. */
 export function declareVerificationFor(
-  { database, clock, encryptionKeys }: DeclarationParts,
+  { database, clock, encryptionKeys }: DeclarationDeps,
   accountId: Uuid,
   declared: Declaration,
   actor: Actor,

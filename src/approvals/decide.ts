@@ -53,7 +53,7 @@ export interface Approvable extends ApprovalColumns {
   readonly createdAt: Instant;
 }
 
-/** How the resource is after an act, and what that writes beside its row. */
+/** The resource after an act, and what is written besides its row. */
 export interface Ending<Row> {
   readonly settled: Row;
   readonly writes: Writes;
@@ -63,7 +63,7 @@ export interface Ending<Row> {
 export interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** True of those that cannot be ended (`endRefusal`); left out: there are none. */
+  /** True for those that cannot be ended (`endRefusal`); absent if there are none. */
   readonly lasting?: string;
 }
 
@@ -71,11 +71,11 @@ export interface ExpiringRows {
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
-  /** Where those that wait are found by when their time is over, without going through the others. */
+  /** Where waiting ones are found by their expiry, without scanning the others. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
   /**
-   * Why it cannot be ended, nor refused at its last approval: its money may have left. No time ends it either. Null, mostly: it can.
+   * Why it can neither be ended nor refused at its last approval: its money may have left. It does not expire either. Usually null: it can.
    */
   readonly endRefusal: (row: Row) => Refusal | null;
   /** Every account that an end may post to. They never change. */
@@ -105,7 +105,7 @@ export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
   readonly approvalId: Uuid;
 }
 
-/** What an approval comes to that finds the resource not fit any more. */
+/** The result of an approval that finds that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
 /** Approve, reject, cancel. */
@@ -133,7 +133,7 @@ export function decideAct<Row extends Approvable>(
       return done(row, {});
     case 'to_an_end':
       if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, view);
-      // An approval never comes to an end of this kind.
+      // An approval never ends in this way.
       return decided(feature, command, feature.ended(row, action === 'cancel' ? action : 'reject', reason, view), view);
     case 'to_an_approval': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
@@ -185,7 +185,7 @@ function verdictOn<Row extends Approvable>(
     role: isMember ? view.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
     staff: isMember ? undefined : view.row(staff, { id: acting.staff.id }),
   };
-  // One that needed none is as good as settled; who may not act on it is told that first.
+  // One that needed no approval counts as ended; somebody who may not act on it is told that first.
   const known = waitingOf(row) ?? {
     status,
     createdBy: row.createdBy,
@@ -214,7 +214,7 @@ function done<Row>(resource: Row, writes: Writes): Decision<Row> {
   return { outcome: { done: true, resource }, writes, bindsKey: true };
 }
 
-/** The act did what it was asked: it is recorded, and an approval is kept. */
+/** The act succeeded: it is recorded, and an approval is kept. */
 function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,

@@ -31,7 +31,7 @@ export async function changePolicy(
 ): Promise<PolicyState | null> {
   // No command on the account has an earlier instant than this any more.
   const at = maxInstant(clock(), account.lastPostedAt);
-  const row = await settled(transaction, account, asset, at);
+  const row = await withEffect(transaction, account, asset, at);
   const before = policyState(row, at);
   if (wanted === null && before.inForce === null) return null;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
@@ -48,7 +48,7 @@ export async function changePolicy(
  * Writes down what has taken effect, and that it has: for the audit log alone, since decisions know by themselves. At most
  * `limit`; answers how many it found.
  */
-export async function settleDue(
+export async function recordEffective(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   limit: number,
 ): Promise<number> {
@@ -60,14 +60,14 @@ export async function settleDue(
     const accountId = approvalPolicies.column('accountId').column.parse(row.account_id) as Account['id'];
     const asset = approvalPolicies.column('asset').column.parse(row.asset) as Asset;
     await transact(database, async (transaction) =>
-      settled(transaction, await lockAccount(transaction, accountId), asset, clock()),
+      withEffect(transaction, await lockAccount(transaction, accountId), asset, clock()),
     );
   }
   return due.length;
 }
 
 /** The row, after what has taken effect by the instant is what it says. */
-async function settled(
+async function withEffect(
   transaction: Transaction,
   account: Account,
   asset: Asset,

@@ -7,7 +7,7 @@ import { tenants } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { settleDue } from './policy-change.js';
+import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
@@ -39,10 +39,10 @@ const EVERY_MS = 1_000;
 const AT_ONCE = 100;
 
 /** Policies that have taken effect: the audit log is told. */
-export function policiesSweep(parts: { readonly database: Database; readonly clock: Clock }): Sweep {
+export function policiesSweep(deps: { readonly database: Database; readonly clock: Clock }): Sweep {
   return {
     name: 'approval policies',
     everyMs: EVERY_MS,
-    run: async () => (await settleDue(parts, AT_ONCE)) === AT_ONCE,
+    run: async () => (await recordEffective(deps, AT_ONCE)) === AT_ONCE,
   };
 }

@@ -8,7 +8,7 @@ import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchAct } from '../temporal/contracts.js';
 import { MAX_REASON } from '../core/checked-text.js';
-import { cancelBatch, pauseBatch, resumeBatch, type SteeringParts } from './steering.js';
+import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
 /** What the staff ask of a batch, by a signal or a command. */
 export interface StaffRequest {
@@ -28,17 +28,17 @@ const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as 
  * ledger_unavailable.
  */
 export async function actOnBatch(
-  parts: SteeringParts,
+  deps: BatchControlDeps,
   request: StaffRequest,
 ): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
   const { batchId, action, by, reason } = request;
   try {
-    const refusal = await requestRefusal(parts, request);
+    const refusal = await requestRefusal(deps, request);
     if (refusal !== null) throw new ApiError(refusal);
-    return { batch: await ACTS[action](parts, batchId, by, reason ?? '') };
+    return { batch: await ACTS[action](deps, batchId, by, reason ?? '') };
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
-    await recordRefusal(parts, request, failure.refusal.message);
+    await recordRefusal(deps, request, failure.refusal.message);
     return { refusal: failure.refusal };
   }
 }
@@ -46,7 +46,7 @@ export async function actOnBatch(
 const FINAL = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);
 
 async function requestRefusal(
-  { database }: SteeringParts,
+  { database }: BatchControlDeps,
   { action, by, reason }: StaffRequest,
 ): Promise<Refusal | null> {
   if (reason === null)
@@ -56,7 +56,7 @@ async function requestRefusal(
 
 /** Under the act's own id: recorded once, however often it is tried. */
 async function recordRefusal(
-  { database, clock }: SteeringParts,
+  { database, clock }: BatchControlDeps,
   { batchId, action, by, actId: id }: StaffRequest,
   refused: string,
 ): Promise<void> {

@@ -13,7 +13,7 @@ import type { FileMaker } from './making.js';
 import { presentBatch } from './presenter.js';
 import { isSettled } from './rules.js';
 
-export interface EndingParts {
+export interface EndingDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
@@ -22,12 +22,12 @@ export interface EndingParts {
 }
 
 /**
- * Ends the execution of a batch whose rows are all settled: its result file, then status, event and the file's address in one
- * transaction, so that whoever sees the end can have the file. Does nothing to one that has ended meanwhile. Throws what
+ * Ends the execution of a batch whose rows are all paid or refused: its result file, then status, event and the file's address in one
+ * transaction, so that anybody who sees the end can get the file. Does nothing if it has ended in the meantime. Throws what
  * FileMaker.make throws. (docs/contract.md, Batch files)
  */
 export async function endExecution(
-  { database, clock, baseUrl, files }: EndingParts,
+  { database, clock, baseUrl, files }: EndingDeps,
   batch: BonusBatch,
   signal: AbortSignal,
 ): Promise<void> {
@@ -55,10 +55,10 @@ const BATCHES_AT_A_TIME = 20;
  * Makes the files of batches that ended without: before files were made once, or when theirs could not be. The newest come
  * first. Throws when all were tried and some failed.
  */
-export async function makeMissing(parts: LaterParts, signal: AbortSignal): Promise<void> {
+export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {
-    const found = await parts.database.reader.query(
+    const found = await deps.database.reader.query(
       `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (unmade) JOIN bonus_batches b ON b.id=s.batch_id
        WHERE s.rows_removed_at IS NULL AND s.csv_bytes IS NULL${older}
          AND (b.status IN ('completed','partially_failed') OR (b.status='rejected' AND b.rejection_code IS NULL))
@@ -67,7 +67,7 @@ export async function makeMissing(parts: LaterParts, signal: AbortSignal): Promi
     const ids = found.map((row) => uuid.parse(row.batch_id));
     // In no order: several workers rarely take the same one.
     for (const id of ids.toSorted(() => Math.random() - 0.5))
-      await makeLater(parts, id, signal).catch((fault: unknown) => {
+      await makeLater(deps, id, signal).catch((fault: unknown) => {
         if (!(fault instanceof MakingSuperseded)) faults.push(fault);
       });
     const last = ids.at(-1);
@@ -79,9 +79,9 @@ export async function makeMissing(parts: LaterParts, signal: AbortSignal): Promi
     throw first instanceof Error ? first : new Error('files could not be made', { cause: first });
 }
 
-type LaterParts = Omit<EndingParts, 'baseUrl'>;
+type LaterDeps = Omit<EndingDeps, 'baseUrl'>;
 
-async function makeLater({ database, clock, files }: LaterParts, id: Uuid, signal: AbortSignal): Promise<void> {
+async function makeLater({ database, clock, files }: LaterDeps, id: Uuid, signal: AbortSignal): Promise<void> {
   const batch = await database.reader.find(bonusBatches, { id });
   if (batch === undefined) return;
   const made = await files.make(batch.status === 'rejected' ? 'errors' : 'result', batch, signal);

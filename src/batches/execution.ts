@@ -11,7 +11,7 @@ import { readLimitState } from '../accounts/reading.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
-import { endExecution, type EndingParts } from './ending.js';
+import { endExecution, type EndingDeps } from './ending.js';
 import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
@@ -44,7 +44,7 @@ interface NextGroup {
 
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
-export interface ExecutionParts extends EndingParts {
+export interface ExecutionDeps extends EndingDeps {
   readonly desk: PostingDesk;
 }
 
@@ -52,8 +52,8 @@ export interface ExecutionParts extends EndingParts {
 export class BatchExecution {
   private readonly reader: Reader;
 
-  constructor(private readonly parts: ExecutionParts) {
-    this.reader = parts.database.reader;
+  constructor(private readonly deps: ExecutionDeps) {
+    this.reader = deps.database.reader;
   }
 
   /**
@@ -100,7 +100,7 @@ export class BatchExecution {
 
   private async end(batch: BonusBatch, signal: AbortSignal): Promise<PaymentEnd> {
     try {
-      await endExecution(this.parts, batch, signal);
+      await endExecution(this.deps, batch, signal);
       return 'over';
     } catch (failure) {
       if (signal.aborted) return 'cut_off';
@@ -119,7 +119,7 @@ export class BatchExecution {
     const commands = rows.map((row, index) =>
       commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
     );
-    const answers = await this.parts.desk.submitTogether(payRowKind, commands);
+    const answers = await this.deps.desk.submitTogether(payRowKind, commands);
     const count = (is: (refusal: Refusal) => boolean): number =>
       answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');
@@ -139,7 +139,7 @@ export class BatchExecution {
     if (!batch.isHeld) return false;
     const source = await this.reader.find(accounts, { id: batch.sourceAccountId });
     if (source === undefined) return false;
-    const limits = await readLimitState(this.reader, source, this.parts.clock());
+    const limits = await readLimitState(this.reader, source, this.deps.clock());
     const own = limits.find(({ asset }) => asset === batch.asset);
     return own !== undefined && own.used + unsettledDebit(batch) <= own.limits.month;
   }

@@ -10,7 +10,7 @@ import { parseRow } from '../db/table.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { lapseBatchKind } from './commands.js';
 
-export interface LapsingParts {
+export interface LapsingDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface LapsingParts {
  * ledger_unavailable where it is not known of all of them whether they have ended: try again a little later.
  */
 export async function lapseDue(
-  { database, desk, clock }: LapsingParts,
+  { database, desk, clock }: LapsingDeps,
   readyForMs: number,
   limit: number,
 ): Promise<number> {

@@ -19,7 +19,7 @@ const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
 
-export interface FileMakerParts {
+export interface FileMakerDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
 }
@@ -29,14 +29,14 @@ export class FileMaker {
   /** What a large one takes of memory and of the temporary disk is taken once. */
   private readonly large = new FairQueue(1);
 
-  constructor(private readonly parts: FileMakerParts) {}
+  constructor(private readonly deps: FileMakerDeps) {}
 
   /**
    * Writes the files and stores them; they are there when whoever calls it has kept them (keepFiles). Throws
    * DatabaseUnavailable, MakingSuperseded, the signal's reason, and what the file system says.
    */
   async make(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     const isLong = batch.rowCount > SHORT_ROWS;
     const table = {
       columns: kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS,
@@ -63,7 +63,7 @@ export class FileMaker {
   }
 
   private async store({ id: batchId }: BonusBatch, paths: TablePaths, signal: AbortSignal): Promise<MadeFiles> {
-    const { database, failpoints } = this.parts;
+    const { database, failpoints } = this.deps;
     let run: number | null = null;
     const last = await storeInPieces(paths, signal, async (rest) => {
       run = await transact(database, (transaction) => storePieces(transaction, { batchId, run, rest }));

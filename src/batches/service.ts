@@ -29,7 +29,7 @@ import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { admitUpload, uploadBatch, type UploadRequest } from './uploading.js';
 
-export interface BatchesParts {
+export interface BatchesDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -64,9 +64,9 @@ export class Batches {
   private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
   private readonly pace = new Pace(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
-  constructor(private readonly parts: BatchesParts) {
-    this.reader = parts.database.reader;
-    this.executeBatch = executeBatchKind(parts.approvals);
+  constructor(private readonly deps: BatchesDeps) {
+    this.reader = deps.database.reader;
+    this.executeBatch = executeBatchKind(deps.approvals);
   }
 
   /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
@@ -76,7 +76,7 @@ export class Batches {
 
   /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
   upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    return uploadBatch(this.parts, caller, request, idempotency);
+    return uploadBatch(this.deps, caller, request, idempotency);
   }
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
@@ -102,7 +102,7 @@ export class Batches {
   ): Promise<Answer<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
-    const answer = await this.parts.desk.submit(kind, {
+    const answer = await this.deps.desk.submit(kind, {
       ...keyed,
       tenantId,
       memberId,
@@ -112,7 +112,7 @@ export class Batches {
       delayMs,
     });
     if (answer.outcome.done && !answer.replayed && delayMs === 0)
-      this.parts.nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
+      this.deps.nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
     return answer;
   }
 

@@ -2,9 +2,9 @@ import type { Uuid } from '../core/ids.js';
 import { type Clock, instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { lapseDue, type LapsingParts } from './lapsing.js';
+import { lapseDue, type LapsingDeps } from './lapsing.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
-import type { BatchService } from './work.js';
+import type { BatchWorkflowService } from './workflow-service.js';
 
 const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -13,11 +13,11 @@ const LAPSE_EVERY_MS = 10_000;
 const LAPSED_AT_ONCE = 100;
 
 /** Batches that have waited so many days for somebody to execute them. */
-export function lapseSweep(parts: LapsingParts, readyDays: number): Sweep {
+export function lapseSweep(deps: LapsingDeps, readyDays: number): Sweep {
   return {
     name: 'lapsed batches',
     everyMs: LAPSE_EVERY_MS,
-    run: async () => (await lapseDue(parts, readyDays * DAY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
+    run: async () => (await lapseDue(deps, readyDays * DAY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
   };
 }
 
@@ -60,7 +60,7 @@ export function rowsSweep(
 }
 
 /** The files of batches that ended without. */
-export function filesSweep(work: Pick<BatchService, 'makeMissing'>): Sweep {
+export function filesSweep(work: Pick<BatchWorkflowService, 'makeMissing'>): Sweep {
   return {
     name: 'files of batches',
     everyMs: EVERY_MS,

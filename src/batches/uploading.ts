@@ -11,7 +11,7 @@ import { insertSql } from '../db/statements.js';
 import { assertAccountAllowed, assertAllowedSomewhere, lockOwnAccount } from '../accounts/access.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { findKeys } from '../ledger/desk/keys.js';
-import { makeOnce } from '../ledger/once.js';
+import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { Nudge } from '../temporal/nudge.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lastWithWorkflow } from './validation/line.js';
@@ -30,7 +30,7 @@ export interface UploadRequest {
   readonly file: UploadFile;
 }
 
-export interface UploadParts {
+export interface UploadDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly nudge: Pick<Nudge, 'tell'>;
@@ -54,7 +54,7 @@ export async function admitUpload(reader: Reader, caller: Caller, key: string): 
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
-  { database, clock, nudge, timeoutMs }: UploadParts,
+  { database, clock, nudge, timeoutMs }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
   idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
@@ -68,7 +68,7 @@ export async function uploadBatch(
   const [id, outboxId] = [newId(), newId()];
   const { tenantId } = caller;
   const told = { isNext: false };
-  const answer = await makeOnce(database, request, timeoutMs, async (transaction) => {
+  const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     await storeBytes(transaction, id, tenantId, upload.file);
     // The tenant's row is the lock of what it has stored.
@@ -78,11 +78,11 @@ export async function uploadBatch(
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());
-    if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return batch;
+    if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return { row: batch };
     told.isNext = true;
     const entry = outboxEntry({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, batch.createdAt);
     await transaction.execute(insertSql(outbox, [entry]));
-    return batch;
+    return { row: batch };
   });
   if (told.isNext && answer.outcome.done && !answer.replayed)
     nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });

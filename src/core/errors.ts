@@ -19,25 +19,25 @@ export const ERRORS = {
   missing_field: {
     status: 400,
     meaning: 'A required field of the body is absent or null.',
-    remedy: 'Add the field that details.field names; details.errors lists the problems of the request, 50 at most.',
+    remedy: 'Add the field named by details.field; details.errors lists all problems of the request, up to 50.',
     details: ['field', 'errors'],
   },
   invalid_field: {
     status: 400,
     meaning: 'A field, parameter or header is malformed, unknown or out of range.',
     remedy:
-      'Correct what details.field names, for the reason in details.reason; details.errors lists the problems, 50 at most.',
+      'Correct the field named by details.field, for the reason in details.reason; details.errors lists all problems, up to 50.',
     details: ['field', 'reason', 'errors'],
     reasons: FIELD_REASONS,
   },
   missing_query: {
     status: 400,
-    meaning: 'A lookup was asked without exactly one of alias or phone.',
+    meaning: 'A lookup needs exactly one of alias and phone.',
     remedy: 'Send one of the two, and only one.',
   },
   missing_idempotency_key: {
     status: 400,
-    meaning: 'An operation that moves money came without an Idempotency-Key header.',
+    meaning: 'An operation that moves money was sent without an Idempotency-Key header.',
     remedy: 'Send a new UUID for a new operation, and the same UUID when you repeat it.',
   },
   unauthorized: {
@@ -48,12 +48,12 @@ export const ERRORS = {
   insufficient_scope: {
     status: 401,
     meaning: 'The token is valid but lacks the scope of this operation.',
-    remedy: 'Use a token with one of the scopes that the operation asks for.',
+    remedy: 'Use a token with one of the scopes that the operation requires.',
   },
   authority_insufficient: {
     status: 403,
     meaning: "The member's role in the account does not allow this operation.",
-    remedy: 'Let a member with the needed role in that account do it.',
+    remedy: 'Have a member with the required role in that account do it.',
   },
   not_found: {
     status: 404,
@@ -72,19 +72,20 @@ export const ERRORS = {
   },
   invalid_state: {
     status: 409,
-    meaning: 'The operation is not possible in the present state of the resource.',
-    remedy: 'details.current is the state now; details.allowed are those in which the operation is possible.',
+    meaning: 'The operation is not possible in the current state of the resource.',
+    remedy:
+      'details.current is the current state; details.allowed lists the states in which the operation is possible.',
     details: ['current', 'allowed'],
   },
   body_too_large: {
     status: 413,
     meaning: 'The body is larger than this operation accepts.',
-    remedy: 'Send less: 64 KiB of JSON at most, 10 MiB for a file.',
+    remedy: 'Send less: at most 64 KiB of JSON, or a file of at most 10 MiB.',
   },
   unsupported_media_type: {
     status: 415,
     meaning: 'The Content-Type is not the one this operation reads.',
-    remedy: 'Send application/json in UTF-8, or multipart/form-data where a file belongs to the request.',
+    remedy: 'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
   },
   capability_cannot_send: {
     status: 422,
@@ -94,20 +95,20 @@ export const ERRORS = {
   },
   below_minimum: {
     status: 422,
-    meaning: 'The amount is under the smallest one for a single operation.',
+    meaning: 'The amount is below the minimum for a single operation.',
     remedy: 'Send at least details.minimum.',
     details: ['minimum', 'requested', 'asset'],
   },
   above_per_operation_limit: {
     status: 422,
-    meaning: 'The amount is over the largest one for a single operation.',
-    remedy: 'Send at most details.maximum, or ask the operator for another limit.',
+    meaning: 'The amount is above the maximum for a single operation.',
+    remedy: 'Send at most details.maximum, or ask the operator for a higher limit.',
     details: ['maximum', 'requested', 'asset'],
   },
   monthly_limit_exceeded: {
     status: 422,
     meaning: "The month's allowance of the account does not cover the amount.",
-    remedy: 'Wait until details.resets_at, send less, or ask the operator for another limit.',
+    remedy: 'Wait until details.resets_at, send less, or ask the operator for a higher limit.',
     details: ['used', 'limit', 'resets_at'],
   },
   insufficient_funds: {
@@ -133,8 +134,8 @@ export const ERRORS = {
   },
   too_many_endpoints: {
     status: 422,
-    meaning: 'The tenant has as many webhook endpoints as it may have.',
-    remedy: 'Delete one that is no longer used.',
+    meaning: 'The tenant already has the maximum number of webhook endpoints.',
+    remedy: 'Delete one that you no longer use.',
   },
   quota_exceeded: {
     status: 422,
@@ -146,13 +147,13 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     meaning:
-      'Too many requests with this token, or too many recipients by alias or phone whom the tenant never named before.',
-    remedy: 'Wait the seconds that Retry-After gives, then retry with backoff and jitter.',
+      'Too many requests with this token, or too many recipients by alias or phone whom the tenant has never named before.',
+    remedy: 'Wait for the number of seconds in Retry-After, then retry with backoff and jitter.',
   },
   internal_error: {
     status: 500,
-    meaning: 'A fault of ours. Nothing moved money.',
-    remedy: 'Retry later; if it stays, tell us the Svc-Request-Id.',
+    meaning: 'A fault of ours. No money was moved.',
+    remedy: 'Retry later; if it persists, tell us the Svc-Request-Id.',
   },
   ledger_unavailable: {
     status: 503,

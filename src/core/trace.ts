@@ -13,8 +13,8 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * Where a trace goes through the service. Nothing here begins a trace but `entrance`: everything else goes on with the one that it
- * is in, if it is in one. Without an endpoint for traces there never is one, and each of these is a look at a constant.
+ * How a trace passes through the service. Only `entrance` begins a trace: everything else continues the current one, if there is
+ * one. Without an endpoint for traces there never is, and each of these calls only checks a constant.
  * (docs/operations.md, Traces)
  */
 
@@ -32,7 +32,7 @@ export interface Part {
   readonly attributes?: Attributes;
 }
 
-/** The trace that this goes on with where it leaves the process or waits in MySQL; null outside one, and in one that nobody keeps. */
+/** The trace context to pass on when work leaves the process or waits in MySQL; null outside a trace, and in one that is not sampled. */
 export function currentTraceparent(): Traceparent | null {
   const span = trace.getSpanContext(context.active());
   return span === undefined || !isKept(span) ? null : textOf(span);
@@ -54,13 +54,13 @@ function textOf({ traceId, spanId }: SpanContext): Traceparent {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** What is sent along with a request, so that whoever gets it can go on with the trace. */
+/** The headers to send with a request, so that the receiver can continue the trace. */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const traceparent = currentTraceparent();
   return traceparent === null ? {} : { traceparent };
 }
 
-/** Begins a trace, or goes on with the sender's. `traceparent` is whatever came; what is none is passed over. */
+/** Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid one is ignored. */
 export function entrance<T>(part: Part, traceparent: unknown, work: (span: Span) => Promise<T>): Promise<T> {
   return spanned(part, typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT, work);
 }
@@ -80,7 +80,7 @@ export function continued<T>(
   return spanned(part, contextOf(traceparent), work);
 }
 
-/** Work of nobody's: what is begun by a request, but does not belong to it. */
+/** Work outside any trace: started by a request, but not part of it. */
 export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
@@ -115,7 +115,7 @@ function spanned<T>(
     try {
       return await work(span);
     } catch (failure) {
-      // Its name alone: messages may quote what is nobody's business.
+      // Only its name: messages may quote private data.
       span.setStatus({ code: SpanStatusCode.ERROR, message: failure instanceof Error ? failure.name : 'failure' });
       throw failure;
     } finally {

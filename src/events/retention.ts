@@ -19,7 +19,7 @@ export async function readRetention(reader: Reader): Promise<number | null> {
   return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
 }
 
-/** Sets it for every tenant; it removes nothing by itself. Throws ApiError invalid_field (fewer than 30 days). */
+/** Sets it for every tenant; the call itself removes nothing. Throws ApiError invalid_field (fewer than 30 days). */
 export async function setRetention(database: Database, clock: Clock, days: number | null, actor: Actor): Promise<void> {
   if (days !== null && (!Number.isInteger(days) || days < MIN_DAYS || days > MAX_DAYS))
     throw new ApiError(invalidField('days', 'out_of_range'));
@@ -39,8 +39,8 @@ export async function setRetention(database: Database, clock: Clock, days: numbe
 const CHUNK = 500;
 
 /**
- * Removes the oldest events of one tenant, the one behind `after`: a bounded piece of work that locks only what nobody writes.
- * Answers that tenant, or null behind the last one or while nothing is to be removed; `isDone` is false where it has more.
+ * Removes the oldest events of one tenant, the next one after `after`: a bounded piece of work that locks only what nobody writes.
+ * Returns that tenant, or null after the last one or if nothing is to be removed; `isDone` is false if it has more.
  */
 export async function removeOldEvents(
   database: Database,
@@ -64,7 +64,7 @@ async function removeSome(transaction: Transaction, tenantId: Uuid, before: Inst
   const own = `tenant_id=${column.uuid.literal(tenantId)}`;
   const known = await transaction.find(eventRemovals, { tenantId }, { forUpdate: true });
   const through = known?.removedThrough ?? 0n;
-  // From where the log begins: what was removed before is not gone over again.
+  // From where the log begins, so that what was removed before is not scanned again.
   const rows = await transaction.query(
     `SELECT sequence, created_at FROM events FORCE INDEX (PRIMARY)
      WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${CHUNK}`,

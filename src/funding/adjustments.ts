@@ -8,7 +8,14 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
-import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
+import {
+  assertPositive,
+  type FundingDeps,
+  opsKey,
+  type FundingResult,
+  resultOf,
+  systemAccountId,
+} from './reference.js';
 import {
   decideApproval,
   type DecideAdjustment,
@@ -55,9 +62,9 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
 
 /** Proposes a correction, which a second person posts. Throws ApiError as recordPayIn does. */
 export async function proposeAdjustment(
-  { desk }: FundingParts,
+  { desk }: FundingDeps,
   wanted: WantedAdjustment,
-): Promise<Settled<Adjustment>> {
+): Promise<FundingResult<Adjustment>> {
   const { accountId, direction, amount, reference } = wanted;
   const key = opsKey(reference);
   assertMayAct('adjustment.propose', wanted.by);
@@ -72,7 +79,7 @@ export async function proposeAdjustment(
     auditId: newId(),
     reason,
   });
-  return settled(answer, reference);
+  return resultOf(answer, reference);
 }
 
 /**
@@ -80,31 +87,31 @@ export async function proposeAdjustment(
  * already, or the account is closed), insufficient_funds, invalid_field (out of range), ledger_unavailable.
  */
 export function approveAdjustment(
-  parts: FundingParts,
+  deps: FundingDeps,
   adjustment: Adjustment,
   by: StaffIdentity,
   why: string | null = null,
-): Promise<Settled<Adjustment>> {
-  return decide(parts, approvalKind, 'approve', adjustment, { by, why });
+): Promise<FundingResult<Adjustment>> {
+  return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
 /** Ends a proposal. Throws ApiError: authority_insufficient, not_found, invalid_state (settled already), ledger_unavailable. */
 export function rejectAdjustment(
-  parts: FundingParts,
+  deps: FundingDeps,
   adjustment: Adjustment,
   by: StaffIdentity,
   why: string | null = null,
-): Promise<Settled<Adjustment>> {
-  return decide(parts, rejectionKind, 'reject', adjustment, { by, why });
+): Promise<FundingResult<Adjustment>> {
+  return decide(deps, rejectionKind, 'reject', adjustment, { by, why });
 }
 
 async function decide(
-  { database, desk }: FundingParts,
+  { database, desk }: FundingDeps,
   kind: CommandKind<DecideAdjustment, Adjustment>,
   action: 'approve' | 'reject',
   { id: adjustmentId, tenantId, accountId, reference }: Adjustment,
   { by, why }: Pick<DecideAdjustment, 'by' | 'why'>,
-): Promise<Settled<Adjustment>> {
+): Promise<FundingResult<Adjustment>> {
   assertMayAct(`adjustment.${action}`, by);
   const step = action === 'approve' ? 'post' : action;
   const answer = await desk.submit(kind, {
@@ -118,7 +125,7 @@ async function decide(
     ...(why === undefined ? {} : { why }),
     auditId: newId(),
   });
-  return settled(answer, reference);
+  return resultOf(answer, reference);
 }
 
 /** The newest `limit` of the tenant's corrections in this state (null: in any). */

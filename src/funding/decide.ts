@@ -16,7 +16,7 @@ import {
   type View,
 } from '../ledger/desk/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, settledRefusal } from './rules.js';
+import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
 
 /**
  * What the desk decides by for pay-ins and adjustments. Pure. A refusal binds no key: the same reference may be tried
@@ -163,7 +163,7 @@ export function decideApproval(command: DecideAdjustment, view: View): Decision<
 export function decideRejection(command: DecideAdjustment, view: View): Decision<Adjustment> {
   const adjustment = view.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
-  if (adjustment.status !== 'proposed') return refuse(settledRefusal(adjustment), false);
+  if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
   const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, view) };
   return {
     outcome: { done: true, resource: rejected },

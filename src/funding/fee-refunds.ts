@@ -10,7 +10,7 @@ import { type FeeOperation, type FeeScheduleRow, feeSchedules } from '../db/enti
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approveAdjustment, proposeAdjustment } from './adjustments.js';
-import type { FundingParts } from './reference.js';
+import type { FundingDeps } from './reference.js';
 import {
   assertRefundName,
   feeAccountReference,
@@ -21,10 +21,10 @@ import {
 import { assertEven, isAlive, lastTries, type StandingRefund, standingRefund } from './refund-standing.js';
 
 /**
- * What was charged by a wrong fee schedule goes back, out of the account that got it: the difference to what the schedule of now asks.
- * One person proposes, another posts. Each refund is an adjustment with the operation's id in its reference, so an operation is refunded
- * once, however often and by whomever it is asked for. What was rejected is proposed anew, and whatever has changed since, proposing again
- * makes what the fee accounts give as much as what goes back. (docs/runbooks/wrong-fee-schedule.md)
+ * Gives back what a wrong fee schedule overcharged, out of the account that received it: the difference from what the current schedule
+ * asks. One person proposes, another posts. Each refund is an adjustment with the operation's id in its reference, so an operation is
+ * refunded once, however often and by whomever that is requested. Rejected refunds are proposed again, and whatever has changed since,
+ * proposing again makes the fee accounts give exactly what goes back. (docs/runbooks/wrong-fee-schedule.md)
  */
 
 export interface WantedRefund {
@@ -34,9 +34,9 @@ export interface WantedRefund {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
-  /** The operators' name for all of it: `^[A-Za-z0-9_-]{1,24}$`. */
+  /** The operators' name for the whole refund: `^[A-Za-z0-9_-]{1,24}$`. */
   readonly reference: string;
-  /** Up to 110 characters: whoever paid reads them with the movement, behind the reference. */
+  /** Up to 110 characters: the payer reads them with the movement, after the reference. */
   readonly reason: string;
 }
 
@@ -44,20 +44,20 @@ export interface WantedRefund {
 interface Overcharge {
   readonly operationId: Uuid;
   readonly payerId: Uuid;
-  /** A closed account gets nothing any more. */
+  /** A closed account can no longer receive anything. */
   readonly isClosed: boolean;
   readonly feeAccountId: Uuid;
   readonly raw: bigint;
 }
 
-/** An adjustment that is to be proposed. */
+/** An adjustment to propose. */
 type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
 
 /** What moves in a refund. */
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   /** Out of the fee accounts. */
   readonly taken: readonly Move[];
-  /** To whoever paid, one for each operation. */
+  /** To the payers, one for each operation. */
   readonly toPayers: readonly Move[];
   /** Back into the fee accounts: more was taken from them than goes to payers. */
   readonly putBack: readonly Move[];
@@ -67,9 +67,9 @@ export interface RefundPlan {
   /** That are refunded under the name, what is proposed or posted already included. */
   readonly operations: number;
   readonly totalRaw: bigint;
-  /** Operations that are left out, for they were refunded under another name. */
+  /** Operations left out because they were refunded under another name. */
   readonly refundedBefore: number;
-  /** Operations that are left out, for the account that paid is closed. */
+  /** Operations left out because the account that paid is closed. */
   readonly closed: number;
   readonly moves: RefundMoves<Proposal>;
 }
@@ -85,7 +85,7 @@ const AT_ONCE = 50;
 /** An operation's id is dated when it was asked for. */
 const ASKED_BEFORE_MS = 3_600_000;
 
-/** What would be refunded, and what is missing for it. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
+/** What would be refunded, and what is still missing. Throws ApiError invalid_field (reference, to), invalid_state (tried too often). */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
   const { tenantId, operation, asset, reference: name } = wanted;
   assertRefundName(name);
@@ -120,12 +120,12 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
 interface Due {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** What is missing of what it ought to give; below zero, what it has given too much. */
+  /** What it has yet to give; below zero, what it has given too much. */
   raw: bigint;
   readonly tries: number;
 }
 
-/** What goes back to payers, less what the account gives for it: of everything under the name, whatever is asked for now. */
+/** What goes back to payers, less what the account gives for it: over everything under the name, whatever is requested now. */
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
@@ -194,11 +194,11 @@ async function chargedSlice(
 }
 
 /**
- * Proposes what is missing, first what the fee accounts give; nothing moves. Again, it goes on where it stopped. Throws ApiError as
+ * Proposes what is missing, first what the fee accounts give; nothing moves. Repeated, it continues where it stopped. Throws ApiError as
  * proposeAdjustment does (idempotency_key_reused where somebody else proposes under the name at the same time).
  */
 export async function proposeRefund(
-  parts: FundingParts,
+  deps: FundingDeps,
   { tenantId, reference: name, reason: why }: WantedRefund,
   { moves }: RefundPlan,
   by: StaffIdentity,
@@ -206,14 +206,14 @@ export async function proposeRefund(
 ): Promise<void> {
   const reason = refundReason(name, why);
   const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
-    proposeAdjustment(parts, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
+    proposeAdjustment(deps, { tenantId, accountId, direction, amount: { raw, asset }, reference, reason, by });
   for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
   await inSteps(moves.toPayers, onProgress, propose);
 }
 
 /**
- * What is proposed under the name and not decided. Throws ApiError: invalid_field (reference), invalid_state (what comes out and what goes
- * back are not the same).
+ * What is proposed under the name and undecided. Throws ApiError: invalid_field (reference), invalid_state (what comes out and what goes
+ * back differ).
  */
 export async function proposedRefund(reader: Reader, tenantId: Uuid, name: string): Promise<RefundMoves<Adjustment>> {
   assertRefundName(name);
@@ -228,28 +228,28 @@ export async function proposedRefund(reader: Reader, tenantId: Uuid, name: strin
 }
 
 /**
- * A second person posts it: what the fee accounts owe first, and the rest only when all of that has come, so that nothing goes back where
- * they lack it. Again, it goes on where it stopped. Throws ApiError as approveAdjustment does, and invalid_state (a part was rejected).
+ * A second person posts it: first what the fee accounts owe, and the rest only once all of that has arrived, so that nothing goes back
+ * that they do not have. Repeated, it continues where it stopped. Throws ApiError as approveAdjustment does, and invalid_state (a part was rejected).
  */
 export async function approveRefund(
-  parts: FundingParts,
+  deps: FundingDeps,
   { tenantId, reference: name }: Pick<WantedRefund, 'tenantId' | 'reference'>,
   { taken, toPayers, putBack }: RefundMoves<Adjustment>,
   by: StaffIdentity,
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
-  for (const adjustment of taken) await approveAdjustment(parts, adjustment, by);
-  const standing = await standingRefund(parts.database.reader, tenantId, name);
+  for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
+  const standing = await standingRefund(deps.database.reader, tenantId, name);
   assertEven(name, standing);
   if (standing.ofFeeAccounts.some(({ direction, status }) => direction === 'out' && status === 'proposed'))
     throw new ApiError({
       code: 'invalid_state',
       message: `more was proposed under ${name} meanwhile: look at it again`,
     });
-  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(parts, adjustment, by));
+  await inSteps([...toPayers, ...putBack], onProgress, (adjustment) => approveAdjustment(deps, adjustment, by));
 }
 
-/** The desk posts what comes together in one transaction. Where one fails, all that began with it have ended. */
+/** The desk posts concurrent commands in one transaction. If one fails, all that began with it have ended. */
 async function inSteps<T>(
   items: readonly T[],
   onProgress: (done: number, total: number) => void,

@@ -5,7 +5,14 @@ import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
 import { type CommandKind, naming } from '../ledger/desk/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
-import { assertPositive, type FundingParts, opsKey, type Settled, settled, systemAccountId } from './reference.js';
+import {
+  assertPositive,
+  type FundingDeps,
+  opsKey,
+  type FundingResult,
+  resultOf,
+  systemAccountId,
+} from './reference.js';
 import { decidePayIn, type RecordPayIn } from './decide.js';
 
 export interface WantedPayIn {
@@ -34,7 +41,7 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
  * Puts money that came from outside into an account. The same reference with the same content moves it once. Throws
  * ApiError: authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
  */
-export async function recordPayIn({ database, desk }: FundingParts, wanted: WantedPayIn): Promise<Settled<PayIn>> {
+export async function recordPayIn({ database, desk }: FundingDeps, wanted: WantedPayIn): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
   const key = opsKey(reference);
   assertMayAct('payin.record', wanted.by);
@@ -51,5 +58,5 @@ export async function recordPayIn({ database, desk }: FundingParts, wanted: Want
     systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),
     description,
   });
-  return settled(answer, reference);
+  return resultOf(answer, reference);
 }

@@ -7,12 +7,12 @@ import type { Answer } from '../ledger/desk/types.js';
 
 /** What pay-ins and adjustments have in common: the operator's reference, which is their idempotency key in the tenant. */
 
-export interface FundingParts {
+export interface FundingDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
 }
 
-export interface Settled<Row> {
+export interface FundingResult<Row> {
   readonly resource: Row;
   /** True when the same had been asked before: nothing happened now. */
   readonly replayed: boolean;
@@ -27,7 +27,7 @@ export function opsKey(reference: string, step?: 'post' | 'reject'): string {
 }
 
 /** Throws the refusal as ApiError, in words that fit a command with a reference. */
-export function settled<Row>({ outcome, replayed }: Answer<Row>, reference: string): Settled<Row> {
+export function resultOf<Row>({ outcome, replayed }: Answer<Row>, reference: string): FundingResult<Row> {
   if (outcome.done) return { resource: outcome.resource, replayed };
   const { refusal } = outcome;
   if (refusal.code === 'idempotency_key_reused')

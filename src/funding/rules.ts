@@ -20,14 +20,14 @@ export interface Move {
 /** Why this one of the staff may not post the adjustment now, or null. A closed account can still be emptied, never filled. */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
-    (adjustment.status === 'proposed' ? null : settledRefusal(adjustment)) ??
+    (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??
     secondPersonRefusal(adjustment.proposedById, by) ??
     (move.direction === 'in' ? closedRefusal(move.account.account) : fundsRefusal(move)) ??
     rangeRefusal(move)
   );
 }
 
-export function settledRefusal({ status, decidedBy }: Adjustment): Refusal {
+export function decidedRefusal({ status, decidedBy }: Adjustment): Refusal {
   return {
     code: 'invalid_state',
     message: `the adjustment is already ${status}, by ${decidedBy ?? 'nobody'}`,

@@ -32,7 +32,7 @@ export interface ClockObserver {
   strayed(differenceMs: number, isRefused: boolean): void;
 }
 
-export interface ClockGuardParts {
+export interface ClockGuardDeps {
   readonly lookup: Reader;
   readonly clock: Clock;
   readonly bounds: ClockBounds;
@@ -51,7 +51,7 @@ export class ClockGuard {
   private comparing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly parts: ClockGuardParts) {}
+  constructor(private readonly deps: ClockGuardDeps) {}
 
   /** Compares now and every 10 s. While MySQL is away the last comparison stands. */
   start(): void {
@@ -68,12 +68,12 @@ export class ClockGuard {
   /** False also before the first comparison, and as soon as the clock was set: then it is to be compared. */
   isWell(): boolean {
     const differenceMs = this.differenceMs();
-    return differenceMs !== null && Math.abs(differenceMs) < this.parts.bounds.refuseMs;
+    return differenceMs !== null && Math.abs(differenceMs) < this.deps.bounds.refuseMs;
   }
 
   /** What the database's clock says: this one's, or what is known of their difference where that is beyond the bound. */
   readonly now: Clock = () => {
-    const at = this.parts.clock();
+    const at = this.deps.clock();
     return this.isKnown() && !this.isWell() ? instant(at - (this.differenceMs() ?? 0)) : at;
   };
 
@@ -93,15 +93,15 @@ export class ClockGuard {
    * a little behind while another is a little ahead.
    */
   isTooFarAhead(at: Instant): boolean {
-    return this.aheadMs(at) > this.parts.bounds.refuseMs;
+    return this.aheadMs(at) > this.deps.bounds.refuseMs;
   }
 
   aheadMs(at: Instant): number {
-    return at - this.parts.clock() + (this.differenceMs() ?? 0);
+    return at - this.deps.clock() + (this.differenceMs() ?? 0);
   }
 
   private isKnown(): boolean {
-    return this.known !== null && Math.abs(this.wallMs() - this.known.wallMs) < this.parts.bounds.refuseMs;
+    return this.known !== null && Math.abs(this.wallMs() - this.known.wallMs) < this.deps.bounds.refuseMs;
   }
 
   private differenceMs(): number | null {
@@ -109,11 +109,11 @@ export class ClockGuard {
   }
 
   private wallMs(): number {
-    return Math.round(this.parts.clock() - performance.now());
+    return Math.round(this.deps.clock() - performance.now());
   }
 
   private async read(): Promise<void> {
-    const { lookup, clock, bounds, observer } = this.parts;
+    const { lookup, clock, bounds, observer } = this.deps;
     const before = clock();
     const [row] = await lookup.query('SELECT UTC_TIMESTAMP(3) AS now');
     const after = clock();

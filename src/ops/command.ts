@@ -5,10 +5,10 @@ import { type OpsConfig, readOpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Gateways } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { buildOpsParts, encryptionKeysOf, type OpsParts } from './context.js';
+import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { linesWithEscapes, Output } from './output.js';
-import { type ActingParts, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
+import { type ActingDeps, assertStillActs, authorise, findActor, type SignedIn } from './staff/acting.js';
 import { findAdministrator } from './staff/administrator.js';
 import {
   chosenNeed,
@@ -23,7 +23,7 @@ import { databaseKey, SessionFile, sessionFilePath } from './staff/session-file.
 import { PROGRAM, versionText } from './program-name.js';
 
 /** What a command works with. */
-export interface Ops extends OpsParts {
+export interface Ops extends OpsDeps {
   readonly output: Output;
   /** Those who are signed in from this machine. */
   readonly sessions: SessionFile;
@@ -128,7 +128,7 @@ type GlobalOptions = z.infer<typeof globals>;
 interface Wish {
   readonly ops: Ops;
   readonly config: OpsConfig;
-  readonly acting: ActingParts;
+  readonly acting: ActingDeps;
   readonly command: string;
 }
 
@@ -140,8 +140,8 @@ async function act<S extends z.ZodObject>(spec: CommandSpec<S>, input: z.infer<S
   if (need === null) return spec.run(actingOps(ops, null, null), input);
   const first = spec.firstByAdministrator === true ? await findAdministrator(config, ops) : null;
   if (first !== null) {
-    const { parts, actor } = first;
-    return spec.run(actingOps({ ...ops, ...parts }, null, actor), input).finally(() => parts.database.close());
+    const { deps, actor } = first;
+    return spec.run(actingOps({ ...ops, ...deps }, null, actor), input).finally(() => deps.database.close());
   }
   const identity = await authorise(acting, need, { command, subject: spec.subject?.(input) ?? '' });
   ops.output.stillMay = () => assertStillActs(acting, need, identity);
@@ -226,24 +226,24 @@ function asked(needs: DeclaredNeeds): string | undefined {
 
 async function withOps(
   options: GlobalOptions,
-  work: (ops: Ops, config: OpsConfig, acting: ActingParts) => Promise<void>,
+  work: (ops: Ops, config: OpsConfig, acting: ActingDeps) => Promise<void>,
 ): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);
-  const parts = buildOpsParts(config, (line) => output.say(line));
+  const deps = buildOpsParts(config, (line) => output.say(line));
   const encryptionKeys = (): Keyring => encryptionKeysOf(config);
   const sessions = new SessionFile(sessionFilePath(config), databaseKey(config.MYSQL_URL));
   const code = async (name: string): Promise<string | null> =>
     options.code ?? (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
-  const acting = { ...parts, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
+  const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
     const gateways = { urls: config.PAYOUT_RAIL_URLS, keys: config.PAYOUT_RAIL_KEYS };
     const { PAYOUT_RAIL_QUIET_S: railQuietMs, PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs } = config;
     const rails = { gateways, railQuietMs, railStatementDelayMs };
-    const ops = { ...parts, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
+    const ops = { ...deps, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
     await work(ops, config, acting);
   } finally {
-    await parts.desk.drained();
-    await parts.database.close();
+    await deps.desk.drained();
+    await deps.database.close();
   }
 }

@@ -7,7 +7,7 @@ import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
 import type { DeskObserver } from '../ledger/desk/observer.js';
 
 /** The parts that a command needs: the same ones as the service's, in a process of its own. */
-export type OpsParts = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
+export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
 
 /** For the commands that seal: the others do without. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
@@ -31,7 +31,7 @@ const UNWATCHED: DeskObserver = {
 };
 
 /** `say` hears, in one line, of a fault of ours while a command was decided, and of clocks. Connects when it is first asked. */
-export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsParts {
+export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsDeps {
   return buildLedger(
     { ...config, ...CONNECTIONS },
     {

@@ -14,7 +14,7 @@ export const raw = z.string().transform((given, context) => {
   const parsed = parseRaw(given);
   if (parsed !== null) return parsed;
   context.addIssue(
-    `${given} is no amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: ASSETS[0] })}`,
+    `${given} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: ASSETS[0] })}`,
   );
   return z.NEVER;
 });
@@ -40,6 +40,16 @@ export const limit = z
   .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
   .default('100')
   .transform((given) => Number.parseInt(given, 10));
+export const LIMIT = ['--limit <count>', 'how many at most (default: 100)'] as const;
+
+export const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
+/** For a command that names an account. */
+export const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
+
+export const statusOption = (statuses: readonly string[]) =>
+  ['--status <status>', `only those ${statuses.join(', ')}`] as const;
+export const statusInput = <const S extends string>(statuses: readonly S[]) =>
+  z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional();
 
 /** A whole number in plain digits. */
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
@@ -64,11 +74,11 @@ function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: s
 export const scopes = z
   .string()
   .transform((given) => (given === 'all' ? SCOPES.join(',') : given))
-  .pipe(someOf(SCOPES, (unknown) => `${unknown} is no scope: give all, or some of ${SCOPES.join(',')}`));
+  .pipe(someOf(SCOPES, (unknown) => `${unknown} is not a scope: give all, or some of ${SCOPES.join(',')}`));
 
 export const staffRights = someOf(
   STAFF_RIGHTS,
-  (unknown) => `${unknown} is nothing that staff may do: give ${STAFF_RIGHTS.join(',')}, or some of them`,
+  (unknown) => `${unknown} is not a right of the staff: give some of ${STAFF_RIGHTS.join(',')}`,
 );
 
 export const cidrs = z
@@ -84,7 +94,7 @@ export const duration = z.string().transform((given, context) => {
   const [, count = '', unit = ''] = /^([0-9]{1,7})([smhd])$/.exec(given) ?? [];
   const ms = Number.parseInt(count, 10) * (UNIT_MS[unit] ?? Number.NaN);
   if (ms <= MAX_MS) return ms;
-  context.addIssue(`${given} is no length of time of up to 90 days: write it as 15m, 24h or 7d`);
+  context.addIssue(`${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`);
   return z.NEVER;
 });
 
@@ -101,7 +111,7 @@ export const seconds = (least: number, most: number): z.ZodType<number, string> 
 export const time = z.string().transform((given, context) => {
   const parsed = parseRfc3339(given);
   if (parsed !== null) return parsed;
-  context.addIssue(`${given} is no time: write it as 2027-01-31T00:00:00Z`);
+  context.addIssue(`${given} is not a time: write it as 2027-01-31T00:00:00Z`);
   return z.NEVER;
 });
 
@@ -115,7 +125,7 @@ export const grants = z
       const at = pair.lastIndexOf('=');
       const parsed = role.safeParse(pair.slice(at + 1));
       if (at > 0 && parsed.success) return { name: pair.slice(0, at), role: parsed.data };
-      context.addIssue(`${pair} is no grant: write member=role, the role one of ${ROLES.join(', ')}`);
+      context.addIssue(`${pair} is not a grant: write member=role, where the role is one of ${ROLES.join(', ')}`);
       return z.NEVER;
     });
   });

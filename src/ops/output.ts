@@ -47,6 +47,12 @@ export class Output {
     this.line(this.fits(text) ? text : rows.map((row) => this.below(row)).join('\n'));
   }
 
+  /** The newest `most` of a list: says so where there may be more. */
+  newest(rows: readonly Fields[], most: number, whenNone: string): void {
+    this.list(rows, whenNone);
+    if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
+  }
+
   /** The fields of one thing below one another, their values folded to the terminal. */
   private below(fields: Fields): string {
     const rows = Object.entries(fields).map(([name, value]) => ({ [headingOf(name)]: textOf(value) }));
@@ -79,8 +85,8 @@ export class Output {
   }
 
   /** One of what goes on and on: a line that says it in words, or its JSON in a line. */
-  each(fields: Fields, inWords: string): void {
-    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(inWords));
+  each(fields: Fields, text: string): void {
+    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
   }
 
   /** A remark for the person who reads along. Never part of the result. */

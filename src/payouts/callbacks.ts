@@ -16,12 +16,12 @@ import type { RailObserver } from './conversation.js';
 import { TIMESTAMP_HEADER, verify } from './rails/signing.js';
 import { type RailCallback, readCallback } from './rails/wire.js';
 import { effectOf } from './rules.js';
-import { isSettledWord } from './settled-words.js';
+import { isResolvedReport } from './resolved-reports.js';
 
 /** What came of a callback. `reused`: its id was used for something else before. */
 export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';
 
-export interface CallbackParts {
+export interface CallbackDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -47,11 +47,11 @@ export interface ReceivedCallback {
  * (docs/contract.md, Rails)
  */
 export class RailCallbacks {
-  constructor(private readonly parts: CallbackParts) {}
+  constructor(private readonly deps: CallbackDeps) {}
 
   /** Null where no such rail calls back. Throws ApiError ledger_unavailable, DatabaseUnavailable: then it shall come again. */
   async receive({ rail, path, headers, body }: ReceivedCallback): Promise<CallbackEffect | null> {
-    const { keys, clock, onCallback } = this.parts;
+    const { keys, clock, onCallback } = this.deps;
     const own = keys.get(rail);
     if (own === undefined) return null;
     const verdict = verify(own, headers, { method: 'POST', path, body }, clock());
@@ -71,7 +71,7 @@ export class RailCallbacks {
 
   /** A genuine report, through whichever door it came. `rowId`: where its own id binds nothing. Throws as `receive`. */
   async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
-    const { database, desk, nudge, onContradiction, onEnd } = this.parts;
+    const { database, desk, nudge, onContradiction, onEnd } = this.deps;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
       await this.write({ id: rowId, rail, payoutId: null, effect: 'unknown_payout', callbackId });
@@ -80,7 +80,7 @@ export class RailCallbacks {
     const { id, tenantId } = payout;
     const [outboxId, eventId] = [newId(), newId()];
     const isContrary = effectOf(payout, said) === 'conflict';
-    const isSettled = isContrary && (await isSettledWord(database.reader, payout, said));
+    const isSettled = isContrary && (await isResolvedReport(database.reader, payout, said));
     const { outcome, replayed } = await desk.submit(reportOutcome, {
       tenantId,
       key: `rail/${rail}/${callbackId}`,
@@ -117,7 +117,7 @@ export class RailCallbacks {
   private async write(
     event: Pick<PayoutRailEvent, 'id' | 'rail' | 'payoutId' | 'effect' | 'callbackId'>,
   ): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const unsaid = { said: null, railReference: null, failureCode: null, attempt: null };
     const row: PayoutRailEvent = { ...event, ...unsaid, kind: 'callback', at: clock() };
     try {

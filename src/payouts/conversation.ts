@@ -15,7 +15,7 @@ import { denyPayout, raisePayout, reportOutcome } from './commands.js';
 import { railEvent } from './outcome.js';
 import { type Rail, type Rails, RailSilent } from './rails/types.js';
 import { effectOf, type RailStatement, repeats } from './rules.js';
-import { isSettledWord } from './settled-words.js';
+import { isResolvedReport } from './resolved-reports.js';
 
 /** What we ask of a rail. */
 export type RailCall = 'submission' | 'inquiry' | 'void';
@@ -31,7 +31,7 @@ export interface RailObserver {
   ended(payout: Payout): void;
 }
 
-export interface ConversationParts {
+export interface ConversationDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
@@ -50,11 +50,11 @@ export interface Heard {
 
 /** What is said between us and the rail of a payout: each word is written down, and does what it must. */
 export class RailConversation {
-  constructor(readonly parts: ConversationParts) {}
+  constructor(readonly deps: ConversationDeps) {}
 
   /** Undefined where the rail is not configured (any more). */
   railOf({ rail }: Payout): Rail | undefined {
-    return this.parts.rails.get(rail);
+    return this.deps.rails.get(rail);
   }
 
   /**
@@ -77,7 +77,7 @@ export class RailConversation {
     kind: RailCall,
     ask: (rail: Rail) => Promise<T>,
   ): Promise<T | 'silent'> {
-    const { failpoints, observer, breakers } = this.parts;
+    const { failpoints, observer, breakers } = this.deps;
     failpoints.pass('before_rail_call');
     const rail = this.railOf(payout);
     try {
@@ -108,14 +108,14 @@ export class RailConversation {
       return payout;
     }
     const isContrary = effectOf(payout, said) === 'conflict';
-    const isSettled = isContrary && (await isSettledWord(this.parts.database.reader, payout, said));
+    const isSettled = isContrary && (await isResolvedReport(this.deps.database.reader, payout, said));
     const told = { kind, said, isSettled, callbackId: null, outboxId: null };
-    return this.submitted(payout, (base) => this.parts.desk.submit(reportOutcome, { ...base, ...told }));
+    return this.submitted(payout, (base) => this.deps.desk.submit(reportOutcome, { ...base, ...told }));
   }
 
   /** Raises what stands as it does since before then. Throws as `report`. */
   raise(payout: Payout, standsSince: Instant): Promise<Payout> {
-    return this.submitted(payout, (base) => this.parts.desk.submit(raisePayout, { ...base, standsSince }));
+    return this.submitted(payout, (base) => this.deps.desk.submit(raisePayout, { ...base, standsSince }));
   }
 
   /** Writes down what changes nothing. */
@@ -124,14 +124,14 @@ export class RailConversation {
     word: Pick<PayoutRailEvent, 'kind' | 'effect'> & { readonly said?: PayoutRailEvent['said'] },
     said: RailStatement | null = null,
   ): Promise<void> {
-    const row = railEvent({ eventId: newId() }, payout, word, this.parts.clock(), said);
-    await transact(this.parts.database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
+    const row = railEvent({ eventId: newId() }, payout, word, this.deps.clock(), said);
+    await transact(this.deps.database, (transaction) => transaction.execute(insertSql(payoutRailEvents, [row])));
   }
 
   private async deny(payout: Payout): Promise<Payout> {
     const unknown = { status: 'unknown', reference: null } as const;
-    const isSettled = await isSettledWord(this.parts.database.reader, payout, unknown);
-    return this.submitted(payout, (base) => this.parts.desk.submit(denyPayout, { ...base, isSettled }));
+    const isSettled = await isResolvedReport(this.deps.database.reader, payout, unknown);
+    return this.submitted(payout, (base) => this.deps.desk.submit(denyPayout, { ...base, isSettled }));
   }
 
   private async submitted(
@@ -141,7 +141,7 @@ export class RailConversation {
     const base = railCommand(facts);
     const { outcome } = await submit(base);
     if (!outcome.done) throw new ApiError(outcome.refusal);
-    const { observer, database } = this.parts;
+    const { observer, database } = this.deps;
     if (facts.endedAt === null && outcome.resource.endedAt !== null) observer.ended(outcome.resource);
     if (outcome.resource.stuckReason === 'contradiction') {
       const written = await database.reader.find(payoutRailEvents, { id: base.eventId });

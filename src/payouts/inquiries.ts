@@ -30,7 +30,7 @@ export class LateInquiries {
 
   /** What is due, taken from the other workers for as long as an answer may need. */
   private claim(rail: string, limit: number): Promise<readonly Payout[]> {
-    const { database, clock } = this.conversation.parts;
+    const { database, clock } = this.conversation.deps;
     return transact(database, async (transaction) => {
       const now = clock();
       const rows = await transaction.query(
@@ -48,7 +48,7 @@ export class LateInquiries {
 
   private async ask(before: Payout): Promise<void> {
     const { payout, answer } = await this.conversation.inquire(before);
-    const { database, clock } = this.conversation.parts;
+    const { database, clock } = this.conversation.deps;
     const now = clock();
     const usual = nextAsk(payout, now, this.windowMs(payout.rail));
     const next = answer === 'silent' && usual !== null ? sooner(usual, now) : usual;

@@ -14,7 +14,7 @@ import type { RailStatement } from './rules.js';
  * money comes back to the account on the rail's word alone, or after a quiet time where it cannot give that word.
  * (docs/contract.md, Payouts)
  */
-export interface ReleaseParts {
+export interface ReleaseDeps {
   readonly conversation: RailConversation;
   /** For how long after the last attempt a rail that cannot void may still pay, in milliseconds. By the rail's name in payouts. */
   readonly quietMs: (rail: string) => number;
@@ -28,13 +28,13 @@ export const USUAL_QUIET_MS = 86_400_000;
  * says what became of the payout instead: that is then applied, and the proposal stays open.
  */
 export async function approveResolution(
-  { conversation, quietMs }: ReleaseParts,
+  { conversation, quietMs }: ReleaseDeps,
   payout: Payout,
   by: StaffIdentity,
   why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
-  const { desk, database } = conversation.parts;
+  const { desk, database } = conversation.deps;
   const open = (await listResolutions(database.reader, payout.id)).find(({ status }) => status === 'proposed');
   // What is refused anyway is refused by the desk: the rail hears nothing of it.
   const asks =
@@ -63,7 +63,7 @@ async function voided(
   by: StaffIdentity,
 ): Promise<RailStatement | null> {
   if (conversation.railOf(payout) === undefined) return null;
-  const { database, clock } = conversation.parts;
+  const { database, clock } = conversation.deps;
   const { id: subjectId, tenantId, status } = payout;
   const act = { tenantId, action: 'payout.void', subjectType: 'payout', subjectId, details: { status } };
   // Before the deed: whatever the rail then does, it is written who wanted it.

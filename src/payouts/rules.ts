@@ -9,7 +9,7 @@ import { FAILURES, type FailureCode } from './rails/rules.js';
 
 /** The states of a payout, and what each does to the money. Pure. (docs/contract.md, Payouts) */
 
-/** Where the money shall go, what is secret sealed already. */
+/** Where the money is to go, with secrets already sealed. */
 export interface PayoutDestination {
   readonly country: string;
   readonly bankCode: string;
@@ -131,7 +131,7 @@ export interface RailStatement {
   readonly failureCode: FailureCode | null;
 }
 
-/** What a rail's word does to a payout in its present state. */
+/** What a report from the rail does to a payout in its current state. */
 export type Effect =
   | 'note'
   | 'complete'

@@ -23,7 +23,7 @@ export interface PayoutRequest {
   readonly description: string | null;
 }
 
-export interface PayoutParts {
+export interface PayoutDeps {
   readonly desk: PostingDesk;
   readonly reader: Reader;
   /** Hears of new payouts, so that their workflow starts at once. */
@@ -37,8 +37,8 @@ export interface PayoutParts {
 export class Payouts {
   private readonly creating: CommandKind<CreatePayout, Payout>;
 
-  constructor(private readonly parts: PayoutParts) {
-    this.creating = createPayout(parts.routes);
+  constructor(private readonly deps: PayoutDeps) {
+    this.creating = createPayout(deps.routes);
   }
 
   /**
@@ -51,7 +51,7 @@ export class Payouts {
     { destination, ...request }: PayoutRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Payout>> {
-    const { desk, reader, nudge, encryptionKeys } = this.parts;
+    const { desk, reader, nudge, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const ids = { payoutId: id, outboxId: newId() };
     const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
@@ -72,10 +72,10 @@ export class Payouts {
 
   /** Throws not_found, authority_insufficient. */
   read(caller: Caller, id: Uuid): Promise<Payout> {
-    return readOperation(payoutList, this.parts.reader, caller, id);
+    return readOperation(payoutList, this.deps.reader, caller, id);
   }
 
   list(caller: Caller, filter: OperationFilter, before: TimePosition | null, limit: number): Promise<Page<Payout>> {
-    return listOperations(payoutList, this.parts.reader, caller, filter, before, limit);
+    return listOperations(payoutList, this.deps.reader, caller, filter, before, limit);
   }
 }

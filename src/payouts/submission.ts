@@ -11,7 +11,7 @@ import { railCommand, type RailConversation } from './conversation.js';
 import type { RailOrder } from './rails/types.js';
 import { openSecrets } from './secrets.js';
 
-export interface SubmissionParts {
+export interface SubmissionDeps {
   readonly conversation: RailConversation;
   readonly encryptionKeys: Keyring;
   /** Milliseconds of a clock that nobody sets. */
@@ -28,13 +28,13 @@ const MAX_HELD_UP_MS = 10_000;
  * itself. (docs/contract.md, Rails)
  */
 export class Submissions {
-  constructor(private readonly parts: SubmissionParts) {}
+  constructor(private readonly deps: SubmissionDeps) {}
 
   /** Hands an approved payout to its rail. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
   async submit(id: Uuid): Promise<Payout> {
     const payout = await this.read(id);
-    const beganAt = this.parts.monotonic();
-    const { outcome, replayed } = await this.parts.conversation.parts.desk.submit(beginPayout, {
+    const beganAt = this.deps.monotonic();
+    const { outcome, replayed } = await this.deps.conversation.deps.desk.submit(beginPayout, {
       tenantId: payout.tenantId,
       key: `payout/${id}/begin`,
       fingerprint: commandFingerprint(['begin', id]),
@@ -55,14 +55,14 @@ export class Submissions {
   async ask(id: Uuid): Promise<Payout> {
     const before = await this.read(id);
     if (before.status !== 'in_progress') return before;
-    const { payout, answer } = await this.parts.conversation.inquire(before);
+    const { payout, answer } = await this.deps.conversation.inquire(before);
     return answer === 'unknown' && payout.railReference === null ? this.giveAgain(payout) : payout;
   }
 
   /** Raises to operators what was submitted before and is not known of since, at most `limit`. Answers how many were found. */
   async raiseSilent(olderMs: number, limit: number): Promise<number> {
-    const { conversation } = this.parts;
-    const { clock, database } = conversation.parts;
+    const { conversation } = this.deps;
+    const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
     const rows = await database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (submitted)
@@ -75,8 +75,8 @@ export class Submissions {
 
   /** The same of what was approved before and is still not handed to its rail. */
   async raiseUnsubmitted(olderMs: number, limit: number): Promise<number> {
-    const { conversation } = this.parts;
-    const { clock, database } = conversation.parts;
+    const { conversation } = this.deps;
+    const { clock, database } = conversation.deps;
     const before = instant(clock() - olderMs);
     // Those that are approved are few, unless their rail does not answer.
     const rows = await database.reader.query(
@@ -90,8 +90,8 @@ export class Submissions {
 
   /** One more attempt, unless the payout has come to an end or is about to. */
   private async giveAgain(facts: Payout): Promise<Payout> {
-    const beganAt = this.parts.monotonic();
-    const { outcome } = await this.parts.conversation.parts.desk.submit(attemptPayout, railCommand(facts));
+    const beganAt = this.deps.monotonic();
+    const { outcome } = await this.deps.conversation.deps.desk.submit(attemptPayout, railCommand(facts));
     if (outcome.done) return this.give(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     return this.read(facts.id);
@@ -99,7 +99,7 @@ export class Submissions {
 
   /** Gives what was allowed just now; what was held up since then asks again whether it may. */
   private async give(payout: Payout, beganAt: number): Promise<Payout> {
-    const { conversation, monotonic } = this.parts;
+    const { conversation, monotonic } = this.deps;
     const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_HELD_UP_MS) return this.giveAgain(payout);
     const answer = await conversation.call(payout, 'submission', (rail) => rail.submit(order));
@@ -107,16 +107,16 @@ export class Submissions {
   }
 
   private async orderOf(payout: Payout): Promise<RailOrder> {
-    const secrets = await this.parts.conversation.parts.database.reader.find(payoutSecrets, { id: payout.id });
+    const secrets = await this.deps.conversation.deps.database.reader.find(payoutSecrets, { id: payout.id });
     if (secrets === undefined) throw new Error('a payout has no destination');
     const { id: key, asset, raw, country, bankCode, accountType, holderName, description } = payout;
-    const clear = openSecrets(this.parts.encryptionKeys, secrets);
+    const clear = openSecrets(this.deps.encryptionKeys, secrets);
     const destination = { country, bankCode, accountType, holderName, ...clear };
     return { key, amount: { raw, asset }, destination, description };
   }
 
   private async read(id: Uuid): Promise<Payout> {
-    const payout = await this.parts.conversation.parts.database.reader.find(payouts, { id });
+    const payout = await this.deps.conversation.deps.database.reader.find(payouts, { id });
     if (payout === undefined) throw new ApiError(NOT_FOUND);
     return payout;
   }

@@ -20,7 +20,7 @@ const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** After how long a payout that stands still is raised to operators, in milliseconds. */
+/** After how long a payout without progress is raised to operators, in milliseconds. */
 export interface StuckAfter {
   /** Since it was submitted, without a word from its rail. */
   readonly silentMs: number;
@@ -28,7 +28,7 @@ export interface StuckAfter {
   readonly approvedMs: number;
 }
 
-/** Raises to operators what stands still for too long, whether Temporal is there or not. */
+/** Raises to operators payouts without progress for too long, whether Temporal is there or not. */
 export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: StuckAfter): Sweep {
   return {
     name: 'stuck payouts',
@@ -41,7 +41,7 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/** Asks about payouts that have ended, each rail by itself: one that gives no answer holds up no other, and is left alone. */
+/** Asks about payouts that have ended, each rail separately: one that does not answer holds up no other, and is left alone. */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -54,7 +54,7 @@ export function inquirySweeps(
   }));
 }
 
-/** Tries rails that gave no answers, and tells what waited for one that answers again: either may take long, and so each rail by itself. */
+/** Tries rails that did not answer, and wakes what waited for one that answers again; each rail separately, since either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
@@ -62,7 +62,7 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** What the simulated rail tells by itself, as a gateway would by its callbacks. */
+/** What the simulated rail reports unasked, as a gateway would by its callbacks. */
 export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
   return {
     name: 'simulated rail',

@@ -12,7 +12,7 @@ import { audit } from '../ledger/auditor/audit.js';
 import type { AuditReport } from '../ledger/auditor/types.js';
 import type { RailConversation } from '../payouts/conversation.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { lastRestore, restoreAct, type RestoreParts } from './opening.js';
+import { lastRestore, restoreAct, type RestoreDeps } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
@@ -47,7 +47,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
 
 /** Does `work` unless it was done. Answers whether it did it now. */
 export async function stepOf(
-  { database, clock }: RestoreParts,
+  { database, clock }: RestoreDeps,
   restore: Restore,
   step: Step,
   work: () => Promise<void>,
@@ -64,34 +64,34 @@ export async function stepOf(
 
 /** Numbers that somebody may have seen are left out, where anything was lost. */
 export function moveNumbers(
-  parts: RestoreParts,
+  deps: RestoreDeps,
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
 ): Promise<boolean> {
-  return stepOf(parts, restore, 'movedAt', async () => {
+  return stepOf(deps, restore, 'movedAt', async () => {
     if (!isLossy(restore)) return;
-    await moveSequences(parts, restore, by, (done, total) => onProgress('Leaving a gap', done, total));
-    await moveSystemChain(parts, restore, by);
+    await moveSequences(deps, restore, by, (done, total) => onProgress('Leaving a gap', done, total));
+    await moveSystemChain(deps, restore, by);
   });
 }
 
 /** The step is done where it finds no more contradictions than were accepted. */
 export async function auditRestored(
-  parts: RestoreParts,
+  deps: RestoreDeps,
   restore: Restore,
   accepted: number,
   onProgress: Progress,
 ): Promise<AuditReport> {
-  const report = await audit(parts.database, { onProgress: (done, total) => onProgress('Auditing', done, total) });
+  const report = await audit(deps.database, { onProgress: (done, total) => onProgress('Auditing', done, total) });
   if (report.findings.length > accepted) return report;
-  await stepOf(parts, restore, 'auditedAt', () => Promise.resolve());
+  await stepOf(deps, restore, 'auditedAt', () => Promise.resolve());
   return report;
 }
 
 /** From then on the ledger posts again. What the rails have contradicted is kept from being ended in the same moment. */
 export async function openLedger(
-  { database, clock }: RestoreParts,
+  { database, clock }: RestoreDeps,
   restore: Restore,
   by: StaffIdentity,
   found: Readonly<Record<string, string | number>>,
@@ -132,7 +132,7 @@ async function holdFound(transaction: Transaction, restoreId: Uuid, now: Instant
 
 /** Raises what contradicts to operators, where there is a payout here; it can be repeated. Answers how many. */
 export async function raiseContradictions(
-  { database: { reader } }: RestoreParts,
+  { database: { reader } }: RestoreDeps,
   restoreId: Uuid,
   conversation: RailConversation,
 ): Promise<number> {

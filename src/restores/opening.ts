@@ -13,7 +13,7 @@ import { skipFor } from './rules.js';
 
 /** How a restore begins: from then on nothing is posted, until it is finished. (docs/operations.md, Backup and restore) */
 
-export interface RestoreParts {
+export interface RestoreDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
  * over. Throws ApiError authority_insufficient, invalid_field (reason, restored_to, until, skip), invalid_state (begun already).
  */
 export async function beginRestore(
-  { database, clock }: RestoreParts,
+  { database, clock }: RestoreDeps,
   lost: Lost | null,
   givenReason: string,
   by: StaffIdentity,

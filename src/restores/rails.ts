@@ -17,7 +17,7 @@ import {
   RailSilent,
 } from '../payouts/rails/types.js';
 import { UNFINISHED } from '../payouts/rules.js';
-import type { RestoreParts } from './opening.js';
+import type { RestoreDeps } from './opening.js';
 import { findingOf, type FindingKind } from './rules.js';
 
 /** What the rails know of payouts that this database has forgotten, or has in an earlier state. (docs/operations.md, Backup and restore) */
@@ -34,7 +34,7 @@ const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-interface Asking extends RestoreParts {
+interface Asking extends RestoreDeps {
   readonly restore: Restore;
   readonly onProgress: (rail: string, asked: number) => void;
 }
@@ -43,12 +43,12 @@ interface Asking extends RestoreParts {
  * Asks each rail what it was given since the moment of the restore, and what became of every payout that is not at its end here; keeps
  * what it finds. Nothing here is changed by it. Throws RailSilent, DatabaseUnavailable.
  */
-export async function askRails(parts: Asking, rails: Rails): Promise<AskedRails> {
+export async function askRails(deps: Asking, rails: Rails): Promise<AskedRails> {
   const cannotList: string[] = [];
   let asked = 0;
   for (const [name, rail] of rails) {
-    asked += await askKeys(parts, name, rail);
-    const listed = canList(rail) ? await askList(parts, name, rail) : null;
+    asked += await askKeys(deps, name, rail);
+    const listed = canList(rail) ? await askList(deps, name, rail) : null;
     if (listed === null) cannotList.push(name);
     asked += listed ?? 0;
   }
@@ -56,17 +56,17 @@ export async function askRails(parts: Asking, rails: Rails): Promise<AskedRails>
 }
 
 /** Null where it cannot list. */
-async function askList(parts: Asking, name: string, rail: ListingRail): Promise<number | null> {
-  const { restoredTo } = parts.restore;
-  const since: Instant = instant((restoredTo ?? parts.restore.beganAt) - MARGIN_MS);
+async function askList(deps: Asking, name: string, rail: ListingRail): Promise<number | null> {
+  const { restoredTo } = deps.restore;
+  const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
   let seen = 0;
   let after: Uuid | null = null;
   do {
     const page: Awaited<ReturnType<ListingRail['list']>> = await rail.list(since, after);
     if (page === null) return null;
-    await compareListed(parts, name, page.items);
+    await compareListed(deps, name, page.items);
     seen += page.items.length;
-    parts.onProgress(name, seen);
+    deps.onProgress(name, seen);
     if (after !== null && page.next !== null && page.next <= after)
       throw new RailSilent(`${name} lists no further than ${after}, and says that there is more`);
     after = page.next;
@@ -74,21 +74,21 @@ async function askList(parts: Asking, name: string, rail: ListingRail): Promise<
   return seen;
 }
 
-async function compareListed(parts: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
-  const { reader } = parts.database;
+async function compareListed(deps: Asking, rail: string, listed: readonly ListedPayment[]): Promise<void> {
+  const { reader } = deps.database;
   const ids = listed.map(({ key }) => key);
   const known = new Map((await reader.select(payouts, { id: ids, rail })).map((payout) => [payout.id, payout]));
   const found = listed.flatMap((item) => {
     const payout = known.get(item.key);
     const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
-    return kind === null ? [] : [finding(parts, kind, rail, item.key, payout, wordsOf(item))];
+    return kind === null ? [] : [finding(deps, kind, rail, item.key, payout, reportText(item))];
   });
-  await keep(parts, found);
+  await keep(deps, found);
 }
 
-async function askKeys(parts: Asking, name: string, rail: Rail): Promise<number> {
+async function askKeys(deps: Asking, name: string, rail: Rail): Promise<number> {
   let seen = 0;
-  for await (const slice of unfinished(parts.database.reader, name)) {
+  for await (const slice of unfinished(deps.database.reader, name)) {
     for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
       const some = slice.slice(from, from + ASKED_AT_ONCE);
       const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
@@ -97,11 +97,11 @@ async function askKeys(parts: Asking, name: string, rail: Rail): Promise<number>
         if (answer === 'silent') return [];
         const kind = findingOf(payout, answer);
         const there = answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
-        return kind === null ? [] : [finding(parts, kind, name, payout.id, payout, there)];
+        return kind === null ? [] : [finding(deps, kind, name, payout.id, payout, there)];
       });
-      await keep(parts, found);
+      await keep(deps, found);
       seen += some.length;
-      parts.onProgress(name, seen);
+      deps.onProgress(name, seen);
     }
   }
   return seen;
@@ -132,7 +132,7 @@ async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonl
   } while (after !== null);
 }
 
-function wordsOf({ status, reference, amount: { raw, asset } }: ListedPayment): string {
+function reportText({ status, reference, amount: { raw, asset } }: ListedPayment): string {
   return `${status}, ${raw} ${asset}, reference ${reference ?? 'none'}`;
 }
 

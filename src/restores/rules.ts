@@ -6,19 +6,19 @@ import type { RestoreFinding } from '../db/entities/restores.js';
 
 /** More events than one tenant has in a second: twice what the service was measured to post in all. */
 const EVENTS_A_SECOND = 10_000n;
-const LEAST_SKIP = 1_000_000n;
+const MIN_SKIP = 1_000_000n;
 
 /** More sequences than a tenant can have used between the two: so none is ever used twice. */
 export function skipFor({ restoredTo, until }: { readonly restoredTo: number; readonly until: number }): bigint {
   const seconds = BigInt(Math.ceil(Math.max(0, until - restoredTo) / 1_000));
   const most = seconds * EVENTS_A_SECOND;
-  return most > LEAST_SKIP ? most : LEAST_SKIP;
+  return most > MIN_SKIP ? most : MIN_SKIP;
 }
 
 /** The last sequence that is left out: the next begins a round number, which people recognise. */
 export function throughFor(last: bigint, skip: bigint): bigint {
   const least = last + skip;
-  return ((least + LEAST_SKIP - 1n) / LEAST_SKIP) * LEAST_SKIP;
+  return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
 /** The rail has taken the order, whatever became of it: its money may be on its way, or there. */

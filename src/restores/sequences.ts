@@ -9,7 +9,7 @@ import { auditChains } from '../db/entities/identity.js';
 import { type EventGap, eventGaps, type Restore } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { RestoreParts } from './opening.js';
+import type { RestoreDeps } from './opening.js';
 import { throughFor } from './rules.js';
 
 /** Numbers that outsiders may have seen in what was lost are never given again. (docs/contract.md, Events) */
@@ -26,16 +26,16 @@ export function isLossy(restore: Restore): restore is LossyRestore {
  * stopped. Answers how many tenants it moved now. Throws DatabaseUnavailable.
  */
 export async function moveSequences(
-  parts: RestoreParts,
+  deps: RestoreDeps,
   restore: LossyRestore,
   actor: Actor,
   onProgress: (done: number, total: number) => void,
 ): Promise<number> {
-  const rows = await parts.database.reader.query('SELECT tenant_id FROM event_counters ORDER BY tenant_id');
+  const rows = await deps.database.reader.query('SELECT tenant_id FROM event_counters ORDER BY tenant_id');
   let moved = 0;
   for (const [index, row] of rows.entries()) {
     const tenantId = column.uuid.parse(row.tenant_id);
-    if (await transact(parts.database, (work) => moveTenant(work, restore, tenantId, actor, parts.clock()))) moved += 1;
+    if (await transact(deps.database, (work) => moveTenant(work, restore, tenantId, actor, deps.clock()))) moved += 1;
     onProgress(index + 1, rows.length);
   }
   return moved;
@@ -71,11 +71,11 @@ async function moveTenant(
 }
 
 /** The same for the chain of what belongs to no tenant; once. */
-export function moveSystemChain(parts: RestoreParts, restore: LossyRestore, actor: Actor): Promise<void> {
-  return transact(parts.database, async (transaction) => {
+export function moveSystemChain(deps: RestoreDeps, restore: LossyRestore, actor: Actor): Promise<void> {
+  return transact(deps.database, async (transaction) => {
     const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
     const known = await transaction.query(`SELECT 1 FROM audit_log WHERE ${own} LIMIT 1`);
-    if (known.length === 0) await leaveOut(transaction, restore, null, actor, parts.clock(), {});
+    if (known.length === 0) await leaveOut(transaction, restore, null, actor, deps.clock(), {});
   });
 }
 

@@ -9,7 +9,7 @@ import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { endSessions, sealedColumns } from './people.js';
 import { denied, rightRefusal, secondPersonRefusal, type StaffIdentity, UNLOCKED } from './rules.js';
-import type { StaffParts } from './verification.js';
+import type { StaffDeps } from './verification.js';
 
 /**
  * A new authenticator for somebody who lost theirs: one of the staff proposes it, another makes it, and neither for themselves.
@@ -18,7 +18,7 @@ import type { StaffParts } from './verification.js';
 
 /** Throws ApiError authority_insufficient, invalid_field (reason), invalid_state (one is proposed already). */
 export async function proposeFactorReset(
-  { database, clock }: StaffParts,
+  { database, clock }: StaffDeps,
   person: Staff,
   given: string,
   by: StaffIdentity,
@@ -45,7 +45,7 @@ export async function proposeFactorReset(
  * authority_insufficient (the proposer, the person, no right), not_found (none is proposed).
  */
 export async function approveFactorReset(
-  { database, clock, encryptionKeys }: StaffParts,
+  { database, clock, encryptionKeys }: StaffDeps,
   person: Staff,
   by: StaffIdentity,
 ): Promise<NewFactor> {
@@ -68,7 +68,7 @@ export async function approveFactorReset(
 
 /** Ends a proposal: anybody who may manage, the proposer too. False where there is none. Throws authority_insufficient. */
 export async function withdrawFactorReset(
-  { database, clock }: StaffParts,
+  { database, clock }: StaffDeps,
   person: Staff,
   by: StaffIdentity,
 ): Promise<boolean> {

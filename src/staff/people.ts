@@ -10,7 +10,7 @@ import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
-import { identityOf, MAX_STAFF_NAME, type StaffParts } from './verification.js';
+import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
 import { rowRefusal, type StaffActName, type StaffIdentity, UNLOCKED } from './rules.js';
 
 /** The staff: people of the operators', and the services that act for them. (docs/contract.md, Staff) */
@@ -30,37 +30,37 @@ export interface SetStaff {
 }
 
 /**
- * Adds somebody, or gives somebody who is there exactly these rights, active again. Who has no authenticator gets one. Throws
+ * Adds somebody, or reactivates an existing person with exactly these rights. Somebody without an authenticator gets one. Throws
  * ApiError invalid_field (the name, no right, a name that a service has), invalid_state (the last who may manage would not any more).
  */
-export async function setPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
-  return makePerson(parts, wanted, actor, false);
+export async function setPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
+  return makePerson(deps, wanted, actor, false);
 }
 
 /**
- * The same for whoever holds the database while nobody may manage the staff: with a new authenticator in any case, since the one of
- * before may be what was lost.
+ * The same for the holder of the database while nobody may manage the staff: always with a new authenticator, since the previous one
+ * may be what was lost.
  */
-export async function setFirstPerson(parts: StaffParts, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
-  return makePerson(parts, wanted, actor, true);
+export async function setFirstPerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor): Promise<SetStaff> {
+  return makePerson(deps, wanted, actor, true);
 }
 
-async function makePerson(parts: StaffParts, wanted: WantedStaff, actor: Actor, isRenewed: boolean): Promise<SetStaff> {
-  const { database, encryptionKeys } = parts;
+async function makePerson(deps: StaffDeps, wanted: WantedStaff, actor: Actor, isRenewed: boolean): Promise<SetStaff> {
+  const { database, encryptionKeys } = deps;
   return transact(database, async (transaction) => {
-    const { known, row } = await rowOf(transaction, parts.clock, 'person', wanted);
+    const { known, row } = await rowOf(transaction, deps.clock, 'person', wanted);
     const factor = isRenewed || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
     const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
-    if (isRenewed) await endSessions(transaction, parts.clock, row.id);
+    if (isRenewed) await endSessions(transaction, deps.clock, row.id);
     await store(transaction, known, person);
-    await recordSet(transaction, parts.clock, person, actor);
+    await recordSet(transaction, deps.clock, person, actor);
     return { person, factor };
   });
 }
 
 /** A service with a new key, which signs in no place and counts as nobody. Throws as setPerson does. */
 export async function setService(
-  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   wanted: WantedStaff,
   actor: Actor,
 ): Promise<{ readonly service: Staff; readonly key: string }> {
@@ -74,9 +74,9 @@ export async function setService(
   });
 }
 
-/** Null where the key is none, or the service no longer active. Notes the use. */
+/** Null if the key is unknown, or the service no longer active. Records the use. */
 export async function findService(
-  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   key: string,
 ): Promise<StaffIdentity | null> {
   const service = await database.current.find(staff, { keyHash: hashOf(key) });

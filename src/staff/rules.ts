@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Staff, StaffRight } from '../db/entities/staff.js';
 
-/** Who of the staff may do what, and what a code must be like to count. Pure. (docs/contract.md, Staff) */
+/** Which staff may do what, and when a code counts. Pure. (docs/contract.md, Staff) */
 
 /** Where the staff act. */
 export type StaffDoor = 'ops' | 'temporal' | 'support';
@@ -22,7 +22,7 @@ interface StaffActRule {
   readonly right: StaffRight;
   /** It moves money: the support desk asks for a code. */
   readonly movesMoney?: true;
-  /** It needs two people: every door asks each of them for a code, and a service is none. */
+  /** It needs two people: each is asked for a code everywhere, and a service counts as nobody. */
   readonly twoPeople?: true;
   /** One person is enough, but it is a person: no service does it. */
   readonly byPerson?: true;
@@ -59,14 +59,14 @@ export const STAFF_ACTS = {
 } as const satisfies Readonly<Record<string, StaffActRule>>;
 export type StaffActName = keyof typeof STAFF_ACTS;
 
-/** Whether the door asks who is signed in already for a code of this moment. */
+/** Whether somebody who is already signed in there is asked for a current code. */
 export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
   const rule: StaffActRule = STAFF_ACTS[act];
   if (door === 'temporal') return true;
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
 
-/** Null where they may. Where a person is asked for, a service is none. */
+/** Null if they may. If the act takes a person, a service does not count. */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
@@ -101,7 +101,7 @@ export function assertMayAct(act: StaffActName, by: StaffIdentity): void {
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Null where the second is another person than the first: ids decide, whatever the names. */
+/** Null if the second is a different person from the first: ids decide, whatever the names. */
 export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal | null {
   if (first === null)
     return denied(
@@ -114,7 +114,7 @@ export function denied(message: string): Refusal {
   return { code: 'authority_insufficient', message };
 }
 
-/** A signal that waited longer than this for a worker is asked for anew. */
+/** A signal that waited longer than this for a worker must be sent again. */
 export const MAX_CODE_AGE_MS = 10 * 60_000;
 
 /** Wrong codes in a row that cost no pause. */

@@ -8,7 +8,7 @@ import { type Staff, staff, type StaffSession, staffSessions } from '../db/entit
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
-import { identityOf, type StaffParts, verifyClaim } from './verification.js';
+import { identityOf, type StaffDeps, verifyClaim } from './verification.js';
 
 /** Signed in: one code, then hours in which every act is this person's. (docs/contract.md, Staff) */
 
@@ -33,14 +33,14 @@ export interface SignedIn {
 }
 
 /** Answers the refusal where name and code do not prove who it is; it is recorded. */
-export async function signIn(parts: StaffParts, wanted: SignIn): Promise<SignedIn | { readonly refusal: Refusal }> {
+export async function signIn(deps: StaffDeps, wanted: SignIn): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, door, place } = wanted;
-  const verified = await verifyClaim(parts, {
-    ...{ name, code, door, right: 'read', receivedAt: parts.clock(), purpose: `sign-in/${randomUUID()}` },
+  const verified = await verifyClaim(deps, {
+    ...{ name, code, door, right: 'read', receivedAt: deps.clock(), purpose: `sign-in/${randomUUID()}` },
     refusedAct: { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: '', details: {} },
   });
   if ('refusal' in verified) return verified;
-  return openSession(parts, verified.identity, door, place);
+  return openSession(deps, verified.identity, door, place);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function signIn(parts: StaffParts, wanted: SignIn): Promise<SignedI
  * the person's; null: no fewer than theirs.
  */
 export async function openSession(
-  { database, clock }: StaffParts,
+  { database, clock }: StaffDeps,
   identity: StaffIdentity,
   door: StaffSession['door'],
   place: string,
@@ -87,7 +87,7 @@ export async function openSession(
  * longer active. Notes the use.
  */
 export async function findSession(
-  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,
   door: StaffSession['door'],
   idleMs = SESSION_MS,
@@ -111,7 +111,7 @@ function sessionIdentity(person: Staff, { door, rights }: StaffSession): StaffId
 
 /** Ends sessions at once: all of a person's, or one. Answers how many were open. */
 export function revokeSessions(
-  { database, clock }: Pick<StaffParts, 'database' | 'clock'>,
+  { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   which: { readonly staffId: Uuid } | { readonly id: Uuid },
   by: StaffIdentity,
 ): Promise<number> {

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { SignedAct } from '../temporal/contracts.js';
 import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
-import { type StaffParts, verifyClaim } from './verification.js';
+import { type StaffDeps, verifyClaim } from './verification.js';
 
 /** What a signal of the staff is about, and what else the audit log says where it is refused. */
 export interface SignalSubject {
@@ -26,7 +26,7 @@ export interface Signed {
 export class StaffSignals {
   /** `receivedAt` says when the server had the signal of this name and number in the run that the activity belongs to. */
   constructor(
-    private readonly parts: StaffParts,
+    private readonly deps: StaffDeps,
     private readonly receivedAt: (name: string, number: number) => Promise<Instant | null>,
   ) {}
 
@@ -43,7 +43,7 @@ export class StaffSignals {
     const cleaned = cleanText(signal.reason ?? '', MAX_REASON);
     const reason = 'clean' in cleaned ? cleaned.clean : null;
     const code = signal.code ?? null;
-    const verified = await verifyClaim(this.parts, {
+    const verified = await verifyClaim(this.deps, {
       ...{
         name: actor,
         code,

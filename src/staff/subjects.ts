@@ -9,7 +9,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { endSessions, findStaff } from './people.js';
 import { denied, rightRefusal, type StaffIdentity } from './rules.js';
-import { identityOf, MAX_STAFF_NAME, type StaffParts, verifyClaim } from './verification.js';
+import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
 /**
  * Who of the staff an account at the company's identity provider is. The provider proves its own account; that it is this person's
@@ -34,14 +34,14 @@ export type SubjectFound =
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
 /** Finds out who it is. A refusal is recorded once. */
-export async function findBySubject(parts: StaffParts, proven: ProvenSubject): Promise<SubjectFound> {
-  const { reader } = parts.database;
+export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
+  const { reader } = deps.database;
   const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });
-  const person = bound ?? (await findNamed(parts, proven.name));
+  const person = bound ?? (await findNamed(deps, proven.name));
   const refused = refusedOf(person, proven);
   if (refused !== null || person === undefined) {
     const refusal = denied(refused ?? NOBODY);
-    await recordRefusal(parts, proven, person, refusal);
+    await recordRefusal(deps, proven, person, refusal);
     return { found: 'nobody', refusal };
   }
   if (bound === undefined) return { found: 'unbound', person };
@@ -50,34 +50,34 @@ export async function findBySubject(parts: StaffParts, proven: ProvenSubject): P
 
 /** Binds the person to the account, by their code. The refusal is recorded, and counts towards the lock-out. */
 export async function bindSubject(
-  parts: StaffParts,
+  deps: StaffDeps,
   person: Pick<Staff, 'id' | 'name'>,
   proven: ProvenSubject,
   code: string,
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
   const act = { tenantId: null, action: 'staff.bind_refused', subjectType: 'staff', subjectId: person.id };
-  const verified = await verifyClaim(parts, {
-    ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: parts.clock() },
+  const verified = await verifyClaim(deps, {
+    ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: deps.clock() },
     ...{ purpose: `bind/${randomUUID()}`, refusedAct: act },
   });
   if ('refusal' in verified) return verified;
   const { identity } = verified;
-  const bound = await bind(parts, identity, proven);
+  const bound = await bind(deps, identity, proven);
   if (bound !== null) return bound;
   // Bound to another account in the meantime, or the account to another person; or deactivated since.
   const refusal = denied(OTHER_SUBJECT);
-  await recordRefusal(parts, proven, identity, refusal);
+  await recordRefusal(deps, proven, identity, refusal);
   return { refusal };
 }
 
 /** Null where they or the account are somebody else's meanwhile. */
-async function bind(parts: StaffParts, identity: StaffIdentity, proven: ProvenSubject): Promise<StaffIdentity | null> {
+async function bind(deps: StaffDeps, identity: StaffIdentity, proven: ProvenSubject): Promise<StaffIdentity | null> {
   try {
-    return await transact(parts.database, async (transaction) => {
+    return await transact(deps.database, async (transaction) => {
       const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
       if (row === undefined || refusedOf(row, proven) !== null) return null;
       await transaction.execute(updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }));
-      await record(transaction, parts, 'staff.bind', row, identity, { issuer: proven.issuer });
+      await record(transaction, deps, 'staff.bind', row, identity, { issuer: proven.issuer });
       return limitedIdentity(row, proven);
     });
   } catch (failure) {
@@ -91,18 +91,18 @@ async function bind(parts: StaffParts, identity: StaffIdentity, proven: ProvenSu
  * they were bound to none. Throws ApiError authority_insufficient.
  */
 export async function unbindSubject(
-  parts: Pick<StaffParts, 'database' | 'clock'>,
+  deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,
   by: StaffIdentity,
 ): Promise<boolean> {
   const refusal = rightRefusal(by, 'manage');
   if (refusal !== null) throw new ApiError(refusal);
-  return transact(parts.database, async (transaction) => {
+  return transact(deps.database, async (transaction) => {
     const row = await transaction.find(staff, { id }, { forUpdate: true });
     if (row === undefined || row.subjectHash === null) return false;
     await transaction.execute(updateSql(staff, { subjectHash: null }, { id }));
-    await endSessions(transaction, parts.clock, id);
-    await record(transaction, parts, 'staff.unbind', row, by, {});
+    await endSessions(transaction, deps.clock, id);
+    await record(transaction, deps, 'staff.unbind', row, by, {});
     return true;
   });
 }
@@ -119,7 +119,7 @@ function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | n
 }
 
 /** By any name that folds to the same. */
-async function findNamed({ database }: StaffParts, name: string | null): Promise<Staff | undefined> {
+async function findNamed({ database }: StaffDeps, name: string | null): Promise<Staff | undefined> {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
 }
@@ -135,7 +135,7 @@ function limitedIdentity(person: Staff, { rights }: ProvenSubject): StaffIdentit
 }
 
 function recordRefusal(
-  parts: StaffParts,
+  deps: StaffDeps,
   { name, issuer }: ProvenSubject,
   person: Pick<Staff, 'id' | 'name'> | undefined,
   { message: refused }: Refusal,
@@ -143,8 +143,8 @@ function recordRefusal(
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   const claimed = person?.name ?? ('clean' in cleaned ? cleaned.clean : '');
   const act = { tenantId: null, action: 'staff.sign_in_refused', subjectType: 'staff', subjectId: person?.id ?? '' };
-  return transact(parts.database, (transaction) =>
-    recordAct(transaction, { channel: 'support', name: claimed }, parts.clock(), {
+  return transact(deps.database, (transaction) =>
+    recordAct(transaction, { channel: 'support', name: claimed }, deps.clock(), {
       ...act,
       details: { issuer, refused },
     }),
@@ -153,7 +153,7 @@ function recordRefusal(
 
 function record(
   transaction: Transaction,
-  { clock }: Pick<StaffParts, 'clock'>,
+  { clock }: Pick<StaffDeps, 'clock'>,
   action: string,
   { id: subjectId, name }: Staff,
   by: StaffIdentity,

@@ -24,7 +24,7 @@ import {
   type StaffIdentity,
 } from './rules.js';
 
-export interface StaffParts {
+export interface StaffDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly encryptionKeys: Keyring;
@@ -38,11 +38,11 @@ export interface Claim {
   /** What they need for what they ask. */
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** When the claim reached us, for which the code is judged: 10 minutes ago at most. Null: nobody knows, and it is refused. */
+  /** When the claim reached us; the code is checked for that moment, at most 10 minutes ago. Null: unknown, and it is refused. */
   readonly receivedAt: Instant | null;
-  /** What the code is for. The same purpose asked again finds what became of it the first time. */
+  /** What the code is for. The same purpose again finds its first result. */
   readonly purpose: string;
-  /** Why what is asked can come to nothing, whoever asks: then the code is not looked at. Null: it can. */
+  /** Why the request must fail, whoever makes it: then the code is not checked. Null: it may succeed. */
   readonly fault?: string | null;
   /** What is recorded when it is refused. Details get `refused`. */
   readonly refusedAct: Act;
@@ -59,30 +59,30 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
  * changes nothing but the count of wrong codes, and is recorded once. Throws what the database throws: the same purpose asked
  * again tells what became of it. (docs/contract.md, Staff)
  */
-export async function verifyClaim(parts: StaffParts, claim: Claim): Promise<Verified> {
+export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
-    return await checked(parts, claim);
+    return await checked(deps, claim);
   } catch (failure) {
     // Of nobody there is no row to lock: the same purpose came twice at the same moment, and the other one was recorded.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-    return checked(parts, claim);
+    return checked(deps, claim);
   }
 }
 
-function checked(parts: StaffParts, claim: Claim): Promise<Verified> {
+function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
-  return transact(parts.database, async (transaction) => {
+  return transact(deps.database, async (transaction) => {
     // The person's row is the lock: of two that give one code, the second finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
-    const now = parts.clock();
+    const now = deps.clock();
     if (known !== undefined && known.staffId === (person?.id ?? null)) return answerOf(known, person, claim);
     if (known !== undefined) {
       // What was proven for one person proves nothing for another.
       recordRefusal(transaction, claim, person, SOMEBODY_ELSES, now);
       return { refusal: denied(SOMEBODY_ELSES) };
     }
-    const judged = await judge(parts, transaction, person, claim, now);
+    const judged = await judge(deps, transaction, person, claim, now);
     const check: StaffCheck = {
       purpose,
       staffId: person?.id ?? null,
@@ -115,7 +115,7 @@ function findClaimed(transaction: Transaction, claim: Claim): Promise<Staff | un
 type Judged = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
 
 async function judge(
-  { encryptionKeys }: StaffParts,
+  { encryptionKeys }: StaffDeps,
   transaction: Transaction,
   person: Staff | undefined,
   claim: Claim,

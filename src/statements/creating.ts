@@ -12,10 +12,10 @@ import { assertSettled, awaitPostings, totalsAt } from '../accounts/past-balance
 import { readAccount } from '../accounts/reading.js';
 import type { ClockGuard } from '../ledger/clock-guard.js';
 import type { Answer } from '../ledger/desk/types.js';
-import { makeOnce } from '../ledger/once.js';
+import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
-export interface CreatingParts {
+export interface CreatingDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** What is over by a clock that is wrong may be yet to come. */
@@ -30,35 +30,35 @@ export interface CreatingParts {
  * (docs/contract.md, Statements)
  */
 export async function createStatement(
-  parts: CreatingParts,
+  deps: CreatingDeps,
   caller: Caller,
   id: Uuid,
   wanted: StatementRequest,
   idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
 ): Promise<Answer<Statement>> {
-  const { database, clock, timeoutMs } = parts;
+  const { database, clock, timeoutMs } = deps;
   const { tenantId } = caller;
   const request = { ...idempotency, tenantId, resourceType: 'statement', table: statements } as const;
   const now = clock();
   // Of a settled period they are the same whenever they are read, so no transaction waits for them. The key may have an answer
   // already, whatever is refused now.
-  const found = await readFigures(parts, caller, wanted, now).catch((failure: unknown) => {
+  const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
-  return makeOnce(database, request, timeoutMs, async (transaction) => {
+  return writeKeyed(database, request, timeoutMs, async (transaction) => {
     if (found instanceof ApiError) throw found;
     // The tenant's row is the lock of what it has stored.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
-    return newStatement(id, caller, wanted, found, now);
+    return { row: newStatement(id, caller, wanted, found, now) };
   });
 }
 
 type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
 
 async function readFigures(
-  { database, guard }: CreatingParts,
+  { database, guard }: CreatingDeps,
   caller: Caller,
   { accountId, asset, from, to }: StatementRequest,
   now: Instant,

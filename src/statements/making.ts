@@ -9,7 +9,7 @@ import { claimStatement, releaseStatement, storeFiles } from './files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
-export interface MakerParts {
+export interface MakerDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
@@ -37,7 +37,7 @@ export class StatementMaker {
   private lastTenant: Uuid | null = null;
 
   constructor(
-    private readonly parts: MakerParts,
+    private readonly deps: MakerDeps,
     private readonly length: Length,
   ) {}
 
@@ -46,7 +46,7 @@ export class StatementMaker {
    * the signal's reason, what the file system says.
    */
   async makeNext(signal: AbortSignal, shards: readonly number[] = ALL_SHARDS): Promise<boolean> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const next = await this.next(shards);
     if (next === null) return false;
     this.lastTenant = next.tenantId;
@@ -64,7 +64,7 @@ export class StatementMaker {
 
   /** The oldest that waits of the tenant behind the last one, round and round. */
   private async next(shards: readonly number[]): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const rows = await database.reader.query(
       `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${WITHIN[this.length]}
          AND ${SHARD_SQL} IN (${shards.map((shard) => integer.literal(shard)).join(',')})
@@ -78,7 +78,7 @@ export class StatementMaker {
   }
 
   private async make(statement: Statement, signal: AbortSignal): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const lines = new StatementLines(database.reader, statement);
     const table = {
       columns: STATEMENT_COLUMNS,

@@ -7,7 +7,7 @@ import type { Caller } from '../core/permissions.js';
 import { type Statement, statementFiles } from '../db/entities/statements.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import type { Answer } from '../ledger/desk/types.js';
-import { createStatement, type CreatingParts } from './creating.js';
+import { createStatement, type CreatingDeps } from './creating.js';
 import { storedPieces } from '../spreadsheets/stored-pieces.js';
 import { listStatements, readStatement } from './reading.js';
 import type { StatementRequest } from './rules.js';
@@ -20,7 +20,7 @@ const NEVER = new AbortController().signal;
 export class Statements {
   private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
 
-  constructor(private readonly parts: CreatingParts) {}
+  constructor(private readonly deps: CreatingDeps) {}
 
   /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
   create(
@@ -29,11 +29,11 @@ export class Statements {
     wanted: StatementRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Statement>> {
-    return createStatement(this.parts, caller, id, wanted, idempotency);
+    return createStatement(this.deps, caller, id, wanted, idempotency);
   }
 
   read(caller: Caller, id: Uuid): Promise<Statement> {
-    return readStatement(this.parts.database.reader, caller, id);
+    return readStatement(this.deps.database.reader, caller, id);
   }
 
   list(
@@ -42,12 +42,12 @@ export class Statements {
     before: TimePosition | null,
     limit: number,
   ): Promise<Page<Statement>> {
-    return listStatements(this.parts.database.reader, caller, accountId, before, limit);
+    return listStatements(this.deps.database.reader, caller, accountId, before, limit);
   }
 
   /** Its file, read as it is taken. Throws not_found too where there is none. */
   async file(caller: Caller, id: Uuid, format: FileKind): Promise<AsyncIterable<Buffer>> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
     const size = format === 'csv' ? csvBytes : xlsxBytes;
     if (size === null) throw notFound();

@@ -7,7 +7,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { SharedSweep, Sweep } from '../temporal/sweeper.js';
 import { removePieces } from './files.js';
-import { type Length, MAKING_SHARDS, type MakerParts, StatementMaker } from './making.js';
+import { type Length, MAKING_SHARDS, type MakerDeps, StatementMaker } from './making.js';
 
 const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;
@@ -15,8 +15,8 @@ const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
 /** The files of statements that wait for them. */
-export function statementsSweep(parts: MakerParts, length: Length): SharedSweep {
-  const maker = new StatementMaker(parts, length);
+export function statementsSweep(deps: MakerDeps, length: Length): SharedSweep {
+  const maker = new StatementMaker(deps, length);
   return {
     name: `${length} statements`,
     shards: MAKING_SHARDS,
@@ -26,7 +26,7 @@ export function statementsSweep(parts: MakerParts, length: Length): SharedSweep 
 }
 
 /** The files of statements that were made so many days ago; what a statement says stays. */
-export function expiredStatementsSweep({ database, clock }: MakerParts, keptDays: number): Sweep {
+export function expiredStatementsSweep({ database, clock }: MakerDeps, keptDays: number): Sweep {
   return {
     name: 'expired statements',
     everyMs: REMOVE_EVERY_MS,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TokenBuckets } from '../http/rate-limit.js';
 import { findSession, revokeSessions, SESSION_MS, type SignedIn, signIn } from '../staff/sessions.js';
-import type { StaffParts } from '../staff/verification.js';
+import type { StaffDeps } from '../staff/verification.js';
 import type { Cookies } from './cookies.js';
 import { DeskError } from './failures.js';
-import type { SignedInPerson } from './parts.js';
+import type { SignedInPerson } from './deps.js';
 
 /** Who is signed in at the desk, and how that begins and ends. (docs/contract.md, Staff) */
 
@@ -20,7 +20,7 @@ export class DeskSessions {
   private readonly attempts = new TokenBuckets(SIGN_INS, 1);
 
   constructor(
-    private readonly staff: StaffParts,
+    private readonly staff: StaffDeps,
     private readonly cookies: Cookies,
   ) {}
 

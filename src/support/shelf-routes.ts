@@ -7,7 +7,7 @@ import { markOf } from './forms.js';
 import { pathOf } from './pages/layout.js';
 import { type Came, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
-import type { SignedInPerson } from './parts.js';
+import type { SignedInPerson } from './deps.js';
 import { accountShelf } from './shelves/accounts.js';
 import { adjustmentShelf } from './shelves/adjustments.js';
 import { batchShelf } from './shelves/batches.js';
@@ -62,7 +62,7 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
         const mark = doneMark(person, shelf.name, subject.id, act.verb);
         return seeOther(context, `${pathOf(shelf.name, subject.id)}?done=${mark}`);
       }
-      const came: Came = { verb: act.verb, form, ...wordsOf(performed) };
+      const came: Came = { verb: act.verb, form, ...outcomeText(performed) };
       if (performed.came === 'unknown' && performed.fault !== null)
         site.logger.error({ act: act.name, fault: describeFault(performed.fault) }, 'an act failed by our fault');
       // What was decided meanwhile is shown, not what was there before.
@@ -84,7 +84,7 @@ function doneMark({ secret }: SignedInPerson, shelf: string, id: string | undefi
 
 type NotDone = Exclude<Awaited<ReturnType<typeof perform>>, { readonly came: 'done' }>;
 
-function wordsOf(performed: NotDone): Pick<Came, 'came' | 'message' | 'status'> {
+function outcomeText(performed: NotDone): Pick<Came, 'came' | 'message' | 'status'> {
   if (performed.came === 'unknown') return { came: 'unknown', message: '', status: 503 };
   const { code, message } = performed.refusal;
   return { came: 'refused', message: `${message}.`, status: ERRORS[code].status };

@@ -10,14 +10,14 @@ import { Cookies } from './cookies.js';
 import { DeskError, noSuchPage } from './failures.js';
 import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
 import { documentOf, type Page } from './pages/layout.js';
-import type { DeskParts, DeskSettings, SignedInPerson } from './parts.js';
+import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
 import { DeskSessions } from './sessions.js';
 import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
 import { toldPage } from './pages/told.js';
 
 /** The support desk's port: what every request meets before and behind its page. */
 
-export interface Site extends DeskParts {
+export interface Site extends DeskDeps {
   readonly settings: DeskSettings;
   readonly sessions: DeskSessions;
   readonly addresses: ClientAddresses;
@@ -50,7 +50,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 const CLIENT_GONE = 499;
 
 export interface SiteOptions {
-  readonly parts: DeskParts;
+  readonly deps: DeskDeps;
   readonly settings: DeskSettings;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -58,10 +58,10 @@ export interface SiteOptions {
   readonly routes: readonly ((router: DeskRouter, site: Site) => void)[];
 }
 
-export function createSite({ parts, settings, logger, registry, routes }: SiteOptions): Koa {
-  const sessions = new DeskSessions(parts, new Cookies(settings.url.startsWith('https:')));
+export function createSite({ deps, settings, logger, registry, routes }: SiteOptions): Koa {
+  const sessions = new DeskSessions(deps, new Cookies(settings.url.startsWith('https:')));
   const addresses = new ClientAddresses(settings.trustedProxies);
-  const site: Site = { ...parts, settings, sessions, addresses, logger };
+  const site: Site = { ...deps, settings, sessions, addresses, logger };
   const metrics = new HttpMetrics(registry);
   const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
   for (const add of routes) add(router, site);

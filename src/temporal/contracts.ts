@@ -13,7 +13,7 @@ export const TASK_QUEUES = {
 } as const;
 export type TaskQueue = keyof typeof TASK_QUEUES;
 
-/** What is asked of one rail waits in a queue of its own: a rail that hangs holds up its own payouts alone. */
+/** Each rail has a queue of its own: one that hangs holds up only its own payouts. */
 export function railQueue(rail: string): string {
   return `${TASK_QUEUES.payouts}/${rail}`;
 }
@@ -42,12 +42,12 @@ export function webhookWorkflowId(endpointId: string): string {
   return `webhook/${endpointId}`;
 }
 
-/** One workflow for each payout, until it has come to an end. */
+/** One workflow for each payout, until it has ended. */
 export function payoutWorkflowId(payoutId: string): string {
   return `payout/${payoutId}`;
 }
 
-/** The schedule that starts a step of the audit, and what the ids of these workflows begin with. */
+/** The schedule that starts a step of the audit, and the prefix of these workflows' ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
 /** By these every workflow is found in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
@@ -72,17 +72,17 @@ export const QUERIES = {
   state: 'state',
 } as const;
 
-/** What a run that goes on as new is told by the one before: Temporal hands on neither. */
+/** What a run passes on when it continues as new: Temporal passes on neither. */
 export interface HandedOn {
   /** What the UI shows beside the id of a first run; undefined where an older process started it. */
   readonly summary?: string;
   /** The last signal that changed nothing, and why; undefined in a first run. */
   readonly lastRefusal?: string | null;
-  /** It looks again after so long, though nobody has told it anything; undefined where an older process started it. */
+  /** After this long it looks again even if nobody has told it anything; undefined where an older process started it. */
   readonly lookAgainMs?: number;
 }
 
-/** Where nobody said after how long. */
+/** The default. */
 export const LOOK_AGAIN_MS = 3_600_000;
 
 /** What a workflow that waits for approval is started with. Fixed at its start, whatever the configuration becomes. */
@@ -99,13 +99,13 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
   readonly asked?: number;
 }
 
-/** What a signal of the staff brought; what is no text, or too long, came as null. */
+/** The contents of a signal from the staff; anything that is not text, or is too long, is null. */
 export interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
-  /** Of the actor's authenticator, as the signal was sent; undefined from a worker of before it was asked for. */
+  /** From the actor's authenticator, when the signal was sent; undefined from a worker of a release without codes. */
   readonly code?: string | null;
-  /** Which signal of its name it is in this run, from 1: so it is found in the history. Undefined as the code. */
+  /** The ordinal of the signal among those of its name in this run, from 1: it is found in the history by it. Undefined like the code. */
   readonly number?: number;
 }
 
@@ -130,15 +130,15 @@ export interface ApprovalState {
   readonly received: number;
   /** ISO, UTC. */
   readonly expiresAt: string;
-  /** Of a payout: its rail, where workers serve its queue. Undefined from a worker of before rails had queues. */
+  /** For a payout: its rail, if workers serve its queue. Undefined from a worker of a release in which rails had no queues. */
   readonly rail?: string;
-  /** Of a payout: true where its rail gives no answers, so that it was not brought to it. */
+  /** For a payout: true if its rail does not answer, so that the payout was not handed over. */
   readonly isHeld?: boolean;
-  /** False where it was not because no worker served its rail's queue: nobody tells when one does. */
+  /** False if that was because no worker served the rail's queue: nobody announces when one does. */
   readonly isServed?: boolean;
 }
 
-/** What an act came to: where the resource stands after it, and why the act was refused, if it was. */
+/** The result of an act: the state of the resource after it, and why the act was refused, if it was. */
 export interface ActResult {
   readonly state: ApprovalState;
   readonly refused: string | null;
@@ -173,11 +173,11 @@ export interface DrainState {
   readonly isPaused: boolean;
   /** In words. */
   readonly waitingFor: string;
-  /** Its workflow has nothing more to show: it is deleted, or well where only others have one. Undefined from a worker of before. */
+  /** Its workflow has nothing more to show: the endpoint is deleted, or is well while only failing ones have a workflow. Undefined from an older worker. */
   readonly isOver?: boolean;
 }
 
-/** What a step of the audit came to. */
+/** The result of a step of the audit. */
 export interface AuditSummary {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
   readonly rows: number;
@@ -214,7 +214,7 @@ export interface BatchState {
   readonly rejection: string | null;
 }
 
-/** What some time of paying came to. `unavailable`: MySQL tells nothing of what is left; try again later. */
+/** The result of paying for a while. `unavailable`: MySQL does not say what is left; try again later. */
 export interface BatchPayment {
   readonly state: BatchState;
   readonly end: 'over' | 'paused' | 'cut_off' | 'unavailable';

@@ -13,18 +13,18 @@ const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** With the pauses between them 20 minutes: what fails of itself for so long fails for ever, until somebody looks. */
+/** With the pauses between them 20 minutes: an entry that keeps failing that long fails for ever, until somebody looks. */
 export const MAX_TRIES = 25;
-/** What is no entry's fault counts up to the longest pause and no further: when that is over, the entry has most of its tries left. */
+/** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
 const PASSING_TRIES = 6;
-/** Of a dead letter: nobody claims it, processes of an earlier release included. */
+/** For a dead letter: nobody claims it, not even processes of an earlier release. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
-/** What a newer process wrote of a kind that this one does not know waits for a newer one, and keeps nothing else from going on. */
+/** Entries of a kind that only a newer process knows wait for one, and hold up nothing else. */
 const KNOWN = knownWordsSql(outbox, 'outbox');
 
 export interface OutboxDepth {
-  /** That wait to be relayed; dead letters are none. */
+  /** Entries that wait to be relayed, without dead letters. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
   readonly deadLetters: number;
@@ -33,7 +33,7 @@ export interface OutboxDepth {
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
   readonly resourceId?: Uuid | undefined;
-  /** Dead letters alone. */
+  /** Only dead letters. */
   readonly isDead?: boolean | undefined;
 }
 
@@ -48,8 +48,8 @@ export interface FailedEntry {
   /** A line for operators. */
   readonly error: string;
   /**
-   * Whether the entry itself is at fault, so that it is a dead letter in the end; what nothing gets through, and what a newer release can
-   * read, is no entry's fault.
+   * Whether the entry itself is at fault, so that it eventually becomes a dead letter. A failure that would hit every entry is not its fault,
+   * nor is a resource that only a newer release can read.
    */
   readonly isItsOwn: boolean;
 }
@@ -62,8 +62,8 @@ export class Outbox {
   ) {}
 
   /**
-   * Takes the entries of these parts that are due, oldest first, so that no other sweeper does. What only a newer release can read is left to
-   * it, and holds up nobody. Throws DatabaseUnavailable.
+   * Takes the due entries of these parts, oldest first, so that no other sweeper does. Entries that only a newer release can read are left to
+   * it, and hold up nothing else. Throws DatabaseUnavailable.
    */
   async claim(limit: number, shards: readonly number[] = ALL_SHARDS): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
@@ -88,7 +88,7 @@ export class Outbox {
     await this.write(`DELETE FROM outbox WHERE id IN (${idsOf(rows)})`);
   }
 
-  /** Gives entries another time, later after each failure; what fails too often of itself is a dead letter from then on. */
+  /** Postpones entries, longer after each failure; an entry that keeps failing by its own fault becomes a dead letter. */
   async fail(failed: readonly FailedEntry[]): Promise<void> {
     if (failed.length === 0) return;
     const now = this.clock();
@@ -104,7 +104,7 @@ export class Outbox {
     await this.write(`UPDATE outbox SET due_at=created_at WHERE id IN (${idsOf(rows)})`);
   }
 
-  /** Writes entries for resources whose workflow has to be made to know them. Answers how many. */
+  /** Writes entries for resources whose workflow must learn of them. Returns how many. */
   async add(
     resources: readonly { readonly tenantId: Uuid; readonly resourceType: WaitingType; readonly resourceId: Uuid }[],
   ): Promise<void> {
@@ -139,14 +139,14 @@ export class Outbox {
     const rows = await this.database.reader.query(
       `SELECT ${columnList(outbox)} FROM outbox WHERE ${conditionsOf(filter)} ORDER BY created_at, id LIMIT ${Math.trunc(limit)}`,
     );
-    // What nobody here can read is shown all the same.
+    // Entries that this release cannot read are shown anyway.
     return rows.map((row) => {
       const [known] = WAITING_TYPES;
       return { ...parseRow(outbox, { ...row, resource_type: known }), resourceType: string.parse(row.resource_type) };
     });
   }
 
-  /** Makes entries due at once, their failures forgotten; dead letters too. Answers how many. */
+  /** Makes entries due at once and forgets their failures, including dead letters. Returns how many. */
   async release(filter: OutboxFilter): Promise<number> {
     return transact(this.database, (transaction) =>
       transaction.execute(

@@ -10,7 +10,7 @@ import { isOfEveryCall, messageOf, type TemporalClient, TemporalUnavailable } fr
 import { isLast, type Outbox } from './outbox.js';
 import type { WaitingSource, WantedWorkflow } from './waiting.js';
 
-/** What the relay tells to whoever watches it. */
+/** What the relay reports for monitoring. */
 export interface RelayObserver {
   relayed(resourceType: WaitingType, entries: number): void;
   /** One entry could not be relayed: it is tried again later. */
@@ -20,14 +20,14 @@ export interface RelayObserver {
   unavailable(message: string): void;
 }
 
-export interface RelayParts {
+export interface RelayDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly client: TemporalClient;
   readonly sources: readonly WaitingSource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
-  /** After so long a workflow that nobody told anything looks by itself how its resource stands. */
+  /** After this long a workflow that has heard nothing looks at its resource on its own. */
   readonly lookAgainMs: number;
 }
 
@@ -45,24 +45,24 @@ interface Told {
   readonly entries: readonly Entry[];
 }
 
-/** What the rows say of resources: the workflow that each ought to have, or why it could not be read. */
+/** What the rows say about resources: the workflow that each should have, or why it could not be read. */
 type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
 
 /**
- * Makes Temporal know what the outbox holds. What an entry means is read from the resource as it is now: one that waits
- * gets its workflow started, or told that it changed; one that is settled needs none. So entries may come twice, late and in
- * any order. What goes wrong with one entry is that entry's alone.
+ * Passes the outbox on to Temporal. What an entry means is read from the resource as it is now: if it waits,
+ * its workflow is started, or told about the change; if it has ended, it needs none. So entries may come twice, late and in
+ * any order. A failure affects only its own entry.
  */
 export class Relay {
   private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
 
-  constructor(private readonly parts: RelayParts) {
-    this.sources = new Map(parts.sources.map((source) => [source.resourceType, source]));
+  constructor(private readonly deps: RelayDeps) {
+    this.sources = new Map(deps.sources.map((source) => [source.resourceType, source]));
   }
 
-  /** Relays claimed entries. Those that Temporal refuses get another time; throws TemporalUnavailable where it is away. */
+  /** Relays claimed entries. Those that Temporal refuses are postponed; throws TemporalUnavailable if it is away. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
-    const { outbox, observer } = this.parts;
+    const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
     const left = await this.deliver(rows, (entry, failure) => failures.set(entry.id, failure));
     const failed = rows.flatMap(({ id, attempts, resourceType }) => {
@@ -78,18 +78,16 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** The same for entries that were written a moment ago; what does not work now is left for the sweeper. */
+  /** The same for entries that were written a moment ago; failures are left to the sweeper. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
-    await this.deliver(entries, (entry, failure) =>
-      this.parts.observer.refused(entry.resourceType, messageOf(failure)),
-    );
+    await this.deliver(entries, (entry, failure) => this.deps.observer.refused(entry.resourceType, messageOf(failure)));
   }
 
   private async deliver(
     entries: readonly Entry[],
     onRefused: (entry: Entry, failure: unknown) => void,
   ): Promise<{ untried: ReadonlySet<Uuid>; cause: TemporalUnavailable | null }> {
-    const { outbox, observer, failpoints } = this.parts;
+    const { outbox, observer, failpoints } = this.deps;
     let cause: TemporalUnavailable | null = null;
     const untried = new Set<Uuid>();
     const done: Entry[] = [];
@@ -136,9 +134,9 @@ export class Relay {
     return wanted;
   }
 
-  /** All at once; where one of them cannot be read, each by itself. */
+  /** All at once; if one of them cannot be read, each separately. */
   private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     try {
       return await source.waiting(reader, ids);
     } catch (failure) {
@@ -161,7 +159,7 @@ export class Relay {
     { source, type, resourceId }: Told,
     wanted: WantedWorkflow | { readonly unreadable: unknown } | undefined,
   ): Promise<void> {
-    const { client, lookAgainMs } = this.parts;
+    const { client, lookAgainMs } = this.deps;
     if (source === undefined) throw new Error(`nobody knows what waits as ${type}`);
     if (wanted === undefined) return client.tell(source.workflowIdOf(resourceId));
     if ('unreadable' in wanted) throw wanted.unreadable;

@@ -18,7 +18,7 @@ export interface Replayed {
 }
 
 /** Where a namespace has more of a type, the sample is of these. */
-const MOST_LISTED = 20_000;
+const MAX_LISTED = 20_000;
 const PAGE = 1_000;
 
 /** The files that the repository keeps. */
@@ -58,7 +58,7 @@ async function listOpen(client: Client, type: WorkflowType): Promise<readonly Op
   const found: OpenRun[] = [];
   for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: PAGE })) {
     found.push({ workflowId, runId });
-    if (found.length === MOST_LISTED) break;
+    if (found.length === MAX_LISTED) break;
   }
   return found;
 }

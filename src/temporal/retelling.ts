@@ -6,7 +6,7 @@ import { type TemporalClient, TemporalUnavailable } from './client.js';
 import type { Sweep } from './sweeper.js';
 import type { WaitingSource } from './waiting.js';
 
-export interface RetellingParts {
+export interface RetellingDeps {
   readonly database: Database;
   readonly client: TemporalClient;
   readonly sources: readonly WaitingSource[];
@@ -20,12 +20,12 @@ const TOLD_AT_ONCE = 20;
  * After a restore every workflow that runs is told to look again, by the worker that finds that first: one whose resource is behind
  * it goes on from there, one whose resource is gone ends. Told twice, it looks twice.
  */
-export function retellSweep(parts: RetellingParts): Sweep {
+export function retellSweep(deps: RetellingDeps): Sweep {
   return {
     name: 'restored',
     everyMs: RETELL_EVERY_MS,
     run: async (signal) => {
-      const { database, client, sources, clock } = parts;
+      const { database, client, sources, clock } = deps;
       const untold = await database.reader.query(
         'SELECT id FROM restores WHERE finished_at IS NOT NULL AND told_at IS NULL',
       );

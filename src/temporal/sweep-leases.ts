@@ -12,10 +12,10 @@ import { type LeasePlan, type LeaseState, type LiveWorker, planLeases } from './
  * sweep finds is guarded by its own row, so that two that look at once do no harm. (docs/decisions/0039-each-due-thing-is-looked-for-once.md)
  */
 
-/** A process that is silent for so long is dead: others take over what it had, at their next beat. */
+/** A process that is silent for this long counts as dead: others take over its leases at their next beat. */
 const LEASE_MS = 4_000;
 const BEAT_MS = 1_000;
-/** What a process allows itself less than the others allow it. */
+/** By how much a process ends its own lease earlier than others would. */
 const MARGIN_MS = 500;
 const LOOK_MS = 250;
 const FORGOTTEN_DAYS = 1;
@@ -26,9 +26,9 @@ const NOBODYS = { holder: null, takenAt: instant(0), leaseUntil: instant(0) } as
 export interface LeaseObserver {
   /** A beat failed; the next one comes in a second. */
   failed(name: string, fault: unknown): void;
-  /** Somebody else has it, or may have: MySQL was not reached in time, or this process stood still. */
+  /** Somebody else has it, or may have it: MySQL was not reached in time, or this process froze. */
   lost(name: string): void;
-  /** So many it has now. */
+  /** How many it has now. */
   holds(count: number): void;
 }
 
@@ -41,9 +41,9 @@ export interface Turn {
 }
 
 interface Held {
-  /** Of performance.now(), which nobody sets. */
+  /** By performance.now(), a clock that nobody sets. */
   until: number;
-  /** Somebody else is to have it, as soon as the round has ended. */
+  /** It goes to somebody else as soon as the round has ended. */
   isLeaving: boolean;
   readonly rounds: Set<AbortController>;
 }

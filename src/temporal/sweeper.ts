@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { SweepLeases, Turn } from './sweep-leases.js';
 
-/** A thing that is done again and again, by one worker process at a time unless it says otherwise. */
+/** Work that is repeated, by one worker process at a time unless it says otherwise. */
 export interface Sweep {
   readonly name: string;
   /** From the end of one round to the begin of the next. */
   readonly everyMs: number;
   /**
-   * One round. Answers true when more is left, and the next round begins at once. Stops early when `signal` says so: the process stops,
+   * One round. Returns true if more is left; then the next round begins at once. Stops early on `signal`: the process stops,
    * or another one has the sweep.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
@@ -15,7 +15,7 @@ export interface Sweep {
   readonly inEach?: true;
 }
 
-/** The same where several processes may share the work, each some parts of it. */
+/** A sweep whose work several processes may share, each doing some parts of it. */
 export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
   /** How many parts there are. */
   readonly shards: number;
@@ -28,7 +28,7 @@ export interface SweeperObserver {
   swept(name: string, seconds: number): void;
 }
 
-/** What fails again and again is tried so often at least, however rarely it is done otherwise. */
+/** A sweep that keeps failing is retried at least this often, however rarely it is done otherwise. */
 const MAX_FAILED_PAUSE_MS = 10_000;
 
 /** The leases that a sweep has, by its part; none where every process does it. */
@@ -39,7 +39,7 @@ export function leaseNames(sweep: Sweep | SharedSweep): string[] {
 
 /**
  * The worker's loops: each finds in MySQL what was left undone, whatever the reason, and does it. They run whether Temporal
- * is there or not, in any number of worker processes, of which one at a time does each, but for those that each does for itself.
+ * is there or not, in any number of worker processes; one process at a time does each sweep, except those that every process does for itself.
  */
 export class Sweeper {
   private readonly stopping = new AbortController();

@@ -19,8 +19,8 @@ const NAME = 'told again';
 const PASS_SHARE = 0.75;
 /** A pass is spread over so many rounds, of which each takes at least this and looks for at least so many. */
 const ROUNDS = 40;
-const LEAST_ROUND_MS = 500;
-const LEAST_OF_A_ROUND = 100;
+const MIN_ROUND_MS = 500;
+const MIN_PER_ROUND = 100;
 /** As many as may wait before anybody has counted. */
 const AT_FIRST = 20_000;
 /** Of a round of a pass that should have come to its end: more waits than before. */
@@ -29,7 +29,7 @@ const SLICE = 500;
 /** What is younger is in the hands of the outbox. */
 const YOUNG_MS = 60_000;
 
-export interface TellingParts {
+export interface TellingDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly sources: readonly WaitingSource[];
@@ -44,26 +44,26 @@ export interface TellingParts {
 type Position = { readonly type: string; readonly after: Uuid | null } | null;
 
 /** Goes through all that waits, in rounds spread over the pass; the next process goes on where this one stops. */
-export function tellAgainSweep(parts: TellingParts): Sweep {
-  const passMs = parts.lookAgainMs * PASS_SHARE;
-  const everyMs = Math.max(LEAST_ROUND_MS, passMs / ROUNDS);
+export function tellAgainSweep(deps: TellingDeps): Sweep {
+  const passMs = deps.lookAgainMs * PASS_SHARE;
+  const everyMs = Math.max(MIN_ROUND_MS, passMs / ROUNDS);
   return {
     name: NAME,
     everyMs,
     run: async (signal) => {
-      const pass = await presentPass(parts, passMs);
+      const pass = await presentPass(deps, passMs);
       // A little more than it would need to be, for what comes to wait meanwhile and for rounds that fail.
       const usual = ((pass.foundBefore ?? AT_FIRST) / (passMs / everyMs)) * 1.2;
-      const isLate = pass.beganAt + passMs <= parts.clock();
-      const count = Math.max(LEAST_OF_A_ROUND, Math.ceil(usual), isLate ? LATE_ROUND : 0);
-      if (pass.atType !== null) await tellSome(parts, pass, count, passMs, signal);
+      const isLate = pass.beganAt + passMs <= deps.clock();
+      const count = Math.max(MIN_PER_ROUND, Math.ceil(usual), isLate ? LATE_ROUND : 0);
+      if (pass.atType !== null) await tellSome(deps, pass, count, passMs, signal);
       return false;
     },
   };
 }
 
 /** The one that is under way, or the next when its time has come. */
-async function presentPass({ database, sources, clock }: TellingParts, passMs: number): Promise<SweepPass> {
+async function presentPass({ database, sources, clock }: TellingDeps, passMs: number): Promise<SweepPass> {
   const known = await database.reader.find(sweepPasses, { name: NAME });
   const now = clock();
   if (known !== undefined && (known.atType !== null || known.beganAt + passMs > now)) return known;
@@ -72,20 +72,20 @@ async function presentPass({ database, sources, clock }: TellingParts, passMs: n
 }
 
 async function tellSome(
-  parts: TellingParts,
+  deps: TellingDeps,
   pass: SweepPass,
   count: number,
   passMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, sources, clock } = parts;
+  const { database, sources, clock } = deps;
   const madeBefore = instant(clock() - Math.min(YOUNG_MS, passMs));
   let position: Position = pass.atType === null ? null : { type: pass.atType, after: pass.afterId };
   for (let found = 0; found < count && position !== null && !signal.aborted;) {
     const { type, after }: NonNullable<Position> = position;
     const index = sources.findIndex(({ resourceType }) => resourceType === type);
     const asked = Math.min(SLICE, count - found);
-    const told: Told = await tellSlice(parts, sources[index], madeBefore, after, asked);
+    const told: Told = await tellSlice(deps, sources[index], madeBefore, after, asked);
     found += told.count;
     // What a later release has gone through is unknown here: the pass ends, and the next one begins with the first.
     const next = index < 0 ? undefined : sources[index + 1]?.resourceType;
@@ -103,7 +103,7 @@ interface Told {
 }
 
 async function tellSlice(
-  { database, outbox, onTold }: TellingParts,
+  { database, outbox, onTold }: TellingDeps,
   source: WaitingSource | undefined,
   madeBefore: Instant,
   after: Uuid | null,

@@ -7,14 +7,14 @@ import { connectionOptions, Renewals, type TemporalOptions } from './connecting.
 import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
 
-/** What one task queue is served with. */
+/** How one task queue is served. */
 export interface ServedQueue {
   /** As Temporal knows it. */
   readonly queue: string;
   readonly activities: object;
   /** Activities at a time. */
   readonly maxActivities: number;
-  /** False where only activities wait in it. */
+  /** False if only activities wait in it. */
   readonly hasWorkflows: boolean;
 }
 
@@ -22,16 +22,16 @@ export interface WorkersOptions {
   readonly temporal: TemporalOptions;
   /** Which release this is, for Temporal's worker versioning; null: none. */
   readonly version: WorkerDeploymentVersion | null;
-  /** False: workflows go on as the previous release knows them. */
+  /** False: workflows continue as the previous release knows them. */
   readonly patches: boolean;
   readonly queues: readonly ServedQueue[];
   /** Workflow tasks at a time, for each queue. */
   readonly maxWorkflowTasks: number;
   /** Workflows kept in memory, for each queue. */
   readonly cachedWorkflows: number;
-  /** What running activities have to end when the process stops. */
+  /** How long running activities may take to end when the process stops. */
   readonly shutdownGraceMs: number;
-  /** How often the audit goes on, in milliseconds; 0: it does not. */
+  /** How often the audit continues, in milliseconds; 0: never. */
   readonly auditEveryMs: number;
   /** Null: nothing is traced. */
   readonly tracing: TemporalTracing | null;
@@ -46,10 +46,10 @@ export interface WorkersLog {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 const RENEWALS_MS = 1_000;
-/** A poll is open all the time, and there may be many queues of activities alone. */
+/** A poll is always open, and there may be many queues for activities only. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
-/** What the SDK warns of where a queue has activities alone, as those of rails are meant to. */
+/** The SDK's warning about a queue with only activities, which is intended for those of rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
 /**
@@ -95,17 +95,17 @@ export function sdkMetrics(port: number): () => Promise<string> {
 }
 
 /**
- * What becomes of running workflows when another version becomes current (docs/operations.md, Worker versions): all go on with it. None is
- * pinned to the version that began it, since all of them wait: a transfer for people, 30 days at most; a payout for its rail, for as long
- * as nobody knows; a batch until somebody executes it; an endpoint for years. A version would have to be kept running for as long, with its
- * faults. So every change keeps the old way behind `patched()`, and histories are replayed. It is said here and not with each workflow,
- * because a server refuses it of a worker that has no version.
+ * What happens to running workflows when another version becomes current (docs/operations.md, Worker versions): all continue with it. None
+ * is pinned to the version that began it, since all of them wait: a transfer for people, at most 30 days; a payout for its rail, for as long
+ * as its outcome is unknown; a batch until somebody executes it; an endpoint for years. A version would have to be kept running just as long,
+ * with its faults. So every change keeps the old behaviour behind `patched()`, and histories are replayed. This is set here and not with each
+ * workflow, because a server refuses it from a worker without a version.
  */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** The Temporal workers of this process: one for each queue that it serves, begun again for as long as it runs. */
+/** The Temporal workers of this process: one for each queue that it serves, restarted for as long as it runs. */
 export class TemporalWorkers {
   private workers: Worker[] = [];
   private isStopping = false;
@@ -127,7 +127,7 @@ export class TemporalWorkers {
     return this.workers.length > 0 && this.workers.every((worker) => worker.getState() === 'RUNNING');
   }
 
-  /** Begins nothing more; resolves when what ran has ended, or its time was over. */
+  /** Begins nothing more; resolves when running work has ended, or its time is over. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.wake();
@@ -164,7 +164,7 @@ export class TemporalWorkers {
         for (const queue of this.options.queues) {
           const worker = await this.createWorker(connection, queue);
           this.workers.push(worker);
-          // One that ends takes the others with it: they begin again together.
+          // If one ends, the others end with it: they are restarted together.
           runs.push(worker.run().finally(() => this.shutDown()));
         }
         if (this.isStopping) this.shutDown();
@@ -208,7 +208,7 @@ export class TemporalWorkers {
     }
   }
 
-  /** A worker that may not make it works all the same: somebody else has made it, or nobody audits, which is told. */
+  /** A worker that may not create it works anyway: somebody else has created it, or nobody audits, which is logged. */
   private async keepAudit(): Promise<void> {
     try {
       await this.client.keepSchedule(AUDIT_SCHEDULE_ID, 'ledgerAudit', 'approvals', this.options.auditEveryMs);

@@ -10,7 +10,7 @@ import { drain } from './drain/drain.js';
 import { earliestDue } from './drain/open-deliveries.js';
 import type { DrainOptions } from './drain/types.js';
 import { describe } from './operating.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { nextDue } from './rules.js';
 
 /** Which endpoints have a workflow all the time: every one, or those that fail, are paused or disabled. */
@@ -21,20 +21,20 @@ export type WorkflowsKept = 'all' | 'failing';
  * next. New events are the senders'. Throws DatabaseUnavailable and the like.
  */
 export async function attend(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   endpointId: Uuid,
   options: Omit<DrainOptions, 'isWorkflow' | 'lookOnMs'>,
   kept: WorkflowsKept,
 ): Promise<DrainState> {
-  const { database, clock } = parts;
+  const { database, clock } = deps;
   const before = await database.reader.find(webhookEndpoints, { id: endpointId });
   if (before === undefined) throw notFound();
   const due = nextDue(await earliestDue(database.reader, endpointId), before);
   const isDue = due !== null && due <= clock();
   const { ended } = isDue
-    ? await drain(parts, endpointId, { ...options, isWorkflow: true, lookOnMs: 0 })
+    ? await drain(deps, endpointId, { ...options, isWorkflow: true, lookOnMs: 0 })
     : { ended: 'idle' as const };
-  const waitsUntil = await noteLook(parts, endpointId);
+  const waitsUntil = await noteLook(deps, endpointId);
   const { endpoint, text } = await describe(database.reader, endpointId, clock());
   const { status, pausedAt } = endpoint;
   const isWell = status === 'enabled' && pausedAt === null && waitsUntil === null;
@@ -52,7 +52,7 @@ export async function attend(
 const WELL = 'well: what happens is sent at once';
 
 /** Records that it has looked, and answers until when it waits. Whoever sends to the endpoint after that tells it when this changes. */
-function noteLook({ database, clock }: WebhookParts, id: Uuid): Promise<Instant | null> {
+function noteLook({ database, clock }: WebhookDeps, id: Uuid): Promise<Instant | null> {
   return transact(database, async (transaction) => {
     const endpoint = await lockEndpointRow(transaction, id);
     const attendedAt = clock();

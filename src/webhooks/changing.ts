@@ -16,7 +16,7 @@ import { equalsSql, insertSql, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { assertManager, findManaged, lockManaged } from './access.js';
 import { headOf } from './log-positions.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { type ShownEndpoint, shown } from './reading.js';
 import { beginRecovery } from './recovering.js';
 import { assertUrl, subscriptionsOf } from './registering.js';
@@ -36,15 +36,15 @@ export interface EndpointChange {
  * head. Throws invalid_field (the URL), not_found, authority_insufficient.
  */
 export async function change(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
   wanted: EndpointChange,
 ): Promise<ShownEndpoint> {
-  const url = wanted.url === undefined ? undefined : await checkedUrl(parts, caller, id, wanted.url);
-  const { changed, notice } = await transact(parts.database, async (transaction) => {
+  const url = wanted.url === undefined ? undefined : await checkedUrl(deps, caller, id, wanted.url);
+  const { changed, notice } = await transact(deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
-    const now = parts.clock();
+    const now = deps.clock();
     const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
     const told = isOther ? noticeOf(endpoint, now) : null;
     const changes: string[] = [];
@@ -61,17 +61,12 @@ export async function change(
     if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
     return { changed: await shown(transaction, caller, id), notice: told };
   });
-  if (notice !== null) parts.nudge.tell(notice);
+  if (notice !== null) deps.nudge.tell(notice);
   return changed;
 }
 
 /** The DNS is asked only for one who may change the endpoint. */
-async function checkedUrl(
-  { database, sending }: WebhookParts,
-  caller: Caller,
-  id: Uuid,
-  text: string,
-): Promise<string> {
+async function checkedUrl({ database, sending }: WebhookDeps, caller: Caller, id: Uuid, text: string): Promise<string> {
   assertUrl(sending.parseUrl(text));
   await findManaged(database.lookup, caller, id);
   return assertUrl(await sending.checkUrl(text)).url;
@@ -145,16 +140,16 @@ export async function disable(
 
 /** A new secret; the one before signs beside it for 24 h. It is shown here and never again. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
 ): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
-  const secret = parts.sending.signing.newSecret();
-  return transact(parts.database, async (transaction) => {
+  const secret = deps.sending.signing.newSecret();
+  return transact(deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
-    const now = parts.clock();
+    const now = deps.clock();
     const set: Partial<WebhookEndpoint> = {
-      ...sealSecret(parts.encryptionKeys, id, secret),
+      ...sealSecret(deps.encryptionKeys, id, secret),
       previousSecret: endpoint.secret,
       previousSecretKeyId: endpoint.secretKeyId,
       previousUntil: instant(now + PREVIOUS_SECRET_MS),
@@ -169,8 +164,8 @@ export async function rotateSecret(
  * Nothing more is sent to it, and its workflow ends. Repeating it is no error: its answer may have been lost. The row stays as what its
  * key made. Throws not_found, authority_insufficient.
  */
-export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Promise<void> {
-  const notice = await transact(parts.database, async (transaction) => {
+export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
+  const notice = await transact(deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
     if (own?.status === 'deleted') {
       await assertManager(transaction, caller);
@@ -187,11 +182,11 @@ export async function remove(parts: WebhookParts, caller: Caller, id: Uuid): Pro
     await transaction.execute(
       `DELETE FROM webhook_subscriptions WHERE ${equalsSql(webhookSubscriptions, { endpointId: id })}`,
     );
-    const now = parts.clock();
+    const now = deps.clock();
     const told = noticeOf(endpoint, now);
     await transaction.execute(insertSql(outbox, [told]));
     await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], now);
     return told;
   });
-  if (notice !== null) parts.nudge.tell(notice);
+  if (notice !== null) deps.nudge.tell(notice);
 }

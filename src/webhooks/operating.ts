@@ -17,66 +17,66 @@ import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from '
 import { earliestDue } from './drain/open-deliveries.js';
 import { parseState, stateSql } from './drain/lease.js';
 import { noticeOf } from './telling.js';
-import { describeEndpoint, MAX_COUNTED } from './words.js';
+import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
 /**
  * What the staff do with an endpoint: by the command line, by signals, at the support desk. Each is recorded with who it was and
  * answers whether anything changed; all throw not_found, authority_insufficient. The endpoint's workflow is told by the sweeper.
  */
-export interface OperatingParts {
+export interface OperatingDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** Nothing is sent from now on: a run that is at it begins no new send. What waits keeps its place. */
+/** Nothing is sent from now on: a run that is under way begins no new send. What waits keeps its place. */
 export function pause(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   endpointId: Uuid,
   by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
-  const work: Work = async (transaction, endpoint, now) => {
+  const operation: Operation = async (transaction, endpoint, now) => {
     if (endpoint.pausedAt !== null) return false;
     const set = { pausedAt: now, pausedBy: by.name };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  return act(parts, endpointId, by, 'webhook.pause', work, details);
+  return act(deps, endpointId, by, 'webhook.pause', operation, details);
 }
 
-/** Sending goes on where it stood. */
+/** Sending continues where it stopped. */
 export function resume(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   endpointId: Uuid,
   by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
-  const work: Work = async (transaction, endpoint, now) => {
+  const operation: Operation = async (transaction, endpoint, now) => {
     if (endpoint.pausedAt === null) return false;
     const set = { pausedAt: null, pausedBy: null, nextDueAt: now };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  return act(parts, endpointId, by, 'webhook.resume', work, details);
+  return act(deps, endpointId, by, 'webhook.resume', operation, details);
 }
 
 /** Rows of one statement. */
 const CHUNK = 1_000;
 
-/** Makes due now what waits for a retry, and the next probe. It uses up no step by itself. */
+/** Makes waiting retries and the next probe due now. This in itself uses up no step. */
 export async function retryNow(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   endpointId: Uuid,
   by: StaffIdentity,
   details: ActDetails = {},
 ): Promise<boolean> {
-  const { database, clock } = parts;
-  const work: Work = async (transaction, endpoint, now) => {
+  const { database, clock } = deps;
+  const operation: Operation = async (transaction, endpoint, now) => {
     const set: Partial<WebhookEndpoint> = { nextDueAt: now, ...(endpoint.probeAt === null ? {} : { probeAt: now }) };
     await transaction.execute(updateSql(webhookEndpoints, set, { id: endpointId }));
     return true;
   };
-  await act(parts, endpointId, by, 'webhook.retry_now', work, details);
+  await act(deps, endpointId, by, 'webhook.retry_now', operation, details);
   const at = column.time.literal(clock());
   for (let found = CHUNK; found === CHUNK;)
     found = await transact(database, (transaction) =>
@@ -85,7 +85,7 @@ export async function retryNow(
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
-  // Whoever looked meanwhile may have left it for later.
+  // A sender that looked in the meantime may have left it for later.
   const due = updateSql(webhookEndpoints, { nextDueAt: clock() }, { id: endpointId, status: 'enabled' });
   await transact(database, (transaction) => transaction.execute(due));
   return true;
@@ -93,29 +93,29 @@ export async function retryNow(
 
 /** Enables an endpoint whatever disabled it, or disables it. */
 export function setStatus(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   endpointId: Uuid,
   status: 'enabled' | 'disabled',
   by: StaffIdentity,
 ): Promise<boolean> {
   const action = status === 'enabled' ? 'webhook.enable' : 'webhook.disable';
-  return act(parts, endpointId, by, action, (transaction, endpoint, now) =>
+  return act(deps, endpointId, by, action, (transaction, endpoint, now) =>
     status === 'enabled' ? enable(transaction, endpoint, now) : disable(transaction, endpoint, 'by_operator', now),
   );
 }
 
 /** As the tenant's own `recover`. Throws invalid_field, invalid_state too. */
 export async function recoverFor(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   endpointId: Uuid,
   since: Instant,
   by: StaffIdentity,
 ): Promise<Recovery> {
-  assertRecoverable(since, parts.clock());
+  assertRecoverable(since, deps.clock());
   const found: { range: Recovery['range'] } = { range: null };
   const details = { since: toRfc3339(since) };
   await act(
-    parts,
+    deps,
     endpointId,
     by,
     'webhook.recover',
@@ -129,15 +129,15 @@ export async function recoverFor(
   return { since, range: found.range };
 }
 
-type Work = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) => Promise<boolean>;
+type Operation = (transaction: Transaction, endpoint: WebhookEndpoint, now: Instant) => Promise<boolean>;
 
 /** Under the endpoint's lock; recorded when it changed something. */
 function act(
-  { database, clock }: OperatingParts,
+  { database, clock }: OperatingDeps,
   endpointId: Uuid,
   by: StaffIdentity,
   action: StaffActName,
-  work: Work,
+  operation: Operation,
   details: ActDetails = {},
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
@@ -145,7 +145,7 @@ function act(
     const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
     if (refusal !== null) throw new ApiError(refusal);
     const now = clock();
-    const isChanged = await work(transaction, endpoint, now);
+    const isChanged = await operation(transaction, endpoint, now);
     const { tenantId } = endpoint;
     const done = { tenantId, action, subjectType: 'webhook_endpoint', subjectId: endpointId, details };
     if (!isChanged) return false;

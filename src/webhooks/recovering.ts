@@ -9,7 +9,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockManaged } from './access.js';
 import { firstSince, headOf } from './log-positions.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { RECOVER_MS } from './rules.js';
 
 /**
@@ -28,17 +28,12 @@ export interface Recovery {
  * Sends again what since then has no 2xx, of the types that are subscribed to now. Throws not_found, authority_insufficient,
  * invalid_field (older than 30 days, or to come), invalid_state (disabled).
  */
-export async function recover(
-  parts: WebhookParts,
-  caller: Caller,
-  endpointId: Uuid,
-  since: Instant,
-): Promise<Recovery> {
-  assertRecoverable(since, parts.clock());
-  return transact(parts.database, async (transaction) => {
+export async function recover(deps: WebhookDeps, caller: Caller, endpointId: Uuid, since: Instant): Promise<Recovery> {
+  assertRecoverable(since, deps.clock());
+  return transact(deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
     assertEnabled(endpoint);
-    const now = parts.clock();
+    const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
     await recordAct(transaction, memberActor(caller), now, {
       tenantId: endpoint.tenantId,

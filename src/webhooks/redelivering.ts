@@ -18,19 +18,19 @@ import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js'
 import { transact } from '../db/transact.js';
 import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 
 /**
  * Sends one event again: a delivery of its own to each enabled endpoint that is subscribed to its type, unless its cursor will still
  * deliver it and it is not on its way yet. Answers the Event as it was serialised. Throws not_found, authority_insufficient.
  * (docs/contract.md, Webhooks)
  */
-export async function redeliver(parts: WebhookParts, caller: Caller, eventId: Uuid): Promise<string> {
-  const { reader } = parts.database;
+export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
+  const { reader } = deps.database;
   const event = await reader.find(events, { id: eventId, tenantId: caller.tenantId });
   if (event === undefined) throw notFound();
   await assertManager(reader, caller);
-  await transact(parts.database, (transaction) => queue(transaction, event, parts.clock()));
+  await transact(deps.database, (transaction) => queue(transaction, event, deps.clock()));
   return event.body;
 }
 

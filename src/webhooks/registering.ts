@@ -2,13 +2,10 @@ import { memberActor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import { integer } from '../db/columns.js';
 import type { Reader, Transaction } from '../db/database.js';
-import { Deadline } from '../db/deadline.js';
-import { idempotencyKeys } from '../db/entities/ledger.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import {
@@ -18,14 +15,13 @@ import {
   type WebhookSubscription,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { CommitUnknown, DatabaseUnavailable, DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal } from '../db/statements.js';
-import { transact } from '../db/transact.js';
-import { answerOfKey, KEY_REUSED } from '../ledger/desk/keys.js';
+import { KEY_REUSED } from '../ledger/desk/keys.js';
 import type { Answer } from '../ledger/desk/types.js';
+import { findAnswer, type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager } from './access.js';
 import { headOf } from './log-positions.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { noticeOf } from './telling.js';
@@ -53,48 +49,51 @@ const TOO_MANY: Refusal = {
   message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
   details: { maximum: MAX_ENDPOINTS },
 };
-const LOOK_AGAIN_MS = 100;
-const LOOK_FOR_MS = 4_000;
-
-type Registration = Answer<RegisteredEndpoint>;
+/** What a request may wait for the ledger in all. */
+const TIMEOUT_MS = 4_000;
 
 /**
- * Registers an endpoint, once for each key, by the same rules as the posting desk: what the key has bound is answered again;
- * simultaneous requests with one key wait for the first (here at the tenant's row); an unknown commit is looked up and never
- * decided anew. Throws ApiError invalid_field (the URL), not_found (it has been deleted since), authority_insufficient,
- * idempotency_key_reused; what withTransaction throws. (docs/contract.md, Idempotency)
+ * Registers an endpoint, at most once per key. Refusals are answers: too_many_endpoints, idempotency_key_reused,
+ * authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the URL), not_found (it has been deleted since),
+ * authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
  */
 export async function register(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   caller: Caller,
   wanted: WantedEndpoint,
-  { key, fingerprint }: KeyOfRequest,
-): Promise<Registration> {
-  const { database, sending } = parts;
-  const bound = (reader: Reader): Promise<Registration | null> => answerFromKey(reader, caller, { key, fingerprint });
-  const known = await bound(database.lookup);
-  if (known !== null && !isReuse(known)) return known;
+  idempotency: KeyOfRequest,
+): Promise<Answer<RegisteredEndpoint>> {
+  const { database, sending } = deps;
+  const { tenantId } = caller;
+  const request = { ...idempotency, tenantId, resourceType: 'webhook_endpoint', table: webhookEndpoints } as const;
+  const known = await findAnswer(database.lookup, request);
+  // A reused key is refused only after the URL, as a new request would be.
+  const isReused = known?.outcome.done === false && known.outcome.refusal === KEY_REUSED;
+  if (known !== null && !isReused) return registration(database.lookup, known);
   assertUrl(sending.parseUrl(wanted.url));
-  if (known !== null) return known;
-  // Whoever may not register has no name looked up by us.
+  if (known !== null) return registration(database.lookup, known);
+  // No name is looked up for somebody who may not register.
   await assertManager(database.lookup, caller);
   const checked = assertUrl(await sending.checkUrl(wanted.url));
-  const secret = sending.signing.newSecret();
-  const draft = draftEndpoint(parts, caller, { ...wanted, url: checked.url }, secret);
-  try {
-    const registered = await transact(database, async (transaction) => {
-      // The tenant's row is the lock of how many endpoints it has; whoever comes later with this key finds it bound.
-      await transaction.find(tenants, { id: caller.tenantId }, { forUpdate: true });
-      return (await bound(transaction)) ?? (await decide(transaction, caller, draft, { key, fingerprint }));
-    });
-    if (registered.outcome.done && !registered.replayed) parts.nudge.tell(draft.notice);
-    return registered;
-  } catch (failure) {
-    if (errnoOf(failure) === DUPLICATE_KEY) return (await bound(database.lookup)) ?? unknownResult();
-    if (!(failure instanceof CommitUnknown)) throw failure;
-    return recognise(await lookForKey(() => bound(database.current)), draft);
-  }
+  const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
+  const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) => write(transaction, caller, draft));
+  if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer);
+  deps.nudge.tell(draft.notice);
+  const { types, secret } = draft;
+  return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
 }
+
+/** What the key did before. Throws not_found for an endpoint that has been deleted since. */
+async function registration(reader: Reader, answer: Answer<WebhookEndpoint>): Promise<Answer<RegisteredEndpoint>> {
+  const { outcome, replayed } = answer;
+  if (!outcome.done) return { outcome, replayed };
+  const endpoint = outcome.resource;
+  if (endpoint.status === 'deleted') throw new ApiError(GONE);
+  const types = await readTypes(reader, endpoint.id);
+  return { outcome: { done: true, resource: { endpoint, types, secret: null } }, replayed };
+}
+
+const GONE: Refusal = { code: 'not_found', message: 'the endpoint that this key registered has been deleted' };
 
 /** Throws invalid_field for an address that takes no deliveries. */
 export function assertUrl<T>(read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string }): T {
@@ -108,7 +107,7 @@ interface Draft extends RegisteredEndpoint {
   readonly notice: OutboxRow;
 }
 
-function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
+function draftEndpoint(deps: WebhookDeps, caller: Caller, wanted: WantedEndpoint, secret: string): Draft {
   const id = newId();
   const endpoint: WebhookEndpoint = {
     id,
@@ -118,7 +117,7 @@ function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoi
     disabledReason: null,
     disabledAt: null,
     apiVersion: wanted.apiVersion,
-    ...sealSecret(parts.encryptionKeys, id, secret),
+    ...sealSecret(deps.encryptionKeys, id, secret),
     previousSecret: null,
     previousSecretKeyId: null,
     previousUntil: null,
@@ -138,44 +137,37 @@ function draftEndpoint(parts: WebhookParts, caller: Caller, wanted: WantedEndpoi
     ...HEALTHY,
     lastSuccessAt: null,
     createdBy: caller.memberId,
-    createdAt: parts.clock(),
+    createdAt: deps.clock(),
   };
   return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }
 
 /** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, which starts at the log's head. */
-async function decide(
-  transaction: Transaction,
-  caller: Caller,
-  draft: Draft,
-  key: KeyOfRequest,
-): Promise<Registration> {
+async function write(transaction: Transaction, caller: Caller, draft: Draft): Promise<KeyedResult<WebhookEndpoint>> {
+  const { tenantId } = caller;
+  // The tenant's row is the lock of how many endpoints it has.
+  await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
   await assertManager(transaction, caller);
   const { createdAt } = draft.endpoint;
   const [counted] = await transaction.query(
     `SELECT COUNT(*) AS own FROM webhook_endpoints
-     WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)} AND status<>'deleted'`,
+     WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)} AND status<>'deleted'`,
   );
-  if (integer.parse(counted?.own) >= MAX_ENDPOINTS) {
-    await transaction.execute(keySql(caller, key, { refusal: TOO_MANY }, createdAt));
-    return { outcome: { done: false, refusal: TOO_MANY }, replayed: false };
-  }
-  const head = await headOf(transaction, caller.tenantId);
+  if (integer.parse(counted?.own) >= MAX_ENDPOINTS) return { refusal: TOO_MANY, at: createdAt };
+  const head = await headOf(transaction, tenantId);
   const endpoint = { ...draft.endpoint, cursorSequence: head };
-  await transaction.execute(keySql(caller, key, { endpointId: endpoint.id }, createdAt));
   await transaction.all([
-    insertSql(webhookEndpoints, [endpoint]),
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, draft.types, head + 1n)),
     insertSql(outbox, [draft.notice]),
   ]);
   await recordAct(transaction, memberActor(caller), createdAt, {
-    tenantId: caller.tenantId,
+    tenantId,
     action: 'webhook.register',
     subjectType: 'webhook_endpoint',
     subjectId: endpoint.id,
     details: { events: draft.types.join(',') },
   });
-  return { outcome: { done: true, resource: { endpoint, types: draft.types, secret: draft.secret } }, replayed: false };
+  return { row: endpoint };
 }
 
 export function subscriptionsOf(
@@ -186,78 +178,7 @@ export function subscriptionsOf(
   return types.map((type) => ({ endpointId, type, tenantId, fromSequence }));
 }
 
-function keySql(
-  { tenantId }: Caller,
-  { key, fingerprint }: KeyOfRequest,
-  bound: { readonly endpointId: Uuid } | { readonly refusal: Refusal },
-  createdAt: Instant,
-): string {
-  return insertSql(idempotencyKeys, [
-    {
-      tenantId,
-      idempotencyKey: key,
-      fingerprint: fingerprint.digest,
-      fingerprintKeyId: fingerprint.keyId,
-      resourceType: 'webhook_endpoint',
-      resourceId: 'endpointId' in bound ? bound.endpointId : null,
-      refusal: 'refusal' in bound ? JSON.stringify(bound.refusal) : null,
-      createdAt,
-      // An unknown commit is recognised by the endpoint's id, which is this registration's alone.
-      commitId: null,
-    },
-  ]);
-}
-
-/** What the key has bound, or null while it is free. Throws not_found for an endpoint that has been deleted since. */
-async function answerFromKey(
-  reader: Reader,
-  { tenantId }: Caller,
-  { key, fingerprint }: KeyOfRequest,
-): Promise<Registration | null> {
-  const row = await reader.find(idempotencyKeys, { tenantId, idempotencyKey: key });
-  if (row === undefined) return null;
-  const answer = answerOfKey(fingerprint, row);
-  if (answer !== null) return answer;
-  const id = row.resourceId;
-  const endpoint = id === null ? undefined : await reader.find(webhookEndpoints, { id, tenantId });
-  if (endpoint === undefined || endpoint.status === 'deleted') throw new ApiError(GONE);
-  const types = await readTypes(reader, endpoint.id);
-  return { outcome: { done: true, resource: { endpoint, types, secret: null } }, replayed: true };
-}
-
-const GONE: Refusal = { code: 'not_found', message: 'the endpoint that this key registered has been deleted' };
-
 /** What the endpoint is subscribed to now. */
-export async function readTypes(reader: Reader, endpointId: Uuid): Promise<readonly SubscribableType[]> {
+async function readTypes(reader: Reader, endpointId: Uuid): Promise<readonly SubscribableType[]> {
   return (await reader.select(webhookSubscriptions, { endpointId })).map(({ type }) => type);
-}
-
-function isReuse({ outcome }: Registration): boolean {
-  return !outcome.done && outcome.refusal === KEY_REUSED;
-}
-
-/** A key that is not there may still be committing: it is looked for until the time is over. Throws DatabaseUnavailable. */
-async function lookForKey(look: () => Promise<Registration | null>): Promise<Registration> {
-  const deadline = Deadline.afterMs(LOOK_FOR_MS);
-  while (!deadline.passed()) {
-    try {
-      const found = await look();
-      if (found !== null) return found;
-    } catch (failure) {
-      if (!(failure instanceof DatabaseUnavailable)) throw failure;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-  }
-  return unknownResult();
-}
-
-/** To the client that asked first it is no replay, and its only chance to see the secret. */
-function recognise(found: Registration, draft: Draft): Registration {
-  const { outcome } = found;
-  if (!outcome.done || outcome.resource.endpoint.id !== draft.endpoint.id) return found;
-  return { outcome: { done: true, resource: { ...outcome.resource, secret: draft.secret } }, replayed: false };
-}
-
-function unknownResult(): never {
-  throw new DatabaseUnavailable('whether the endpoint was registered is not known');
 }

@@ -4,7 +4,7 @@ import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Answer } from '../ledger/desk/types.js';
 import { change, type EndpointChange, remove, rotateSecret } from './changing.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { listDeliveries, listEndpoints, readEndpoint, type ShownDelivery, type ShownEndpoint } from './reading.js';
 import { recover, type Recovery } from './recovering.js';
 import { redeliver } from './redelivering.js';
@@ -21,34 +21,34 @@ export class Webhooks {
 
   /** `onFault` hears of a test that could not be recorded. */
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     onFault: (fault: unknown) => void,
   ) {
-    this.tests = new TestDeliveries(parts, onFault);
+    this.tests = new TestDeliveries(deps, onFault);
   }
 
   register(caller: Caller, wanted: WantedEndpoint, idempotency: KeyOfRequest): Promise<Answer<RegisteredEndpoint>> {
-    return register(this.parts, caller, wanted, idempotency);
+    return register(this.deps, caller, wanted, idempotency);
   }
 
   read(caller: Caller, id: Uuid): Promise<ShownEndpoint> {
-    return readEndpoint(this.parts.database.reader, caller, id);
+    return readEndpoint(this.deps.database.reader, caller, id);
   }
 
   list(caller: Caller, before: TimePosition | null, limit: number): Promise<Page<ShownEndpoint>> {
-    return listEndpoints(this.parts.database.reader, caller, before, limit);
+    return listEndpoints(this.deps.database.reader, caller, before, limit);
   }
 
   change(caller: Caller, id: Uuid, wanted: EndpointChange): Promise<ShownEndpoint> {
-    return change(this.parts, caller, id, wanted);
+    return change(this.deps, caller, id, wanted);
   }
 
   remove(caller: Caller, id: Uuid): Promise<void> {
-    return remove(this.parts, caller, id);
+    return remove(this.deps, caller, id);
   }
 
   rotateSecret(caller: Caller, id: Uuid): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
-    return rotateSecret(this.parts, caller, id);
+    return rotateSecret(this.deps, caller, id);
   }
 
   test(caller: Caller, id: Uuid): Promise<SentTest> {
@@ -56,15 +56,15 @@ export class Webhooks {
   }
 
   deliveries(caller: Caller, id: Uuid, before: TimePosition | null, limit: number): Promise<Page<ShownDelivery>> {
-    return listDeliveries(this.parts.database.reader, caller, id, before, limit);
+    return listDeliveries(this.deps.database.reader, caller, id, before, limit);
   }
 
   recover(caller: Caller, id: Uuid, since: Instant): Promise<Recovery> {
-    return recover(this.parts, caller, id, since);
+    return recover(this.deps, caller, id, since);
   }
 
   /** The Event as it was serialised. */
   redeliver(caller: Caller, eventId: Uuid): Promise<string> {
-    return redeliver(this.parts, caller, eventId);
+    return redeliver(this.deps, caller, eventId);
   }
 }

@@ -7,7 +7,7 @@ import { transact } from '../db/transact.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { EndpointAct } from '../temporal/contracts.js';
-import { type OperatingParts, pause, resume, retryNow } from './operating.js';
+import { type OperatingDeps, pause, resume, retryNow } from './operating.js';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
@@ -16,13 +16,13 @@ const ACTIONS = { pause, resume, retry_now: retryNow } as const;
  * it was refused, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable.
  */
 export async function actBySignal(
-  parts: OperatingParts,
+  deps: OperatingDeps,
   signal: EndpointAct,
   signals: Pick<StaffSignals, 'verify'>,
 ): Promise<string | null> {
   const { action } = signal;
   const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
-  const endpoint = await parts.database.reader.find(webhookEndpoints, { id });
+  const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
   if (endpoint === undefined) throw notFound();
   const subject = { tenantId: endpoint.tenantId, subjectType: 'webhook_endpoint', subjectId: id };
   const signed = await signals.verify(`webhook.${action}`, signal, subject);
@@ -30,11 +30,11 @@ export async function actBySignal(
   const { by, reason } = signed;
   try {
     if (endpoint.status === 'deleted') throw DELETED;
-    await ACTIONS[action](parts, id, by, { reason });
+    await ACTIONS[action](deps, id, by, { reason });
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
-    await recordRefusal(parts, { endpoint, actId, by, action, refused: failure.message, reason });
+    await recordRefusal(deps, { endpoint, actId, by, action, refused: failure.message, reason });
     return failure.message;
   }
 }
@@ -52,7 +52,7 @@ interface RefusedSignal {
 }
 
 /** Under the act's own id: recorded once, however often the activity runs. */
-async function recordRefusal({ database, clock }: OperatingParts, given: RefusedSignal): Promise<void> {
+async function recordRefusal({ database, clock }: OperatingDeps, given: RefusedSignal): Promise<void> {
   const { endpoint, actId: id, by, action, refused, reason } = given;
   await transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;

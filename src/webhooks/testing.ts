@@ -15,7 +15,7 @@ import { transact } from '../db/transact.js';
 import { findManaged } from './access.js';
 import { attemptRow, sendMessage } from './attempts.js';
 import { openSecrets } from './secrets.js';
-import type { WebhookParts } from './parts.js';
+import type { WebhookDeps } from './deps.js';
 import { isSuccess } from './rules.js';
 import type { AttemptResult } from './attempt/result.js';
 
@@ -41,18 +41,18 @@ export class TestDeliveries {
   private readonly underWay = new Map<Promise<void>, Uuid>();
 
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     private readonly onFault: (fault: unknown) => void,
   ) {}
 
   /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
-    const endpoint = await findManaged(this.parts.database.reader, caller, endpointId);
+    const endpoint = await findManaged(this.deps.database.reader, caller, endpointId);
     const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MAX_UNDER_WAY) throw tooMany();
-    const test = { id: newId(), type: TEST_TYPE, createdAt: this.parts.clock() } as const;
+    const test = { id: newId(), type: TEST_TYPE, createdAt: this.deps.clock() } as const;
     // Asked for its fault alone: a test that cannot be signed here is not promised.
-    openSecrets(this.parts.encryptionKeys, endpoint, test.createdAt);
+    openSecrets(this.deps.encryptionKeys, endpoint, test.createdAt);
     const sending = this.deliver(endpoint, test)
       .catch(this.onFault)
       .finally(() => this.underWay.delete(sending));
@@ -72,7 +72,7 @@ export class TestDeliveries {
   }
 
   private async deliver(endpoint: WebhookEndpoint, test: SentTest): Promise<void> {
-    const { sending, encryptionKeys, clock } = this.parts;
+    const { sending, encryptionKeys, clock } = this.deps;
     const body = Buffer.from(JSON.stringify(presentTest(test)), 'utf8');
     const message = { id: test.id, body, traceparent: currentTraceparent() };
     const result = await sendMessage(sending, encryptionKeys, endpoint, message, clock(), this.stopping.signal);
@@ -80,7 +80,7 @@ export class TestDeliveries {
   }
 
   private async record(endpoint: WebhookEndpoint, test: SentTest, result: AttemptResult): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const now = clock();
     const success = isSuccess(result);
     const delivery: WebhookDelivery = {

@@ -193,11 +193,11 @@ describe('the audit log', () => {
   });
 
   it('has every act about money, written with the posting, once however often it is repeated', async () => {
-    const parts = { database: db.database, desk: api.core.desk };
+    const deps = { database: db.database, desk: api.core.desk };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
     const payIn = () =>
-      recordPayIn(parts, {
+      recordPayIn(deps, {
         ...{ tenantId, accountId, amount, reference: 'wire-1', description: 'for Ana', by: someone('maria') },
       });
     const { resource: recorded } = await payIn();
@@ -209,15 +209,15 @@ describe('the audit log', () => {
 
     const wanted = { tenantId, accountId, direction: 'out', amount, reason: 'twice' } as const;
     const propose = async (reference: string) =>
-      (await proposeAdjustment(parts, { ...wanted, reference, by: someone('maria') })).resource;
+      (await proposeAdjustment(deps, { ...wanted, reference, by: someone('maria') })).resource;
     const [one, two] = [await propose('case-1'), await propose('case-2')];
     const told = { ...money, direction: 'out', reason: 'twice', proposed_by: 'maria' };
-    await assert.rejects(approveAdjustment(parts, one, someone('maria')));
-    assert.deepEqual(await added(() => approveAdjustment(parts, one, someone('bob'))), [
+    await assert.rejects(approveAdjustment(deps, one, someone('maria')));
+    assert.deepEqual(await added(() => approveAdjustment(deps, one, someone('bob'))), [
       ['adjustment.approve', 'adjustment', one.id, { ...told, reference: 'case-1', status: 'posted' }],
     ]);
-    assert.deepEqual(await added(() => approveAdjustment(parts, one, someone('bob'))), []);
-    assert.deepEqual(await added(() => rejectAdjustment(parts, two, someone('maria'))), [
+    assert.deepEqual(await added(() => approveAdjustment(deps, one, someone('bob'))), []);
+    assert.deepEqual(await added(() => rejectAdjustment(deps, two, someone('maria'))), [
       ['adjustment.reject', 'adjustment', two.id, { ...told, reference: 'case-2', status: 'rejected' }],
     ]);
     const proposed = (await acts()).filter(({ action }) => action === 'adjustment.propose');

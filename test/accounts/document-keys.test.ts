@@ -46,12 +46,12 @@ describe('document numbers', () => {
 
   async function declared(keys: Keyring, number = newNumber()): Promise<{ id: Uuid; number: string }> {
     const { id } = await bank.account({ type: 'person', isVerified: false });
-    const parts = { database: db.database, clock: systemClock, encryptionKeys: keys };
+    const deps = { database: db.database, clock: systemClock, encryptionKeys: keys };
     const declaration = {
       ...({ type: 'person', legalName: 'Ana Pérez', documentType: 'CC', documentNumber: number } as const),
       ...{ country: 'CO', declaredAt: null },
     };
-    await declareVerificationFor(parts, id, declaration, ACTOR);
+    await declareVerificationFor(deps, id, declaration, ACTOR);
     return { id, number };
   }
 
@@ -147,7 +147,7 @@ describe('document numbers', () => {
       for (let count = 0; count < 12; count += 1) {
         const { id, number } = await declared([old, current]);
         numbers.set(id, number);
-        const parts = { database: db.database, clock: systemClock, encryptionKeys: [old, current] } as const;
+        const deps = { database: db.database, clock: systemClock, encryptionKeys: [old, current] } as const;
         const again = {
           type: 'person',
           legalName: 'Ana',
@@ -156,7 +156,7 @@ describe('document numbers', () => {
           declaredAt: null,
         } as const;
         numbers.set(busy, newNumber());
-        await declareVerificationFor(parts, busy, { ...again, documentNumber: numbers.get(busy)! }, ACTOR);
+        await declareVerificationFor(deps, busy, { ...again, documentNumber: numbers.get(busy)! }, ACTOR);
       }
     };
     await Promise.all([declaring(), rotate([current, old]), rotate([current, old])]);

@@ -58,7 +58,7 @@ describe('accounts as operators manage them', () => {
       },
       TEST_ACTOR,
     );
-  const parts = () => ({ database: test.database, desk: openDesk(test.database).desk });
+  const deps = () => ({ database: test.database, desk: openDesk(test.database).desk });
   const statusOf = async (id: Awaited<ReturnType<typeof open>>['id']) =>
     (await test.database.reader.find(accounts, { id }))?.status;
 
@@ -139,8 +139,8 @@ describe('accounts as operators manage them', () => {
   });
 
   it('freezing waits for a posting that holds the account, and loses nothing of it', async () => {
-    const account = await makeAccount(parts(), world, { funds: { COPM: 5n } });
-    const both = parts();
+    const account = await makeAccount(deps(), world, { funds: { COPM: 5n } });
+    const both = deps();
     await Promise.all([
       freezeAccount(test.database, systemClock, account.id, DECIDED),
       ...Array.from({ length: 20 }, () => fund(both, account, { raw: 1n, asset: 'COPM' })),
@@ -201,7 +201,7 @@ describe('accounts as operators manage them', () => {
       (await refusalOf(setFeeAccount(test.database, systemClock, own.tenant.id, foreign.id, TEST_ACTOR)))[0],
       'not_found',
     );
-    const { id } = await makeAccount(parts(), own);
+    const { id } = await makeAccount(deps(), own);
     await setFeeAccount(test.database, systemClock, own.tenant.id, id, TEST_ACTOR);
     assert.equal((await test.database.reader.find(tenants, { id: own.tenant.id }))?.feeAccountId, id);
     await setFeeSchedule(test.database, systemClock, { ...schedule, basisPoints: 5n }, TEST_ACTOR);

@@ -202,10 +202,10 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
       bounds: CLOCK_BOUNDS,
       observer: { compared: () => undefined, strayed: () => undefined },
     });
-    const parts = { database: db.database, clock: systemClock, guard };
+    const deps = { database: db.database, clock: systemClock, guard };
     for (const { desk } of [desks[0], desks[1], desks[0]]) {
       for (const { id } of await db.database.reader.select(accounts, { tenantId: tenant.tenant.id }))
-        await resetClock(parts, id, { reason: 'a clock was wrong', actor: TEST_ACTOR });
+        await resetClock(deps, id, { reason: 'a clock was wrong', actor: TEST_ACTOR });
       for (const asset of ASSETS) await fund({ database: db.database, desk }, account, { raw: 7n, asset });
     }
     const own = await db.database.reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });

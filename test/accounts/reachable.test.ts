@@ -15,15 +15,13 @@ describe('what a tenant reaches', () => {
 
   it('are its own accounts and those of its network, and nothing else is read for it', async () => {
     const { desk } = openDesk(db.database);
-    const parts = { database: db.database, desk };
+    const deps = { database: db.database, desk };
     const network = `net-${randomUUID()}`;
     const [one, other, alone, lonely] = (await Promise.all(
       [network, network, null, null].map((name) => makeTenant(db.database, { network: name })),
     )) as [TestTenant, TestTenant, TestTenant, TestTenant];
     const accountIds = new Map(
-      await Promise.all(
-        [one, other, alone, lonely].map(async (of) => [of, (await makeAccount(parts, of)).id] as const),
-      ),
+      await Promise.all([one, other, alone, lonely].map(async (of) => [of, (await makeAccount(deps, of)).id] as const)),
     );
     const answered: unknown[] = [];
     const reader: Pick<Reader, 'query'> = {

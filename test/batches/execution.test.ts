@@ -240,7 +240,7 @@ describe('the execution of a batch', () => {
     for (const { tenant } of [world, other])
       await db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(tenant.tenant.id)}`);
     const rich = await other.account();
-    await fund(other.parts, rich, { raw: 9_223_372_036_854_775_807n - LEAST + 1n, asset: 'COPM' });
+    await fund(other.deps, rich, { raw: 9_223_372_036_854_775_807n - LEAST + 1n, asset: 'COPM' });
     const payer = await source(10n * LEAST);
     const batch = await world.paid(payer, payroll([[rich.id, LEAST.toString(), 'COPM']]));
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { BatchService } from '../../src/batches/work.js';
+import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -51,7 +51,7 @@ describe('the files of batches over HTTP', () => {
   let api: TestApi;
   let bank: Bank;
   let payer: Account;
-  let work: BatchService;
+  let work: BatchWorkflowService;
 
   before(async () => {
     db = await testDatabase();

@@ -3,7 +3,7 @@ import { makeMissing } from '../../src/batches/ending.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { removeOldRows } from '../../src/batches/retention.js';
-import { pauseBatch, cancelBatch } from '../../src/batches/steering.js';
+import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -38,8 +38,8 @@ describe('the files that a batch gives back', () => {
   const urls = async (id: Uuid): Promise<Json> => object((await shown(id)).files);
   const download = async (id: Uuid, name: 'errors' | 'result', query = ''): Promise<string> =>
     answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}${query}`), 200).text;
-  const parts = () => ({ database: db.database, clock: systemClock, files: fileMaker(db.database) });
-  const makeAll = (): Promise<void> => makeMissing(parts(), new AbortController().signal);
+  const deps = () => ({ database: db.database, clock: systemClock, files: fileMaker(db.database) });
+  const makeAll = (): Promise<void> => makeMissing(deps(), new AbortController().signal);
   /** As the event of its end carried them. */
   const told = async (id: Uuid): Promise<Json> => {
     const rows = await db.sql(
@@ -91,9 +91,9 @@ describe('the files that a batch gives back', () => {
       ['executing', { paid: 3, failed: 0, pending: 0 }, { errors_url: null, result_url: null }],
     );
     answered(await bank.get(`/v1/bonus_batches/${id}/files/result`), 404, 'not_found');
-    const steering = { database: db.database, clock: systemClock, desk: bank.api.core.desk };
+    const deps = { database: db.database, clock: systemClock, desk: bank.api.core.desk };
     for (const act of [pauseBatch, cancelBatch])
-      await assert.rejects(act(steering, id, TEST_ACTOR, 'why not'), /paid or refused already/);
+      await assert.rejects(act(deps, id, TEST_ACTOR, 'why not'), /paid or refused already/);
     await served.pay(id);
     assert.equal((await shown(id)).status, 'completed');
     assert.notEqual((await urls(id)).result_url, null);

@@ -29,8 +29,8 @@ import type { Cell, SheetRow } from '../../src/spreadsheets/sheet.js';
 import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
 import type { UploadFile } from '../../src/batches/uploading.js';
-import { validateBatch, type ValidationParts, type Watch } from '../../src/batches/validation/run.js';
-import { BatchService, type BatchServiceParts } from '../../src/batches/work.js';
+import { validateBatch, type ValidationDeps, type Watch } from '../../src/batches/validation/run.js';
+import { BatchWorkflowService, type BatchWorkflowDeps } from '../../src/batches/workflow-service.js';
 import type { DeskOptions } from '../../src/ledger/desk/desk.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
@@ -86,10 +86,10 @@ export function number(text: string): Cell {
 
 /** What the workflow of a batch calls, with readers of its own, and shares and a budget that nobody uses up. */
 export function batchServiceOf(
-  parts: Pick<BatchServiceParts, 'database' | 'desk' | 'clock'> & Partial<BatchServiceParts>,
-): BatchService {
+  deps: Pick<BatchWorkflowDeps, 'database' | 'desk' | 'clock'> & Partial<BatchWorkflowDeps>,
+): BatchWorkflowService {
   const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
-  const { database } = parts;
+  const { database } = deps;
   const own = {
     baseUrl: BASE_URL,
     nudge: NOBODY,
@@ -98,7 +98,7 @@ export function batchServiceOf(
     shares,
     recipientBudget: boundless(database),
   };
-  return new BatchService({ ...own, ...parts });
+  return new BatchWorkflowService({ ...own, ...deps });
 }
 
 /** Makes the files of batches as a worker does. */
@@ -107,7 +107,7 @@ export function fileMaker(database: Database): FileMaker {
 }
 
 /** What validates the tests' own kind of files. */
-export function validationParts({ database, clock }: Pick<BatchWorld, 'database' | 'clock'>): ValidationParts {
+export function validationParts({ database, clock }: Pick<BatchWorld, 'database' | 'clock'>): ValidationDeps {
   return {
     database,
     recipientBudget: boundless(database),
@@ -137,7 +137,7 @@ export interface WorldOptions {
   readonly timeoutMs?: number;
 }
 
-/** A tenant whose payroll is paid: the service's own parts, without HTTP. */
+/** A tenant whose payroll is paid: the service's own deps, without HTTP. */
 /** Nobody relays: the tests do themselves what a workflow would. */
 export const NOBODY = { tell: () => undefined };
 
@@ -182,12 +182,12 @@ export class BatchWorld {
     return new BatchWorld(db, await makeTenant(db.database), options);
   }
 
-  get parts() {
+  get deps() {
     return { database: this.database, desk: this.watched.desk, clock: this.clock };
   }
 
   account(wanted: WantedAccount = {}, tenant = this.tenant): Promise<Account> {
-    return makeAccount(this.parts, tenant, wanted);
+    return makeAccount(this.deps, tenant, wanted);
   }
 
   caller(member: Pick<Member, 'id'> = this.tenant.owner): Caller {
@@ -339,8 +339,8 @@ export class ServedBatches {
   /** Every row, and nothing of what comes behind the last. */
   async payRows(id: Uuid): Promise<void> {
     const { database, desk, clock } = this.bank.api.core;
-    const parts = { database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) };
-    await new BatchExecution(parts).payNextGroup(id, 100);
+    const deps = { database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) };
+    await new BatchExecution(deps).payNextGroup(id, 100);
   }
 
   async execute(id: Uuid): Promise<BonusBatch> {

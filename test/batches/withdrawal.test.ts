@@ -7,7 +7,7 @@ import { ROLES } from '../../src/core/permissions.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
 import { lapseDue } from '../../src/batches/lapsing.js';
-import { cancelBatch } from '../../src/batches/steering.js';
+import { cancelBatch } from '../../src/batches/control.js';
 import type { Answer } from '../../src/ledger/desk/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
@@ -132,7 +132,7 @@ describe('a batch that is ready', () => {
   it('is withdrawn by support with a reason; asked again, nothing changes', async () => {
     const batch = await world.ready(payer, file);
     for (let round = 0; round < 2; round += 1)
-      assert.equal((await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7')).status, 'rejected');
+      assert.equal((await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7')).status, 'rejected');
     await assertEnded(batch.id, 'withdrawn');
     const acts = await db.sql(`SELECT channel, details FROM audit_log WHERE subject_id='${batch.id}'`);
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('a batch that is ready', () => {
     const [ready, executing] = [await dated.ready(source, file), await dated.executed(source, file)];
     const open = await dated.uploaded(source, file);
     const lapse = async (): Promise<void> => {
-      while ((await lapseDue(dated.parts, 30 * DAY_MS, MANY)) === MANY) continue;
+      while ((await lapseDue(dated.deps, 30 * DAY_MS, MANY)) === MANY) continue;
     };
     const states = async (): Promise<unknown[]> =>
       Promise.all([ready, executing, open].map(async ({ id }) => (await dated.batch(id)).status));
@@ -174,7 +174,7 @@ describe('a batch that is ready', () => {
         () => world.execute(batch).then(codeOf),
         () => withdraw(batch).then(codeOf),
         () => withdraw(batch).then(codeOf),
-        () => lapseDue(world.parts, 0, MANY).then(() => 'lapsed'),
+        () => lapseDue(world.deps, 0, MANY).then(() => 'lapsed'),
       ];
       const turned = [...acts.slice(round % 4), ...acts.slice(0, round % 4)];
       const codes = await Promise.all(turned.map((act) => act()));

@@ -49,7 +49,7 @@ export async function brokenFileCampaign(
 /** Answers what becomes of a file: `400`, or the status of its batch. */
 async function openTenant(db: TestDatabase): Promise<(file: BrokenFile) => Promise<string>> {
   const world = await BatchWorld.open(db);
-  const work = batchServiceOf(world.parts);
+  const work = batchServiceOf(world.deps);
   const source = await world.account();
   const { id } = world.tenant.tenant;
   await setQuotas(db.database, systemClock, id, { problemRows: 1_000_000_000n }, TEST_ACTOR);

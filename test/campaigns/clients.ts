@@ -45,11 +45,11 @@ export class Clients {
 
   /** A tenant with accounts of its own, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
   static async start(db: TestDatabase, baseUrl: string, count: number, pauseMs = 0): Promise<Clients> {
-    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, desk: openDesk(db.database).desk };
     const tenant = await makeTenant(db.database);
     const accounts: Account[] = [];
     for (let index = 0; index < ACCOUNTS; index += 1)
-      accounts.push(await makeAccount(parts, tenant, { funds: { COPM: FUNDS } }));
+      accounts.push(await makeAccount(deps, tenant, { funds: { COPM: FUNDS } }));
     const { text } = await makeToken(db.database, tenant.owner, ['read', 'transfers']);
     const clients = new Clients(db, baseUrl, text, accounts, count, pauseMs);
     clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));

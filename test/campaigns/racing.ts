@@ -22,10 +22,10 @@ export async function racingCampaign({ databases, transfers, clients }: RacingCa
   const [database] = databases;
   assert(database !== undefined);
   const watched = databases.map((one) => openDesk(one));
-  const parts = { database, desk: watched[0]!.desk };
+  const deps = { database, desk: watched[0]!.desk };
   const tenant = await makeTenant(database);
   const own = await Promise.all(
-    Array.from({ length: ACCOUNTS }, () => makeAccount(parts, tenant, { funds: { COPM: FUNDS } })),
+    Array.from({ length: ACCOUNTS }, () => makeAccount(deps, tenant, { funds: { COPM: FUNDS } })),
   );
   let next = 0;
   const acted = new Map<string, number>();

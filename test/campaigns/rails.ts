@@ -43,7 +43,7 @@ interface Stage extends RailsCampaign {
   readonly gateway: ChaosGateway;
   readonly own: PayoutBank;
   readonly ids: Uuid[];
-  readonly parts: ReturnType<typeof railsOf>;
+  readonly deps: ReturnType<typeof railsOf>;
   readonly random: (below: number) => number;
 }
 
@@ -70,7 +70,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   try {
     const own = await openPayoutBank(api, 2n * BigInt(campaign.payouts) * LEAST);
     const rails = new Map<string, Rail>([[RAIL, new HttpRail(NAME, gateway.url, TEST_KEYRING, systemClock)]]);
-    const stage = { ...campaign, gateway, own, ids: [], parts: railsOf(db, { rails }), random: randomFrom(seed + 1) };
+    const stage = { ...campaign, gateway, own, ids: [], deps: railsOf(db, { rails }), random: randomFrom(seed + 1) };
     const resolved = await troubledTimes(stage, worker);
     await comeToRest(stage, worker);
     const summary = await compared(stage);
@@ -144,7 +144,7 @@ function passOver(failure: unknown): void {
 }
 
 /** As ops payouts retry does. */
-function retry({ parts: { submissions } }: Stage, { id, status }: Payout): Promise<Payout> {
+function retry({ deps: { submissions } }: Stage, { id, status }: Payout): Promise<Payout> {
   return status === 'approved' ? submissions.submit(id) : submissions.ask(id);
 }
 
@@ -161,11 +161,11 @@ function chosen({ gateway, random }: Stage, payout: Payout): PayoutResolution['o
 }
 
 async function settle(
-  { db, parts, random }: Stage,
+  { db, deps, random }: Stage,
   payout: Payout,
   outcome: PayoutResolution['outcome'],
 ): Promise<void> {
-  const { desk, conversation } = parts;
+  const { desk, conversation } = deps;
   const open = await db.database.reader.find(payoutResolutions, { payoutId: payout.id, status: 'proposed' });
   if (open === undefined) await proposeResolution(desk, payout, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
@@ -183,10 +183,10 @@ async function openOnes({ db, ids }: Stage): Promise<readonly Payout[]> {
 
 /** The line is repaired, open proposals are taken back, and everything that would be asked one day is asked now. */
 async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
-  const { db, gateway, parts, ids } = stage;
+  const { db, gateway, deps, ids } = stage;
   await gateway.calm();
   for (const { payoutId } of await db.database.reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' }))
-    await rejectResolution(parts.desk, await rowOf(db, payoutId), someone('leo'));
+    await rejectResolution(deps.desk, await rowOf(db, payoutId), someone('leo'));
   await until(
     'every payout has ended or is raised as contradictory',
     async () => {
@@ -199,7 +199,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   );
   await worker.stop();
   await db.change(`UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`);
-  while ((await parts.inquiries.askDue(RAIL, AT_ONCE)) > 0);
+  while ((await deps.inquiries.askDue(RAIL, AT_ONCE)) > 0);
 }
 
 /** The gateway's books beside the ledger. */

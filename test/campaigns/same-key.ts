@@ -16,10 +16,10 @@ export async function sameKeyCampaign({ databases, rounds, width }: SameKeyCampa
   const [database] = databases;
   assert(database !== undefined);
   const desks = databases.map((one) => openDesk(one).desk);
-  const parts = { database, desk: desks[0]! };
+  const deps = { database, desk: desks[0]! };
   const tenant = await makeTenant(database);
-  const payer = await makeAccount(parts, tenant, { funds: { COPM: BigInt(rounds) * 3n } });
-  const receiver = await makeAccount(parts, tenant);
+  const payer = await makeAccount(deps, tenant, { funds: { COPM: BigInt(rounds) * 3n } });
+  const receiver = await makeAccount(deps, tenant);
   for (let round = 0; round < rounds; round += 1) {
     const { key, ...wanted } = move({ from: payer, to: receiver, raw: 3n });
     const answers = await Promise.all(

@@ -87,11 +87,11 @@ async function send(
 
 /** As the sweeps of two workers do. */
 async function make(
-  parts: ConstructorParameters<typeof StatementMaker>[0],
+  deps: ConstructorParameters<typeof StatementMaker>[0],
   state: { readonly isOver: boolean },
 ): Promise<void> {
   const { signal } = new AbortController();
-  const makers = (['short', 'short', 'long'] as const).map((length) => new StatementMaker(parts, length));
+  const makers = (['short', 'short', 'long'] as const).map((length) => new StatementMaker(deps, length));
   await Promise.all(
     makers.map(async (maker) => {
       while (!state.isOver) if (!(await maker.makeNext(signal))) await pause(POLL_MS);

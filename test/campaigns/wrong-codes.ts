@@ -24,12 +24,12 @@ const EACH_MS = 1_000;
 export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Promise<string> {
   const ana = await hire(db.database);
   let now = instant(BEGAN);
-  const parts = staffPartsOf(db.database, () => now);
+  const deps = staffPartsOf(db.database, () => now);
   const tried = randomUUID();
   let judged = 0;
   for (let index = 0; index < codes; index += 1) {
     now = instant(now + EACH_MS);
-    const verified = await verifyClaim(parts, claimOf(ana, wrongCode(ana, now), now, `${tried}/${index}`));
+    const verified = await verifyClaim(deps, claimOf(ana, wrongCode(ana, now), now, `${tried}/${index}`));
     assert('refusal' in verified, 'a wrong code has opened');
     if (verified.refusal.message === 'the code is wrong') judged += 1;
     else assert.match(verified.refusal.message, /is locked until/);
@@ -42,10 +42,10 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
   assert.equal(Number(row?.n), codes);
 
   const right = (): Claim => claimOf(ana, codeOf(ana, now), now, randomUUID());
-  assert('refusal' in (await verifyClaim(parts, right())), 'the pause has ended early');
+  assert('refusal' in (await verifyClaim(deps, right())), 'the pause has ended early');
   assert(locked.lockedUntil !== null);
   now = locked.lockedUntil;
-  const opened = await verifyClaim(parts, right());
+  const opened = await verifyClaim(deps, right());
   assert('identity' in opened && opened.identity.id === ana.id, 'who it is does not come in again');
   assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
   await assertLedgerSound(db.database);

@@ -91,9 +91,9 @@ describe('a COMMIT whose answer did not come', () => {
     before(async () => {
       safe = openDesk(db.database);
       const tenant = await makeTenant(db.database);
-      const parts = { database: db.database, desk: safe.desk };
-      payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-      receiver = await makeAccount(parts, tenant);
+      const deps = { database: db.database, desk: safe.desk };
+      payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+      receiver = await makeAccount(deps, tenant);
       const database = openDatabase(proxy.through(db.url));
       shaky = openDesk(database, { commandTimeoutMs: 2_000 });
       close = () => database.close();

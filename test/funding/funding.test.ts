@@ -13,7 +13,7 @@ import {
   type WantedAdjustment,
 } from '../../src/funding/adjustments.js';
 import { recordPayIn, type WantedPayIn } from '../../src/funding/pay-ins.js';
-import type { FundingParts } from '../../src/funding/reference.js';
+import type { FundingDeps } from '../../src/funding/reference.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import {
   assertLedgerSound,
@@ -37,21 +37,21 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 describe('pay-ins and adjustments', () => {
   let test: TestDatabase;
   let world: TestTenant;
-  let parts: FundingParts;
+  let deps: FundingDeps;
   let account: Account;
 
   before(async () => {
     test = await testDatabase();
-    parts = { database: test.database, desk: openDesk(test.database).desk };
+    deps = { database: test.database, desk: openDesk(test.database).desk };
   });
   beforeEach(async () => {
     world = await makeTenant(test.database);
-    account = await makeAccount(parts, world);
+    account = await makeAccount(deps, world);
   });
   afterEach(() => assertLedgerSound(test.database));
 
   const payIn = (changes: Partial<WantedPayIn> = {}) =>
-    recordPayIn(parts, {
+    recordPayIn(deps, {
       tenantId: world.tenant.id,
       accountId: account.id,
       amount: { raw: 100n, asset: 'COPM' },
@@ -61,7 +61,7 @@ describe('pay-ins and adjustments', () => {
       ...changes,
     });
   const propose = (changes: Partial<WantedAdjustment> = {}) =>
-    proposeAdjustment(parts, {
+    proposeAdjustment(deps, {
       tenantId: world.tenant.id,
       accountId: account.id,
       direction: 'in',
@@ -127,7 +127,7 @@ describe('pay-ins and adjustments', () => {
   it('two tenants may use the same reference', async () => {
     await payIn({ reference: 'wire-3' });
     const other = await makeTenant(test.database);
-    const theirs = await makeAccount(parts, other);
+    const theirs = await makeAccount(deps, other);
     const { replayed } = await payIn({ reference: 'wire-3', tenantId: other.tenant.id, accountId: theirs.id });
     assert.equal(replayed, false);
   });
@@ -167,24 +167,24 @@ describe('pay-ins and adjustments', () => {
   it('an adjustment moves nothing until another operator posts it', async () => {
     const { resource } = await propose();
     assert.equal(await available(), 0n);
-    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('bob'))), 'authority_insufficient');
-    const posted = await approveAdjustment(parts, resource, someone('mary'));
+    assert.equal(await codeOf(approveAdjustment(deps, resource, someone('bob'))), 'authority_insufficient');
+    const posted = await approveAdjustment(deps, resource, someone('mary'));
     assert.deepEqual([posted.resource.status, posted.resource.decidedBy], ['posted', 'mary']);
     assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
   });
 
   it('an adjustment out takes the money, and not more than is there', async () => {
     const { resource } = await propose({ direction: 'out' });
-    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('mary'))), 'insufficient_funds');
+    assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'insufficient_funds');
     await payIn({ amount: { raw: 150n, asset: 'COPM' } });
-    await approveAdjustment(parts, resource, someone('mary'));
+    await approveAdjustment(deps, resource, someone('mary'));
     assert.deepEqual([await available(), await systemHas('adjustment')], [50n, 100n]);
   });
 
   it('an adjustment is posted once, however often it is approved', async () => {
     const { resource } = await propose();
     const all = await Promise.all(
-      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(parts, resource, someone(name))),
+      ['mary', 'zoe', 'mary', 'zoe'].map((name) => approveAdjustment(deps, resource, someone(name))),
     );
     assert.equal(all.filter(({ replayed }) => !replayed).length, 1);
     assert.equal(await available(), 100n);
@@ -194,8 +194,8 @@ describe('pay-ins and adjustments', () => {
     for (let round = 0; round < 10; round += 1) {
       const { resource } = await propose();
       const ends = await Promise.allSettled([
-        approveAdjustment(parts, resource, someone('mary')),
-        rejectAdjustment(parts, resource, someone('zoe')),
+        approveAdjustment(deps, resource, someone('mary')),
+        rejectAdjustment(deps, resource, someone('zoe')),
       ]);
       assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
     }
@@ -207,9 +207,9 @@ describe('pay-ins and adjustments', () => {
 
   it('a rejected adjustment is never posted', async () => {
     const { resource } = await propose();
-    await rejectAdjustment(parts, resource, someone('bob'));
-    assert.equal(await codeOf(approveAdjustment(parts, resource, someone('mary'))), 'invalid_state');
-    assert.equal((await rejectAdjustment(parts, resource, someone('mary'))).replayed, true);
+    await rejectAdjustment(deps, resource, someone('bob'));
+    assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'invalid_state');
+    assert.equal((await rejectAdjustment(deps, resource, someone('mary'))).replayed, true);
     assert.equal(await available(), 0n);
   });
 
@@ -224,7 +224,7 @@ describe('pay-ins and adjustments', () => {
 
   it('the list is newest first and can be narrowed', async () => {
     const [one, two] = [await propose({ reference: 'one' }), await propose({ reference: 'two' })];
-    await rejectAdjustment(parts, one.resource, someone('mary'));
+    await rejectAdjustment(deps, one.resource, someone('mary'));
     const references = async (status: Adjustment['status'] | null, limit = 100) =>
       (await listAdjustments(test.database.reader, world.tenant.id, status, limit)).map(({ reference }) => reference);
     assert.deepEqual(await references(null), ['two', 'one']);

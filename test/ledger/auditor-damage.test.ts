@@ -323,10 +323,10 @@ describe('the auditor finds damage', () => {
 });
 
 async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Promise<Victim> {
-  const parts = { database, desk };
+  const deps = { database, desk };
   const tenant = await makeTenant(database);
-  const payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-  const receiver = await makeAccount(parts, tenant);
+  const payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+  const receiver = await makeAccount(deps, tenant);
   const done = async (command: Parameters<typeof move>[0], isPending = false): Promise<Transfer> => {
     const { outcome } = await desk.submit(testKind, isPending ? reserve(command) : move(command));
     assert(outcome.done);
@@ -336,13 +336,13 @@ async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Pr
   const completed = await done({ from: payer, to: receiver, raw: 20n });
   const pending = await done({ from: payer, to: receiver, raw: 30n }, true);
   const wanted = { tenantId: tenant.tenant.id, accountId: payer.id, amount: { raw: 5n, asset: 'COPM' } } as const;
-  const proposed = await proposeAdjustment(parts, {
+  const proposed = await proposeAdjustment(deps, {
     ...wanted,
     direction: 'in',
     reference: 'correction',
     reason: 'a test',
     by: someone('one'),
   });
-  await approveAdjustment(parts, proposed.resource, someone('two'));
+  await approveAdjustment(deps, proposed.resource, someone('two'));
   return { tenant, payer, receiver, completed, pending };
 }

@@ -39,15 +39,13 @@ describe('the auditor', () => {
     let payer: Account;
 
     before(async () => {
-      const parts = { database: db.database, desk: openDesk(db.database, { maxQueue: 10_000 }).desk };
+      const deps = { database: db.database, desk: openDesk(db.database, { maxQueue: 10_000 }).desk };
       tenant = await makeTenant(db.database);
-      payer = await makeAccount(parts, tenant, { funds: { COPM: BigInt(TRANSFERS) } });
-      const receiver = await makeAccount(parts, tenant);
+      payer = await makeAccount(deps, tenant, { funds: { COPM: BigInt(TRANSFERS) } });
+      const receiver = await makeAccount(deps, tenant);
       for (let done = 0; done < TRANSFERS; done += 1_010)
         await Promise.all(
-          Array.from({ length: 1_010 }, () =>
-            parts.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
-          ),
+          Array.from({ length: 1_010 }, () => deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))),
         );
     });
 

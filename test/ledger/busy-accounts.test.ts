@@ -17,10 +17,10 @@ describe('an account whose row somebody keeps locked', () => {
   });
 
   async function twoAccounts(): Promise<[Account, Account]> {
-    const parts = { database: own.database, desk: watched.desk };
+    const deps = { database: own.database, desk: watched.desk };
     const tenant = await makeTenant(own.database);
     const funds = { COPM: 1_000n };
-    return [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant, { funds })];
+    return [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant, { funds })];
   }
 
   async function whileLocked(id: Uuid, work: () => Promise<void>): Promise<void> {

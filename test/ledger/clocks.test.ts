@@ -45,10 +45,10 @@ describe("a process's clock, beside the database's", () => {
 
   beforeEach(async () => {
     safe = openDesk(db.database);
-    const parts = { database: db.database, desk: safe.desk };
+    const deps = { database: db.database, desk: safe.desk };
     tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-    receiver = await makeAccount(parts, tenant);
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(deps, tenant);
   });
 
   afterEach(() => assertLedgerSound(db.database));
@@ -137,9 +137,9 @@ describe("a process's clock, beside the database's", () => {
     const [fast, slow] = [deskOff(refuseMs * 0.8), deskOff(-refuseMs * 0.8)];
     for (const own of [fast, slow, safe, slow]) {
       assert((await pay(own)).outcome.done);
-      const parts = { database: db.database, desk: own.desk };
-      await fund(parts, payer, { asset: 'COPM', raw: 1n });
-      await fund(parts, receiver, { asset: 'COPM', raw: 1n });
+      const deps = { database: db.database, desk: own.desk };
+      await fund(deps, payer, { asset: 'COPM', raw: 1n });
+      await fund(deps, receiver, { asset: 'COPM', raw: 1n });
     }
     const all = await db.database.reader.select(accounts, { tenantId: tenant.tenant.id });
     for (const { id } of all) inOrder(await datesOf(id));
@@ -157,8 +157,8 @@ describe("a process's clock, beside the database's", () => {
         bounds: CLOCK_BOUNDS,
         observer: { compared: () => undefined, strayed: () => undefined },
       });
-      const parts = { database: db.database, clock: systemClock, guard };
-      return (await resetClock(parts, id, { actor: TEST_ACTOR, reason: 'a wrong clock' })).changed;
+      const deps = { database: db.database, clock: systemClock, guard };
+      return (await resetClock(deps, id, { actor: TEST_ACTOR, reason: 'a wrong clock' })).changed;
     };
 
     it('is posted to by nobody, names itself, and fails no other command of its group', async () => {

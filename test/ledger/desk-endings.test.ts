@@ -38,11 +38,11 @@ describe('a group of which a statement fails', () => {
   after(() => db.remove());
 
   beforeEach(async () => {
-    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, desk: openDesk(db.database).desk };
     tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-    receiver = await makeAccount(parts, tenant);
-    await parts.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(deps, tenant);
+    await deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
   });
 
   afterEach(() => assertLedgerSound(db.database));

@@ -28,10 +28,10 @@ describe('the posting desk, when MySQL fails', () => {
   beforeEach(async () => {
     proxy = await Proxy.open(db.url);
     database = openDatabase(proxy.through(db.url));
-    const parts = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, desk: openDesk(db.database).desk };
     const tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-    receiver = await makeAccount(parts, tenant);
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(deps, tenant);
   });
 
   afterEach(async () => {

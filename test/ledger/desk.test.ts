@@ -32,10 +32,10 @@ describe('the posting desk', () => {
 
   beforeEach(async () => {
     watched = openDesk(db.database);
-    const parts = { database: db.database, desk: watched.desk };
+    const deps = { database: db.database, desk: watched.desk };
     tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-    receiver = await makeAccount(parts, tenant);
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(deps, tenant);
   });
 
   afterEach(() => assertLedgerSound(db.database));

@@ -16,11 +16,11 @@ describe('the desks of a process', () => {
       () => openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
     );
     const [busy, idle] = [desks.add('busy'), desks.add('idle')];
-    const parts = { database: db.database, desk: idle };
+    const deps = { database: db.database, desk: idle };
     const tenant = await makeTenant(db.database);
     const funds = { COPM: 1_000n };
-    const [from, to] = [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant, { funds })];
-    const others = [await makeAccount(parts, tenant, { funds }), await makeAccount(parts, tenant)] as const;
+    const [from, to] = [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant, { funds })];
+    const others = [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant)] as const;
     let answered = 0;
     const waiting = Array.from({ length: 60 }, () =>
       busy.submit(testKind, move({ from, to, raw: 1n })).then((answer) => {

@@ -17,13 +17,13 @@ describe('amounts are exact', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  const parts = () => ({ database: db.database, desk: watched.desk });
+  const deps = () => ({ database: db.database, desk: watched.desk });
 
   for (const raw of [9_007_199_254_740_991n, 9_007_199_254_740_993n, MAX_RAW - 1n, MAX_RAW])
     it(`${raw} goes in, is held, moves and comes out to the last unit`, async () => {
       const tenant = await makeTenant(db.database);
-      const payer = await makeAccount(parts(), tenant, { funds: { DUSD: raw } });
-      const receiver = await makeAccount(parts(), tenant);
+      const payer = await makeAccount(deps(), tenant, { funds: { DUSD: raw } });
+      const receiver = await makeAccount(deps(), tenant);
       const pended = await watched.desk.submit(testKind, reserve({ from: payer, to: receiver, raw, asset: 'DUSD' }));
       assert(pended.outcome.done);
       assert.deepEqual(
@@ -50,9 +50,9 @@ describe('amounts are exact', () => {
 
   it('what a column cannot hold is refused, and nothing is rounded to fit', async () => {
     const tenant = await makeTenant(db.database);
-    const account = await makeAccount(parts(), tenant, { funds: { COPM: MAX_RAW } });
+    const account = await makeAccount(deps(), tenant, { funds: { COPM: MAX_RAW } });
     await assert.rejects(
-      fund(parts(), account, { raw: 1n, asset: 'COPM' }),
+      fund(deps(), account, { raw: 1n, asset: 'COPM' }),
       (error) => error instanceof ApiError && error.refusal.details?.reason === 'out_of_range',
     );
     assert.deepEqual(

@@ -19,10 +19,10 @@ describe('what is held and what a month has used', () => {
 
   beforeEach(async () => {
     watched = openDesk(db.database);
-    const parts = { database: db.database, desk: watched.desk };
+    const deps = { database: db.database, desk: watched.desk };
     const tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 100n } });
-    receiver = await makeAccount(parts, tenant);
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 100n } });
+    receiver = await makeAccount(deps, tenant);
   });
 
   afterEach(() => assertLedgerSound(db.database));

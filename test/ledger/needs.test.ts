@@ -27,10 +27,10 @@ describe('what the commands of one group ask of one table', () => {
 
   beforeEach(async () => {
     watched = openDesk(db.database);
-    const parts = { database: db.database, desk: watched.desk };
+    const deps = { database: db.database, desk: watched.desk };
     tenant = await makeTenant(db.database);
-    payer = await makeAccount(parts, tenant, { funds: { COPM: 1_000n } });
-    receiver = await makeAccount(parts, tenant);
+    payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
+    receiver = await makeAccount(deps, tenant);
     await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 7n }));
   });
 

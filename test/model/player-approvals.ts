@@ -71,10 +71,10 @@ export class ApprovalPlayer {
   }
 
   private async delayPolicies(seconds: number | null): Promise<void> {
-    const { ledger, parts } = this.world;
+    const { ledger, deps } = this.world;
     const tenant = ledger.tenantOf('owner');
     tenant.policyDelayS = seconds ?? 0;
-    await setPolicyDelay(parts.database, systemClock, asUuid(tenant.id), seconds, TEST_ACTOR);
+    await setPolicyDelay(deps.database, systemClock, asUuid(tenant.id), seconds, TEST_ACTOR);
   }
 
   private async act(operation: Extract<Operation, { op: 'act' }>): Promise<void> {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import { lapseBatchKind } from '../../src/batches/commands.js';
-import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/steering.js';
+import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { validateBatch } from '../../src/batches/validation/run.js';
 import { formOf, HEADER, UNWATCHED } from '../batches/support.js';
 import { answered, list, text } from '../support/bank.js';
@@ -148,14 +148,14 @@ export class BatchPlayer {
   }
 
   private async steer(batch: RefBatch, act: keyof typeof STEERING): Promise<void> {
-    const steering = STEERING[act](this.world.parts, asUuid(batch.of.id), TEST_ACTOR, 'ticket 7');
-    assert.equal(await codeOf(steering), this.world.ledger.batches.steer(batch, act));
+    const acting = STEERING[act](this.world.deps, asUuid(batch.of.id), TEST_ACTOR, 'ticket 7');
+    assert.equal(await codeOf(acting), this.world.ledger.batches.steer(batch, act));
     await this.assertStands(batch);
   }
 
   /** As the sweeper does it, to this one alone: others play in the same database. */
   private async lapse(batch: RefBatch, readyForMs: number): Promise<void> {
-    const { desk } = this.world.parts;
+    const { desk } = this.world.deps;
     const [id, { source }] = [asUuid(batch.of.id), batch];
     const { outcome } = await desk.submit(lapseBatchKind, {
       tenantId: asUuid(source.tenant),

@@ -17,7 +17,7 @@ export async function manage(
   world: ModelWorld,
   operation: Extract<Operation, { op: 'freeze' | 'role' | 'fee account' | 'fee' | 'no fee' }>,
 ): Promise<void> {
-  const { ledger, clerk, parts } = world;
+  const { ledger, clerk, deps } = world;
   const tenant = ledger.tenantOf('owner');
   const tenantId = asUuid(tenant.id);
   switch (operation.op) {
@@ -25,21 +25,21 @@ export async function manage(
       return freeze(world, world.account(operation.account), operation.isFrozen);
     case 'role': {
       const account = world.account(operation.account);
-      if (operation.role === null) await removeRole(parts.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
-      else await grantRole(parts.database, systemClock, clerk, asUuid(account.id), operation.role as Role, TEST_ACTOR);
+      if (operation.role === null) await removeRole(deps.database, systemClock, clerk, asUuid(account.id), TEST_ACTOR);
+      else await grantRole(deps.database, systemClock, clerk, asUuid(account.id), operation.role as Role, TEST_ACTOR);
       account.clerkRole = operation.role;
       return;
     }
     case 'fee account':
       tenant.feeAccount = world.account(operation.account);
-      await setFeeAccount(parts.database, systemClock, tenantId, asUuid(tenant.feeAccount.id), TEST_ACTOR);
+      await setFeeAccount(deps.database, systemClock, tenantId, asUuid(tenant.feeAccount.id), TEST_ACTOR);
       return;
     case 'fee': {
       const { asset, flat, basisPoints, cap } = operation;
       const schedule = { flatRaw: flat, basisPoints, floorRaw: 0n, capRaw: cap };
       for (const charged of FEE_OPERATIONS) {
         const wanted = { tenantId, operation: charged, asset, ...schedule };
-        const setting = setFeeSchedule(parts.database, systemClock, wanted, TEST_ACTOR);
+        const setting = setFeeSchedule(deps.database, systemClock, wanted, TEST_ACTOR);
         assert.equal(await codeOf(setting), tenant.feeAccount === null ? 'invalid_state' : null);
       }
       if (tenant.feeAccount !== null) tenant.fees.set(asset, { flat, basisPoints, cap });
@@ -50,7 +50,7 @@ export async function manage(
       const wasThere = tenant.fees.delete(asset);
       for (const charged of FEE_OPERATIONS) {
         const schedule = { tenantId, operation: charged, asset } as const;
-        assert.equal(await removeFeeSchedule(parts.database, systemClock, schedule, TEST_ACTOR), wasThere);
+        assert.equal(await removeFeeSchedule(deps.database, systemClock, schedule, TEST_ACTOR), wasThere);
       }
     }
   }
@@ -60,7 +60,7 @@ export async function manage(
 export async function freeze(world: ModelWorld, account: RefAccount, isFrozen: boolean): Promise<void> {
   const change = isFrozen ? freezeAccount : unfreezeAccount;
   const decided = { actor: TEST_ACTOR, reason: null };
-  const { changed } = await change(world.parts.database, systemClock, asUuid(account.id), decided);
+  const { changed } = await change(world.deps.database, systemClock, asUuid(account.id), decided);
   assert.equal(changed, account.isFrozen !== isFrozen);
   account.isFrozen = isFrozen;
 }

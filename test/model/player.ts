@@ -259,7 +259,7 @@ export class Player {
       description: `pay-in ${this.references}`,
       by: someone('one'),
     };
-    const { resource, replayed } = await recordPayIn(this.world.parts, wanted);
+    const { resource, replayed } = await recordPayIn(this.world.deps, wanted);
     assert.equal(replayed, false);
     this.lastPayIn = wanted;
     this.world.ledger.enterFromSystem(account, 'payin_in', {
@@ -274,7 +274,7 @@ export class Player {
     if (this.lastPayIn === null) return;
     const { amount } = this.lastPayIn;
     const again = isSame ? this.lastPayIn : { ...this.lastPayIn, amount: { ...amount, raw: amount.raw + 1n } };
-    const outcome = await codeOf(recordPayIn(this.world.parts, again).then(({ replayed }) => assert(replayed)));
+    const outcome = await codeOf(recordPayIn(this.world.deps, again).then(({ replayed }) => assert(replayed)));
     assert.equal(outcome, isSame ? null : 'idempotency_key_reused');
   }
 
@@ -282,7 +282,7 @@ export class Player {
     const { account: number, asset, raw, direction, isPosted } = operation;
     const account = this.world.account(number);
     const reference = `adjustment-${(this.references += 1)}`;
-    const { resource } = await proposeAdjustment(this.world.parts, {
+    const { resource } = await proposeAdjustment(this.world.deps, {
       tenantId: asUuid(account.tenant),
       accountId: asUuid(account.id),
       direction,
@@ -291,9 +291,9 @@ export class Player {
       reason: reference,
       by: someone('one'),
     });
-    assert.equal(await codeOf(approveAdjustment(this.world.parts, resource, someone('one'))), 'authority_insufficient');
+    assert.equal(await codeOf(approveAdjustment(this.world.deps, resource, someone('one'))), 'authority_insufficient');
     if (!isPosted) return;
-    const outcome = await codeOf(approveAdjustment(this.world.parts, resource, someone('another')));
+    const outcome = await codeOf(approveAdjustment(this.world.deps, resource, someone('another')));
     if (direction === 'out' && account.balances[asset] < raw) return assert.equal(outcome, 'insufficient_funds');
     assert.equal(outcome, null);
     const kind = direction === 'in' ? 'adjustment_in' : 'adjustment_out';

@@ -6,8 +6,8 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import { BatchExecution } from '../../src/batches/execution.js';
-import type { ValidationParts } from '../../src/batches/validation/run.js';
-import type { SteeringParts } from '../../src/batches/steering.js';
+import type { ValidationDeps } from '../../src/batches/validation/run.js';
+import type { BatchControlDeps } from '../../src/batches/control.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { fileMaker, validationParts } from '../batches/support.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
@@ -95,12 +95,12 @@ export class ModelApi {
 
 /** The service and the reference beside one another. */
 export class ModelWorld {
-  readonly parts: SteeringParts;
+  readonly deps: BatchControlDeps;
   /** Says to each question what the test wants. */
   readonly rail = new ScriptedRail();
   /** What a worker does with payouts and batches, without Temporal. */
   readonly rails: ReturnType<typeof railsOf>;
-  readonly validation: ValidationParts;
+  readonly validation: ValidationDeps;
   readonly execution: BatchExecution;
   /** Every key that was sent, and for what. */
   readonly keys: { readonly what: Keyed; readonly key: string }[] = [];
@@ -116,7 +116,7 @@ export class ModelWorld {
   ) {
     const { core } = api;
     const { database, clock } = core;
-    this.parts = core;
+    this.deps = core;
     this.rails = railsOf({ database }, { clock, rail: this.rail });
     const { recipientBudget } = core;
     this.validation = {

@@ -37,10 +37,10 @@ describe('npm run ops -- reports', () => {
       const grants = [{ memberId: owner.id, role: 'owner' as const }];
       own.push(await openAccount(db.database, () => now, { ...wanted, grants }, TEST_ACTOR));
     }
-    const parts = { database: db.database, desk };
-    await fund(parts, own[0]!, { raw: 1_000n, asset: 'COPM' });
+    const deps = { database: db.database, desk };
+    await fund(deps, own[0]!, { raw: 1_000n, asset: 'COPM' });
     now = inMonth(10);
-    await fund(parts, own[1]!, { raw: 9_007_199_254_740_993n, asset: 'DUSD' });
+    await fund(deps, own[1]!, { raw: 9_007_199_254_740_993n, asset: 'DUSD' });
     await pay(300n);
     now = instant(inMonth(10) + 40 * 86_400_000);
     await pay(200n);
@@ -143,7 +143,7 @@ describe('npm run ops -- reports', () => {
     [['closing', '--month', '2026-13'], /2026-13 is no month/],
     [['closing', '--month', '2999-01'], /not long enough ago/],
     [['closing', '--month', '2026-01', '--time-zone', 'Mars/Olympus'], /there is no zone/],
-    [['trial-balance', '--at', '2026-01-01'], /is no time/],
+    [['trial-balance', '--at', '2026-01-01'], /is not a time/],
     [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /not long enough ago/],
   ] as const)
     it(`refuse ${args.join(' ')}`, async () => {

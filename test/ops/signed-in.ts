@@ -23,9 +23,9 @@ export class SignedInPeople {
   /** As after `ops login NAME`, without waiting for a code. */
   async signIn(name: string, rights: readonly StaffRight[] = STAFF_RIGHTS): Promise<Staff> {
     const person = await addStaff(this.test.database, { name, rights });
-    const parts = staffPartsOf(this.test.database);
-    const { token, session } = await openSession(parts, proven(person), 'ops', 'test');
-    this.file.keep({ name, token, expires_at: toRfc3339(session.expiresAt) }, parts.clock());
+    const deps = staffPartsOf(this.test.database);
+    const { token, session } = await openSession(deps, proven(person), 'ops', 'test');
+    this.file.keep({ name, token, expires_at: toRfc3339(session.expiresAt) }, deps.clock());
     this.people.set(name, person);
     return person;
   }

@@ -140,8 +140,8 @@ describe('the command line as a door of the staff', () => {
   async function withoutCode(): Promise<Given[]> {
     const able = personOf('able');
     const used = await machines.get('able')!.code(able);
-    const parts = staffPartsOf(test.database);
-    assert.ok('session' in (await signIn(parts, { name: able.name, code: used, door: 'support', place: 'test' })));
+    const deps = staffPartsOf(test.database);
+    assert.ok('session' in (await signIn(deps, { name: able.name, code: used, door: 'support', place: 'test' })));
     const by = (how: string, code: string | null, says: RegExp): Given => ({
       ...{ how, env: envOf('able'), says, actor: 'able', ...(code === null ? {} : { args: ['--code', code] }) },
     });

@@ -187,7 +187,7 @@ describe('what operators do for support', () => {
     assert.equal((await one('staff', 'add', name, '--can', 'approve')).active, true);
     await one('staff', 'deactivate', name);
     await fails(1, /there is nobody called nobody/, 'staff', 'deactivate', 'nobody');
-    await fails(2, /--can: boss is nothing that staff may do/, 'staff', 'add', name, '--can', 'boss');
+    await fails(2, /--can: boss is not a right of the staff/, 'staff', 'add', name, '--can', 'boss');
   });
 
   it('sets, lists and removes approval policies', async () => {
@@ -201,7 +201,7 @@ describe('what operators do for support', () => {
     await fails(2, /--approvals: must be a number from 1 to 3/, ...set, '--approvals', '4');
     await fails(
       2,
-      /--threshold: 1\.5 is no amount/,
+      /--threshold: 1\.5 is not an amount/,
       'policies',
       'set',
       account.id,

@@ -159,8 +159,8 @@ describe('an outcome that gives money back', () => {
       assert.deepEqual(await balance(), HELD);
       now = () => instant(attemptedAt + 3_600_000);
       const { conversation } = rails;
-      const parts = { conversation, quietMs: () => 3_600_000 };
-      assert.equal((await approveResolution(parts, await rowOf(db, id), someone('leo'))).status, 'failed');
+      const deps = { conversation, quietMs: () => 3_600_000 };
+      assert.equal((await approveResolution(deps, await rowOf(db, id), someone('leo'))).status, 'failed');
       await assertSameStory(own, id);
     });
 

@@ -44,7 +44,7 @@ describe('the statements of a rail', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
-  let parts: ReturnType<typeof railsOf>;
+  let deps: ReturnType<typeof railsOf>;
   let rails: Rails;
   let country: string;
   const left = [...COUNTRIES];
@@ -63,7 +63,7 @@ describe('the statements of a rail', () => {
       new SimulatedRail(db.database, systemClock, rail),
     ]);
     rails = new Map(simulated);
-    parts = railsOf(db, { rails });
+    deps = railsOf(db, { rails });
   });
 
   beforeEach(async () => {
@@ -79,7 +79,7 @@ describe('the statements of a rail', () => {
   /** A payout that its rail was given. */
   const paid = async (ending?: string): Promise<Payout> => {
     const id = await own.pay(ending, { destination: { country } });
-    await parts.submissions.submit(id);
+    await deps.submissions.submit(id);
     return rowOf(db, id);
   };
   const lineOf = ({ id, raw, asset, status, railReference }: Payout, more: Partial<GivenLine> = {}): GivenLine => {
@@ -94,7 +94,7 @@ describe('the statements of a rail', () => {
   ): Promise<Reconciled> => {
     const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
     return reconcile(
-      { database: db.database, desk: parts.desk, delayMs },
+      { database: db.database, desk: deps.desk, delayMs },
       { rail: railOf(country), day, lines },
       TEST_ACTOR,
       at,
@@ -156,7 +156,7 @@ describe('the statements of a rail', () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
-    await parts.callbacks.tell(railOf(country), { ...said, key: payout.id, callbackId: `cb-${payout.id}` });
+    await deps.callbacks.tell(railOf(country), { ...said, key: payout.id, callbackId: `cb-${payout.id}` });
     const failed = await rowOf(db, payout.id);
     assert.equal(failed.status, 'failed');
     assert.deepEqual(words(await take(endedOn(failed), [])), []);
@@ -222,7 +222,7 @@ describe('the statements of a rail', () => {
     const today = dayOf(systemClock());
     await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
     const word = { status: 'completed', reference: 'R-4', failureCode: null, key: payout.id } as const;
-    await parts.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    await deps.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
     const ended = await rowOf(db, payout.id);
     assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
     const found = await take(endedOn(ended), [lineOf(ended)]);

@@ -148,11 +148,11 @@ describe('finishing a restore', () => {
     await begin();
     const { approvals, submissions, conversation, silent } = railsOf(db);
     const restore = (await openRestore(db.database.reader))!;
-    const parts = { database: db.database, clock: systemClock };
+    const deps = { database: db.database, clock: systemClock };
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
-    await askRails({ ...parts, restore, onProgress: () => undefined }, rails);
+    await askRails({ ...deps, restore, onProgress: () => undefined }, rails);
     const leo = someone('leo');
-    await openLedger(parts, restore, leo, {});
+    await openLedger(deps, restore, leo, {});
     // Before anything else is done.
     assert.equal(await approvals.expireDue(100), 1);
     answered(await own.act('reject', late), 409, 'invalid_state');
@@ -160,8 +160,8 @@ describe('finishing a restore', () => {
     answered(await own.act('cancel', approved, own.bank.token), 409, 'invalid_state');
     const statuses = async () => Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
     assert.deepEqual(await statuses(), ['in_progress', 'pending_approval', 'canceled']);
-    assert.ok((await raiseContradictions(parts, restore.id, conversation)) > 0);
-    assert.equal(await raiseContradictions(parts, restore.id, conversation), 0);
+    assert.ok((await raiseContradictions(deps, restore.id, conversation)) > 0);
+    assert.equal(await raiseContradictions(deps, restore.id, conversation), 0);
     assert.deepEqual(
       (await saidOf(db, late)).map(({ kind, effect }) => [kind, effect]),
       [['inquiry', 'conflict']],
@@ -187,8 +187,8 @@ describe('finishing a restore', () => {
         },
       } as unknown as ListingRail;
       const restore = newRestore('operator', systemClock());
-      const parts = { database: db.database, clock: systemClock, restore, onProgress: () => undefined };
-      await assert.rejects(askRails(parts, new Map([['looping', rail]])), RailSilent);
+      const deps = { database: db.database, clock: systemClock, restore, onProgress: () => undefined };
+      await assert.rejects(askRails(deps, new Map([['looping', rail]])), RailSilent);
       assert.equal(asked, 2);
     }
   });

@@ -97,7 +97,7 @@ describe('one person', () => {
     const id = await own.pay('03');
     const { submissions, desk, conversation } = railsOf(db);
     await submissions.submit(id);
-    const parts = { conversation, quietMs: () => 0 };
+    const deps = { conversation, quietMs: () => 0 };
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: proven(maria) } as const;
     await denied(proposeResolution(desk, await rowOf(db, id), { ...wanted, by: await asService() }));
     await denied(
@@ -106,27 +106,27 @@ describe('one person', () => {
     await proposeResolution(desk, await rowOf(db, id), wanted);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
-      await denied(approveResolution(parts, await rowOf(db, id), { ...proven(person), name: way(maria.name) }));
+      await denied(approveResolution(deps, await rowOf(db, id), { ...proven(person), name: way(maria.name) }));
     }
-    await denied(approveResolution(parts, await rowOf(db, id), await asService()));
+    await denied(approveResolution(deps, await rowOf(db, id), await asService()));
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.equal(
-      (await approveResolution(parts, await rowOf(db, id), proven(await hire(db.database)))).status,
+      (await approveResolution(deps, await rowOf(db, id), proven(await hire(db.database)))).status,
       'completed',
     );
   });
 
   it('is nowhere two: gets no new authenticator by themselves, nor by the one who proposed it', async () => {
-    const parts = staffPartsOf(db.database);
+    const deps = staffPartsOf(db.database);
     const [leo, eva, lost] = [await hire(db.database), await hire(db.database), await hire(db.database)];
-    await denied(proposeFactorReset(parts, lost, 'lost', proven(lost)));
-    await denied(proposeFactorReset(parts, lost, 'lost', await asService()));
-    await proposeFactorReset(parts, lost, 'lost the telephone', proven(leo));
+    await denied(proposeFactorReset(deps, lost, 'lost', proven(lost)));
+    await denied(proposeFactorReset(deps, lost, 'lost', await asService()));
+    await proposeFactorReset(deps, lost, 'lost the telephone', proven(leo));
     for (const by of [proven(leo), { ...proven(leo), name: leo.name.toUpperCase() }, proven(lost), await asService()])
-      await denied(approveFactorReset(parts, lost, by));
+      await denied(approveFactorReset(deps, lost, by));
     const before = await db.database.reader.find(staff, { id: lost.id });
     assert.deepEqual(before?.factorSecret, lost.factorSecret);
-    await approveFactorReset(parts, lost, proven(eva));
+    await approveFactorReset(deps, lost, proven(eva));
     assert.notDeepEqual((await db.database.reader.find(staff, { id: lost.id }))?.factorSecret, lost.factorSecret);
   });
 });

@@ -5,7 +5,7 @@ import { type Staff, staff, staffChecks } from '../../src/db/entities/staff.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { STEP_MS } from '../../src/staff/authenticator.js';
 import { setService } from '../../src/staff/people.js';
-import { type Claim, type StaffParts, type Verified, verifyClaim } from '../../src/staff/verification.js';
+import { type Claim, type StaffDeps, type Verified, verifyClaim } from '../../src/staff/verification.js';
 import { wrongCode, wrongCodesCampaign } from '../campaigns/wrong-codes.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
@@ -21,7 +21,7 @@ describe('a claim of one of the staff', () => {
   let db: TestDatabase;
   let ana: Staff;
   let now: Instant;
-  let parts: StaffParts;
+  let deps: StaffDeps;
 
   before(async () => {
     db = await testDatabase();
@@ -29,7 +29,7 @@ describe('a claim of one of the staff', () => {
   beforeEach(async () => {
     now = BEGAN;
     ana = await hire(db.database);
-    parts = staffPartsOf(db.database, () => now);
+    deps = staffPartsOf(db.database, () => now);
   });
 
   /** By ana, with the code of now, for something of its own. */
@@ -39,7 +39,7 @@ describe('a claim of one of the staff', () => {
     refusedAct: { tenantId: null, action: 'test.refused', subjectType: 'staff', subjectId: ana.id },
     ...changes,
   });
-  const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(parts, claim(changes));
+  const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(deps, claim(changes));
   const said = (verified: Verified): string => ('refusal' in verified ? verified.refusal.message : 'verified');
   const lines = () => db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
   const rowOf = async ({ id }: Staff): Promise<Staff> => (await db.database.reader.find(staff, { id }))!;
@@ -101,8 +101,8 @@ describe('a claim of one of the staff', () => {
   it('is told the same again for the same purpose, whatever has happened since, and used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
-      assert.equal(said(await verifyClaim(parts, good)), 'verified');
-      assert.equal(said(await verifyClaim(parts, bad)), 'the code is wrong');
+      assert.equal(said(await verifyClaim(deps, good)), 'verified');
+      assert.equal(said(await verifyClaim(deps, bad)), 'the code is wrong');
       now = instant(now + 20 * MINUTE_MS);
     }
     assert.equal((await lines()).length, 1);
@@ -133,7 +133,7 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ name: bob.name, code: codeOf(bob, now) })), /lacks the right to approve/);
     assert.equal(said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })), 'verified');
     const robot = { name: `robot ${randomUUID().slice(0, 8)}`, rights: ['approve'] } as const;
-    await setService(parts, robot, TEST_ACTOR);
+    await setService(deps, robot, TEST_ACTOR);
     assert.match(said(await verify({ name: robot.name })), /has no authenticator/);
     assert.match(said(await verify({ name: robot.name, twoPeople: true })), /never counts as a person/);
     await dismiss(db.database, ana);
@@ -193,7 +193,7 @@ describe('a claim of one of the staff', () => {
       [claim({ name: 'Mallory' }), 'Mallory is not active staff'],
       [claim({ name: null }), 'no actor was named'],
     ] as const) {
-      const all = await Promise.all(Array.from({ length: 20 }, () => verifyClaim(parts, one)));
+      const all = await Promise.all(Array.from({ length: 20 }, () => verifyClaim(deps, one)));
       assert.deepEqual([...new Set(all.map(said))], [words]);
     }
     assert.equal((await lines()).length, 3);
@@ -212,10 +212,10 @@ describe('a claim of one of the staff', () => {
           const database = openDatabase(proxy.through(db.url));
           const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
           proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
-          await assert.rejects(verifyClaim({ ...parts, database }, one));
+          await assert.rejects(verifyClaim({ ...deps, database }, one));
           assert.equal(proxy.cuts, 1);
           proxy.fateOf = () => 'pass';
-          const again = await verifyClaim({ ...parts, database }, one);
+          const again = await verifyClaim({ ...deps, database }, one);
           assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
           assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
           assert.equal((await lines()).length, isRight ? 0 : 1);

@@ -13,7 +13,7 @@ import { deactivateStaff, listStaff, setService } from '../../src/staff/people.j
 import { asksForCode, rowRefusal } from '../../src/staff/rules.js';
 import { findSession, listOpenSessions } from '../../src/staff/sessions.js';
 import { bindSubject, findBySubject, unbindSubject } from '../../src/staff/subjects.js';
-import type { DeskSettings } from '../../src/support/parts.js';
+import type { DeskSettings } from '../../src/support/deps.js';
 import { sessionRoutes, waitingRoutes } from '../../src/support/routes.js';
 import { CALLBACK_PATH, singleSignOnRoutes } from '../../src/support/single-sign-on/routes.js';
 import { createSite } from '../../src/support/site.js';
@@ -74,7 +74,7 @@ describe("sign-in by the company's identity provider", () => {
     await assertLedgerSound(db.database);
   });
 
-  const parts = () => staffPartsOf(db.database, () => now ?? systemClock());
+  const deps = () => staffPartsOf(db.database, () => now ?? systemClock());
 
   function openDesk(change: Partial<DeskSettings> = {}, withRights = false): void {
     const { core } = api;
@@ -88,8 +88,8 @@ describe("sign-in by the company's identity provider", () => {
     const { logger } = createLogging('info', 'api', { write: (line: string) => void lines.push(line) });
     const { issuer, clientId, clientSecret } = provider;
     const app = createSite({
-      parts: {
-        ...parts(),
+      deps: {
+        ...deps(),
         desk,
         transferApprovals: approvalsOf(api),
         payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
@@ -127,7 +127,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(seen.status, 200, seen.text);
     return seen;
   }
-  const session = () => findSession(parts(), browser.cookie('desk') ?? '', 'support');
+  const session = () => findSession(deps(), browser.cookie('desk') ?? '', 'support');
   const isIn = async (): Promise<boolean> => (await browser.once('/')).status === 200;
   /** The provider has proven somebody, and is on its way back to the desk with this. */
   async function callback(): Promise<URL> {
@@ -241,7 +241,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await begin(), 403, /somebody else bound theirs/);
     assert.match(String(await refusals(person.id)), /bound to another account/);
     const { service } = await setService(
-      parts(),
+      deps(),
       { name: `robot ${count}`, rights: ['approve'] },
       operatorActor('lead'),
     );
@@ -257,8 +257,8 @@ describe("sign-in by the company's identity provider", () => {
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
     await forgetCodes(db.sql);
     const raced = await Promise.all([
-      bindSubject(parts(), person, subject('one'), codeOf(person)),
-      bindSubject(parts(), other, subject('one', other.name), codeOf(other)),
+      bindSubject(deps(), person, subject('one'), codeOf(person)),
+      bindSubject(deps(), other, subject('one', other.name), codeOf(other)),
     ]);
     assert.equal(raced.filter((one) => 'refusal' in one).length, 1);
     const bound = (await listStaff(db.database.reader)).filter(({ subjectHash }) => subjectHash !== null);
@@ -267,9 +267,9 @@ describe("sign-in by the company's identity provider", () => {
     const [first] = winner;
     assert(first !== undefined);
     await forgetCodes(db.sql);
-    const second = await bindSubject(parts(), first, subject('two', first.name), codeOf(first));
+    const second = await bindSubject(deps(), first, subject('two', first.name), codeOf(first));
     assert('refusal' in second);
-    const found = await findBySubject(parts(), subject('one', 'anybody'));
+    const found = await findBySubject(deps(), subject('one', 'anybody'));
     assert(found.found === 'person' && found.identity.id === first.id);
   });
 
@@ -424,9 +424,9 @@ describe("sign-in by the company's identity provider", () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
     const clerk = proven(await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }));
-    await assert.rejects(unbindSubject(parts(), person, clerk), /lacks the right to manage/);
-    assert.equal(await unbindSubject(parts(), person, lead), true);
-    assert.equal(await unbindSubject(parts(), person, lead), false);
+    await assert.rejects(unbindSubject(deps(), person, clerk), /lacks the right to manage/);
+    assert.equal(await unbindSubject(deps(), person, lead), true);
+    assert.equal(await unbindSubject(deps(), person, lead), false);
     assert.equal(await isIn(), false);
     assert.equal(
       (await listOpenSessions(db.database.reader, systemClock())).some(({ name }) => name === person.name),

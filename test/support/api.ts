@@ -54,7 +54,7 @@ export interface TestAnswer {
 }
 
 /** What a test may put in place of the process's own. */
-export interface TestApiParts {
+export interface TestApiDeps {
   readonly clock?: Clock;
   /** The service's own, unless the test moves the clock: then none. */
   readonly clockBounds?: ClockBounds;
@@ -75,7 +75,7 @@ const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, clockBounds, log, receiver = new FakeReceiver() }: TestApiParts = {},
+  { clock, clockBounds, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
   const config = readConfig(testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
@@ -85,8 +85,8 @@ export async function startTestApi(
   const bridge = buildBridge(config, core, logger);
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
-  const parts = buildWebhookParts(config, core, sending, bridge);
-  const webhooks = new Webhooks(parts, () => undefined);
+  const deps = buildWebhookParts(config, core, sending, bridge);
+  const webhooks = new Webhooks(deps, () => undefined);
   const servers = await openApiServers(config, core, bridge, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {

@@ -40,7 +40,7 @@ export interface Bank {
 /** A new tenant behind the API. Pay-ins and everything else of it go by the API's own clock and connections. */
 export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Promise<Bank> {
   const { database, desk } = api.core;
-  const parts = { database, desk };
+  const deps = { database, desk };
   const tenant = await makeTenant(database, wanted);
   const issue = async (member: Member, scopes?: readonly Scope[]): Promise<string> =>
     (await makeToken(database, member, scopes)).text;
@@ -52,8 +52,8 @@ export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Prom
     api,
     tenant,
     token,
-    account: (account) => makeAccount(parts, tenant, account),
-    fund: (account, amount) => fund(parts, account, amount),
+    account: (account) => makeAccount(deps, tenant, account),
+    fund: (account, amount) => fund(deps, account, amount),
     issue,
     request,
     get: (path) => request('GET', path),

@@ -5,7 +5,7 @@ import type { Staff } from '../../src/db/entities/staff.js';
 import { codeAt } from '../../src/staff/authenticator.js';
 import { setPerson, type WantedStaff } from '../../src/staff/people.js';
 import { StaffSignals } from '../../src/staff/signals.js';
-import { identityOf, type StaffParts } from '../../src/staff/verification.js';
+import { identityOf, type StaffDeps } from '../../src/staff/verification.js';
 import type { StaffDoor, StaffIdentity } from '../../src/staff/rules.js';
 import { TEST_KEYS } from './api.js';
 import { TEST_ACTOR } from './world.js';
@@ -14,7 +14,7 @@ import { TEST_ACTOR } from './world.js';
 const secrets = new Map<string, string>();
 
 /** The parts of the service that know the staff, over a test's database. */
-export function staffPartsOf(database: Database, clock = systemClock): StaffParts {
+export function staffPartsOf(database: Database, clock = systemClock): StaffDeps {
   return { database, clock, encryptionKeys: TEST_KEYS };
 }
 

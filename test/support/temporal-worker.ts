@@ -1,5 +1,5 @@
 import { buildBridge, buildConfiguredSending, buildCore, type Bridge, type Core } from '../../src/app.js';
-import { openWorker, type WorkerParts } from '../../src/app-worker.js';
+import { openWorker, type WorkerDeps } from '../../src/app-worker.js';
 import { readWorkerConfig } from '../../src/config.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
@@ -27,12 +27,12 @@ export function installRuntimeOnce(): void {
 export interface TestWorker {
   readonly core: Core;
   readonly bridge: Bridge;
-  readonly parts: WorkerParts;
+  readonly deps: WorkerDeps;
   readonly adminUrl: string;
   stop(): Promise<void>;
 }
 
-export interface TestWorkerParts {
+export interface TestWorkerDeps {
   readonly clock?: Clock;
   /** False where the workflows shall be alone: the sweeper's loops end with their first round. */
   readonly sweeps?: boolean;
@@ -45,7 +45,7 @@ export interface TestWorkerParts {
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
-  { clock = systemClock, sweeps = true, polls = true, environment = {} }: TestWorkerParts = {},
+  { clock = systemClock, sweeps = true, polls = true, environment = {} }: TestWorkerDeps = {},
 ): Promise<TestWorker> {
   installRuntimeOnce();
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SDK_METRICS_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
@@ -54,19 +54,19 @@ export async function startTestWorker(
   const core = buildCore(config, logger, clock, boundsFor(clock));
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const parts = await openWorker(config, core, bridge, sending, logger);
-  if (!sweeps) await parts.sweeper.stop();
-  if (polls) await until('the worker polls', () => parts.workers.isPolling);
+  const deps = await openWorker(config, core, bridge, sending, logger);
+  if (!sweeps) await deps.sweeper.stop();
+  if (polls) await until('the worker polls', () => deps.workers.isPolling);
   return {
     core,
     bridge,
-    parts,
-    adminUrl: `http://127.0.0.1:${parts.admin.port}`,
+    deps,
+    adminUrl: `http://127.0.0.1:${deps.admin.port}`,
     stop: async () => {
-      await parts.stop();
+      await deps.stop();
       await sending.close();
       await core.desks.drained();
-      await Promise.all([core.database.close(), bridge.client.close(), parts.admin.stop(0)]);
+      await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0)]);
     },
   };
 }

@@ -155,11 +155,11 @@ export async function makeAccount(
 
 /** A pay-in through the desk: the one way in which money enters. */
 export async function fund(
-  parts: { readonly database: Database; readonly desk: PostingDesk },
+  deps: { readonly database: Database; readonly desk: PostingDesk },
   account: Account,
   amount: Amount,
 ): Promise<void> {
-  await recordPayIn(parts, {
+  await recordPayIn(deps, {
     tenantId: account.tenantId,
     accountId: account.id,
     amount,

@@ -4,7 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { batchActivities, type BatchActivities } from '../../activities/batches.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { pauseBatch, resumeBatch } from '../../src/batches/steering.js';
+import { pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { type BatchState, QUERIES, SIGNALS } from '../../src/temporal/contracts.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf } from '../batches/support.js';
@@ -56,7 +56,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
     world = await BatchWorld.open(db);
     await world.account({ alias: '$ana' });
     payer = await world.account({ funds: { COPM: 10n * LEAST } });
-    const work = batchServiceOf(world.parts);
+    const work = batchServiceOf(world.deps);
     real = batchActivities(work, signalsOf(db.database), new AbortController().signal);
   });
   afterEach(() => assertLedgerSound(db.database));
@@ -112,7 +112,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
   it('and pays is looked at again: it was paused, and is resumed in between', async () => {
     const batch = await world.ready(payer, file);
     resourceOf(await world.execute(batch));
-    await pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+    await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
     const gate = new Gate();
     const payBatch: BatchActivities['payBatch'] = async (batchId) => {
       const payment = await real.payBatch(batchId);
@@ -127,7 +127,7 @@ describe('a wake-up that comes while the workflow of a batch looks', () => {
     };
     await withWorkflow(batch.id, { ...real, readBatch, payBatch }, async (workflow) => {
       await until('it has found it paused', () => gate.isReached);
-      await resumeBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+      await resumeBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
       await wake(workflow);
       gate.open();
     });

@@ -216,7 +216,7 @@ describe('a signal that is malformed, or claimed by nobody who may', () => {
   it('changes nothing once the API has settled it, though the workflow has not heard yet', async () => {
     const id = await pending();
     // Nobody polls while both are decided.
-    await worker.parts.workers.stop();
+    await worker.deps.workers.stop();
     answered(await guarded.act('cancel', id), 200);
     await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await worker.stop();

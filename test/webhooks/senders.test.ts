@@ -9,7 +9,7 @@ import { type WebhookEndpoint, webhookEndpoints, webhookSubscriptions } from '..
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
 import { pause, resume } from '../../src/webhooks/operating.js';
-import type { WebhookParts } from '../../src/webhooks/parts.js';
+import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { MAX_ENDPOINTS, WORKFLOW_HEAD_START_MS } from '../../src/webhooks/rules.js';
 import { Senders } from '../../src/webhooks/senders/senders.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -56,7 +56,7 @@ describe('the senders of a worker', () => {
     await db.remove();
   });
 
-  function begin(slots = 100, changes: Partial<WebhookParts> = {}): Senders {
+  function begin(slots = 100, changes: Partial<WebhookDeps> = {}): Senders {
     const nudge = { tell: (entry: object) => void told.push(entry as OutboxRow) };
     const observer = {
       attempted: () => undefined,

@@ -17,7 +17,7 @@ import { drain } from '../../src/webhooks/drain/drain.js';
 import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
 import { UNOBSERVED } from '../../src/webhooks/observer.js';
 import { RunsDatabase } from '../../src/webhooks/drain/runs-database.js';
-import type { WebhookParts } from '../../src/webhooks/parts.js';
+import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import type { WorkflowsKept } from '../../src/webhooks/attending.js';
 import { lookOver } from '../../src/webhooks/sweeping.js';
 import { endpointsDue, endpointsWithNews } from '../../src/webhooks/senders/finding.js';
@@ -38,7 +38,7 @@ const CHUNK = 400;
 const SILENT = { tell: () => undefined };
 
 /** What a drain of a test stands on: the API's own database, and the receiver. */
-export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookParts> = {}): WebhookParts {
+export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookDeps> = {}): WebhookDeps {
   const { database, clock, failpoints } = api.core;
   const { sending } = receiver;
   const own = {
@@ -114,14 +114,10 @@ export async function emit(
     );
 }
 
-export async function drained(
-  parts: WebhookParts,
-  id: Uuid,
-  options: Partial<DrainOptions> = {},
-): Promise<DrainResult> {
+export async function drained(deps: WebhookDeps, id: Uuid, options: Partial<DrainOptions> = {}): Promise<DrainResult> {
   const { signal } = new AbortController();
   return drain(
-    parts,
+    deps,
     id,
     { signal, heartbeat: () => undefined, maxMs: 20_000, lookOnMs: 150, isWorkflow: false, ...options },
     () => 0.5,

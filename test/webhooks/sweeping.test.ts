@@ -262,19 +262,19 @@ describe('webhooks', () => {
     answered(await own.bank.request('POST', `${path(own)}/rotate_secret`), 200);
     const old: SecretKey = { id: 'test', secret: Buffer.alloc(32, 7) };
     const next: SecretKey = { id: 'next', secret: randomBytes(32) };
-    const parts = { database: api.core.database, clock: clock.now, onProgress: () => undefined };
+    const deps = { database: api.core.database, clock: clock.now, onProgress: () => undefined };
     await assert.rejects(
       WEBHOOK_SECRETS.assertKeys(api.core.database.reader, [next]),
       (failure) => failure instanceof ApiError && /lacks: test$/.test(failure.refusal.message),
     );
     const sealed = (await WEBHOOK_SECRETS.countByKey(api.core.database.reader)).get('test');
-    assert((await WEBHOOK_SECRETS.rotate({ ...parts, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
+    assert((await WEBHOOK_SECRETS.rotate({ ...deps, encryptionKeys: [next, old] }, TEST_ACTOR)) > 0);
     assert.deepEqual([...(await WEBHOOK_SECRETS.countByKey(api.core.database.reader))], [['next', sealed]]);
     await emit(api, own, 1);
     await drained(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
     const { headers, body } = receiver.at(own.url)[0]!;
     assert(isSigned(own, { 'Svc-Signature': headers['Svc-Signature-Previous']! }, body));
-    await WEBHOOK_SECRETS.rotate({ ...parts, encryptionKeys: [old, next] }, TEST_ACTOR);
+    await WEBHOOK_SECRETS.rotate({ ...deps, encryptionKeys: [old, next] }, TEST_ACTOR);
     assert.deepEqual([...(await DOCUMENT_NUMBERS.countByKey(api.core.database.reader))], []);
   });
 

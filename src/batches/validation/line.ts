@@ -5,9 +5,9 @@ import { bonusBatches } from '../../db/entities/bonuses.js';
 import { literal } from '../../db/statements.js';
 
 /**
- * The line in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs as
- * these end. Temporal serves whatever it is given in its order: sixty files of one tenant at once would be hundreds of
- * its tasks before anybody else's next one. Who changes the line holds the tenant's row.
+ * The queue in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs as
+ * these end. Temporal serves tasks in the order in which it gets them: sixty files of one tenant at once would be hundreds of
+ * tasks ahead of everybody else's next one. Changing the queue takes the lock on the tenant's row.
  */
 
 /** One that is read and the next one: a worker process validates one of a tenant at a time. */

@@ -31,7 +31,7 @@ export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
 
-export interface RecordParts {
+export interface RecordDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
@@ -65,13 +65,13 @@ const PROBLEMS_AN_INSERT = 1_000;
  */
 export class ValidationRecord {
   private constructor(
-    private readonly parts: RecordParts,
+    private readonly deps: RecordDeps,
     private readonly batch: BonusBatch,
   ) {}
 
   /** Shuts earlier runs out; null where the batch is validated already. */
-  static async begin(parts: RecordParts, batchId: Uuid): Promise<ValidationRecord | null> {
-    const batch = await transact(parts.database, async (transaction) => {
+  static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
+    const batch = await transact(deps.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
       if (found?.status !== 'validating') return null;
       const validationRun = found.validationRun + 1;
@@ -81,7 +81,7 @@ export class ValidationRecord {
       await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
       return { ...found, ...again };
     });
-    return batch === null ? null : new ValidationRecord(parts, batch);
+    return batch === null ? null : new ValidationRecord(deps, batch);
   }
 
   get of(): BonusBatch {
@@ -139,7 +139,7 @@ export class ValidationRecord {
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
-    const { database, clock, baseUrl, nudge } = this.parts;
+    const { database, clock, baseUrl, nudge } = this.deps;
     const outboxId = newId();
     const [finished, next] = await transact(database, async (transaction) => {
       // The tenant's row is the lock of its line.
@@ -179,7 +179,7 @@ export class ValidationRecord {
   private entryFor(batchId: Uuid, outboxId: Uuid): string {
     const { tenantId } = this.batch;
     const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
-    return insertSql(outbox, [outboxEntry(changed, this.parts.clock())]);
+    return insertSql(outbox, [outboxEntry(changed, this.deps.clock())]);
   }
 
   /** The source's row guards the batch: whoever reads it to execute waits. The other one's keeps it from being closed. */
@@ -199,7 +199,7 @@ export class ValidationRecord {
   }
 
   private write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return transact(this.parts.database, async (transaction) => {
+    return transact(this.deps.database, async (transaction) => {
       await this.assertOurs(transaction);
       return work(transaction);
     });

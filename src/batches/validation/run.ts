@@ -13,11 +13,11 @@ import type { FileMaker } from '../making.js';
 import { storedFile } from '../uploaded-file.js';
 import { type Columns, readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
-import { type Progress, type RecordParts, type RowProblems, ValidationRecord, ValidationSuperseded } from './record.js';
+import { type Progress, type RecordDeps, type RowProblems, ValidationRecord, ValidationSuperseded } from './record.js';
 import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
 import { readTerms } from './terms.js';
 
-export interface ValidationParts extends RecordParts {
+export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
   /** That a batch may have. */
@@ -26,7 +26,7 @@ export interface ValidationParts extends RecordParts {
   readonly openSheet: (bytes: ByteSource, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
-/** How long work tells that it goes on, and hears that it shall not. */
+/** How long-running work reports progress, and learns that it must stop. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** With the number of rows done so far. */
@@ -34,29 +34,29 @@ export interface Watch {
 }
 
 /**
- * Reads every row of a batch's file and finds everything that is wrong in it; the batch is `ready` or `rejected` after.
- * It begins from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that is
- * validated already. Answers the batch as it is then; undefined when there is none. Throws DatabaseUnavailable and the
+ * Reads every row of a batch's file and finds everything that is wrong in it; afterwards the batch is `ready` or `rejected`.
+ * It starts from the first row whenever it is called, may be cut off anywhere, and does nothing to a batch that has already
+ * been validated. Returns the batch as it then is; undefined if there is none. Throws DatabaseUnavailable and the
  * signal's reason: call it again. (docs/contract.md, Validation)
  */
 export async function validateBatch(
-  parts: ValidationParts,
+  deps: ValidationDeps,
   batchId: Uuid,
   watch: Watch,
 ): Promise<BonusBatch | undefined> {
-  const { reader } = parts.database;
-  const record = await ValidationRecord.begin(parts, batchId);
+  const { reader } = deps.database;
+  const record = await ValidationRecord.begin(deps, batchId);
   if (record === null) return reader.find(bonusBatches, { id: batchId });
   try {
     await record.clear();
     const { terms, feeAccountId } = await readTerms(reader, record.of);
     const checker = new RowChecker(terms);
-    const reading = new FileReading(parts, record, checker, watch);
+    const reading = new FileReading(deps, record, checker, watch);
     const { tenantId } = record.of;
-    await reading.readAll(parts.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
+    await reading.readAll(deps.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }));
     const { progress, hasProblems } = reading;
     const errors = hasProblems
-      ? await parts.files.makeIfPossible('errors', { ...record.of, ...progress }, watch.signal)
+      ? await deps.files.makeIfPossible('errors', { ...record.of, ...progress }, watch.signal)
       : null;
     return await record.finish({ isAccepted: !hasProblems, progress, errors }, checker, feeAccountId);
   } catch (failure) {
@@ -85,7 +85,7 @@ class FileReading {
   hasProblems = false;
 
   constructor(
-    { database, recipientBudget, maxRows }: ValidationParts,
+    { database, recipientBudget, maxRows }: ValidationDeps,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
     private readonly watch: Watch,

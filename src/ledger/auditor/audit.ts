@@ -9,7 +9,7 @@ import { crossingChecks } from './checks/crossing.js';
 import { eventChecks, eventCounterChecks, verifiedChecks } from './checks/events.js';
 import { monthChecks } from './checks/months.js';
 import { holdChecks, operationChecks } from './checks/operations.js';
-import { railWordChecks } from './checks/rail-words.js';
+import { railReportChecks } from './checks/rail-reports.js';
 import { accountReferenceChecks, keyChecks } from './checks/references.js';
 import { transactionChecks } from './checks/transactions.js';
 import type { AuditPosition } from './position.js';
@@ -31,7 +31,7 @@ const CHECKS: readonly Check[] = [
   holdChecks,
   approvalChecks,
   batchChecks,
-  railWordChecks,
+  railReportChecks,
   monthChecks,
   eventCounterChecks,
   keyChecks,

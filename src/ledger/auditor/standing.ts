@@ -18,21 +18,21 @@ import { auditSome, type AuditStep } from './audit.js';
 import { type AuditPosition, packPosition, startOfAudit, unpackPosition } from './position.js';
 import type { Finding } from './types.js';
 
-export interface StandingAuditParts {
+export interface StandingAuditDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** From the end of a pass to the beginning of the next. */
   readonly passEveryMs: number;
-  /** What a step may take, in all but the slice that it is in. */
+  /** How long a step may take, apart from the slice that it is in. */
   readonly workMs: number;
 }
 
-/** What a step came to. `idle`: the last pass ended a short while ago. `superseded`: another step has begun meanwhile. */
+/** The result of a step. `idle`: the last pass ended a short while ago. `superseded`: another step has begun in the meantime. */
 export interface StandingStep {
   readonly ended: 'idle' | 'rests' | 'done' | 'superseded';
   /** Rows that the step looked at. */
   readonly rows: number;
-  /** Contradictions that it found, those that were known among them. */
+  /** Contradictions that it found, including known ones. */
   readonly findings: number;
 }
 
@@ -46,15 +46,15 @@ const MAX_MESSAGE = 2_000;
 const FINDINGS_AT_ONCE = 500;
 
 /**
- * The audit of the whole ledger in steps, each of which goes on where the last one stood, in whichever process. What it finds is
- * kept. Safe to be run twice and to be given up: only the last step that began writes. (docs/operations.md, The audit that runs by itself)
+ * The audit of the whole ledger in steps, each of which continues where the last one stopped, in any process. Findings are
+ * stored. Safe to run twice and to abandon: only the latest step writes. (docs/operations.md, The audit that runs by itself)
  */
 export class StandingAudit {
-  constructor(private readonly parts: StandingAuditParts) {}
+  constructor(private readonly deps: StandingAuditDeps) {}
 
   /** Works until its time is over, or `signal` says so. Throws DatabaseUnavailable, and the signal's reason where it cannot rest. */
   async step(signal: AbortSignal): Promise<StandingStep> {
-    const { database, workMs } = this.parts;
+    const { database, workMs } = this.deps;
     const pass = await this.take();
     if (pass === null) return { ended: 'idle', rows: 0, findings: 0 };
     const until = performance.now() + workMs;
@@ -67,9 +67,9 @@ export class StandingAudit {
     return { ended, rows, findings: step.findings.length };
   }
 
-  /** The pass under way, or a new one where it is time for that; with a number that nobody else has. */
+  /** The pass under way, or a new one if it is time for that; with a number that no other step has. */
   private async take(): Promise<AuditPass | null> {
-    const { database, clock, passEveryMs } = this.parts;
+    const { database, clock, passEveryMs } = this.deps;
     const now = clock();
     try {
       return await database.withTransaction(async (transaction) => {
@@ -93,9 +93,9 @@ export class StandingAudit {
     }
   }
 
-  /** False where another step has begun meanwhile: then nothing is written. */
+  /** False if another step has begun in the meantime: then nothing is written. */
   private async store({ id, fence, rowsChecked }: AuditPass, step: AuditStep, rows: number): Promise<boolean> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const now = clock();
     const isDone = step.position === null;
     return database.withTransaction(async (transaction) => {
@@ -129,7 +129,7 @@ async function writePosition(transaction: Transaction, passId: Uuid, position: A
   }
 }
 
-/** What is known is dated anew; whether it was acknowledged stays. */
+/** A known finding gets a new date, and stays acknowledged if it was. */
 async function writeFindings(transaction: Transaction, findings: readonly Finding[], now: Instant): Promise<void> {
   const rows = [...new Map(findings.map((finding) => rowOf(finding, now)).map((row) => [row.id, row])).values()];
   for (let from = 0; from < rows.length; from += FINDINGS_AT_ONCE)
@@ -161,7 +161,7 @@ export interface AuditStanding {
   readonly since: Instant | null;
 }
 
-/** How it stands, for whoever watches. */
+/** The state of the audit, for monitoring. */
 export async function auditStanding(reader: Reader): Promise<AuditStanding> {
   const [row] = await reader.query(
     `SELECT (SELECT COUNT(*) FROM audit_findings WHERE acknowledged_at IS NULL) AS open,

@@ -10,15 +10,12 @@ import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { grants, limit, optionalText, text } from '../inputs.js';
+import { grants, limit, LIMIT, optionalText, TENANT, text, WITHIN } from '../inputs.js';
 import { accountDetailFields, accountFields } from '../presenting.js';
 import { addAliasChanges } from './aliases.js';
 import { addImport } from './import.js';
 import { addVerification } from './verification.js';
 import { PROGRAM } from '../program-name.js';
-
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 
 export function addAccountCommands(program: Command): void {
   const own = group(program, 'accounts', 'who holds money');
@@ -53,7 +50,7 @@ export function addAccountCommands(program: Command): void {
 function addClockReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-clock <account-id>',
-    summary: 'let an account be posted to that is dated ahead of every clock',
+    summary: 'allow postings again to an account that is dated ahead of every clock',
     options: [['--reason <text>', 'why, for the audit log; up to 140 characters']],
     explanation: `
 A process whose clock was wrong may have dated an account ahead; until that time has come nothing is posted to it (503), so
@@ -115,14 +112,17 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's accounts, newest first",
-    options: [TENANT, ['--limit <count>', 'how many at most (default: 100)']],
+    options: [TENANT, LIMIT],
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
     input: z.object({ tenant: text, limit }),
     run: async ({ database, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const found = await listAccounts(database.reader, id, input.limit);
-      output.list(found.map(accountFields), `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`);
-      if (found.length === input.limit) output.say(`The newest ${input.limit}; --limit shows more.`);
+      output.newest(
+        found.map(accountFields),
+        input.limit,
+        `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`,
+      );
     },
   });
   addQuery(own, {

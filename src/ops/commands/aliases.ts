@@ -4,17 +4,15 @@ import { releaseAliasOf, setAliasFor } from '../../accounts/alias.js';
 import { listReservedAliases, reserveAlias, unreserveAlias } from '../../accounts/reserved-aliases.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text } from '../inputs.js';
+import { optionalText, text, WITHIN } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
-
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 
 /** The platform's reserved list. */
 export function addAliasCommands(program: Command): void {
   const own = group(program, 'aliases', "the platform's reserved aliases, which nobody may take");
   addCommand(own, {
     usage: 'reserve <alias>',
-    summary: 'nobody may take this alias from now on; an account that has it keeps it',
+    summary: 'reserve an alias: nobody may take it from now on; an account that has it keeps it',
     options: [],
     examples: ["aliases reserve '$tesoreria'"],
     input: z.object({ alias: text }),
@@ -27,7 +25,7 @@ export function addAliasCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'unreserve <alias>',
-    summary: 'an alias is free for anybody again',
+    summary: 'end the reservation of an alias: anybody may take it again',
     options: [],
     examples: ["aliases unreserve '$tesoreria'"],
     input: z.object({ alias: text }),
@@ -53,7 +51,7 @@ export function addAliasCommands(program: Command): void {
 export function addAliasChanges(own: Command): void {
   addCommand(own, {
     usage: 'set-alias <account> <alias>',
-    summary: 'give an account this alias; one that it had is released, and free to nobody for 90 days',
+    summary: 'give an account this alias; the one that it had is released, and blocked for 90 days',
     options: [WITHIN],
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
     input: z.object({ account: text, alias: text, tenant: optionalText }),
@@ -67,7 +65,7 @@ export function addAliasChanges(own: Command): void {
   });
   addCommand(own, {
     usage: 'release-alias <account>',
-    summary: 'take the alias from an account; it is free to nobody for 90 days',
+    summary: 'release the alias of an account; it is blocked for 90 days',
     options: [WITHIN],
     examples: ["accounts release-alias '$ana' --tenant acme"],
     input: z.object({ account: text, tenant: optionalText }),

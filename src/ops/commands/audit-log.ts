@@ -6,7 +6,7 @@ import { verifyAuditLog } from '../../ledger/auditor/audit.js';
 import { addQuery, type Ops } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { limit, optionalText } from '../inputs.js';
+import { limit, LIMIT, optionalText } from '../inputs.js';
 import { actFields } from '../presenting.js';
 
 const EXPLANATION = `
@@ -25,7 +25,7 @@ export function addAuditLogCommand(program: Command): void {
         'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
       ],
       ['--action <action>', 'only this, such as token.revoke'],
-      ['--limit <count>', 'how many at most (default: 100)'],
+      LIMIT,
       ['--verify', 'prove that no line was changed, removed, inserted or moved, and say where one was'],
     ],
     explanation: EXPLANATION,
@@ -46,8 +46,7 @@ export function addAuditLogCommand(program: Command): void {
       const tenantId = tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
       if (isProof) return verify(ops, tenantId);
       const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
-      output.list(acts.map(actFields), 'Nothing is recorded.');
-      if (acts.length === most) output.say(`The newest ${most}; --limit shows more.`);
+      output.newest(acts.map(actFields), most, 'Nothing is recorded.');
     },
   });
 }

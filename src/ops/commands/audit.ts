@@ -10,7 +10,7 @@ import { optionalText } from '../inputs.js';
 export function addAuditCommand(program: Command): void {
   addQuery(program, {
     usage: 'audit',
-    summary: "prove the ledger's invariants, and print what breaks them; it may run while money moves",
+    summary: "check the ledger's invariants, and print every violation; it may run while money moves",
     options: [['--tenant <tenant>', 'only what belongs to this tenant (id or name)']],
     examples: ['audit', 'audit --tenant acme --json'],
     input: z.object({ tenant: optionalText }),

@@ -13,20 +13,20 @@ import { pendingRows } from '../../batches/rules.js';
 import type { BatchAct } from '../../temporal/contracts.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
-import { duration, limit, text } from '../inputs.js';
+import { duration, limit, LIMIT, statusInput, statusOption, TENANT, text } from '../inputs.js';
 import { batchFields, batchLine } from '../presenting.js';
 
 export function addBatchCommands(program: Command): void {
   const own = group(program, 'batches', 'batches of bonuses: look at them, pause, resume and cancel them');
   addReading(own);
-  addSteering(own, {
+  addControl(own, {
     action: 'pause',
-    summary: 'pay no further row until it is resumed; the group of rows under way ends',
+    summary: 'pay no further row until it is resumed; the group of rows under way is finished',
   });
-  addSteering(own, { action: 'resume', summary: 'let a paused batch be paid again' });
-  addSteering(own, {
+  addControl(own, { action: 'resume', summary: 'continue to pay a paused batch' });
+  addControl(own, {
     action: 'cancel',
-    summary: 'withdraw a batch that is ready; end one that is being paid: what was held is free at once',
+    summary: 'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
     explanation:
       '\nThe rows that were not paid of one that is being paid are marked as failed with the code canceled by the process that pays.',
     question: (batch) =>
@@ -41,27 +41,22 @@ function addReading(own: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's batches, newest first",
-    options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
-      ['--status <status>', `only those ${BATCH_STATUSES.join(', ')}`],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [TENANT, statusOption(BATCH_STATUSES), LIMIT],
     examples: ['batches list --tenant acme --status executing'],
     input: z.object({
       tenant: text,
-      status: z.enum(BATCH_STATUSES, { error: `must be one of ${BATCH_STATUSES.join(', ')}` }).optional(),
+      status: statusInput(BATCH_STATUSES),
       limit,
     }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
-      output.list(found.map(batchLine), 'There are none.');
-      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+      output.newest(found.map(batchLine), most, 'There are none.');
     },
   });
   addQuery(own, {
     usage: 'show <batch>',
-    summary: 'one batch: its state, its sums, and how far its payment is',
+    summary: 'one batch: its state, its sums, and how much of it has been paid',
     options: [],
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: z.object({ batch: text }),
@@ -69,7 +64,7 @@ function addReading(own: Command): void {
   });
 }
 
-interface Steering {
+interface Control {
   readonly action: BatchAct['action'];
   readonly summary: string;
   readonly explanation?: string;
@@ -77,7 +72,7 @@ interface Steering {
   readonly question?: (batch: BonusBatch) => string;
 }
 
-function addSteering(own: Command, { action, summary, explanation, question }: Steering): void {
+function addControl(own: Command, { action, summary, explanation, question }: Control): void {
   addCommand(own, {
     usage: `${action} <batch>`,
     summary,

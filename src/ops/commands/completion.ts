@@ -7,7 +7,7 @@ export function addCompletionCommand(program: Command): void {
   const shells = SHELLS.join(', ');
   addLocalCommand(program, {
     usage: 'completion <shell>',
-    summary: `print what makes a shell complete commands and options: ${shells}`,
+    summary: `print a script that completes commands and options in a shell: ${shells}`,
     options: [],
     explanation: `
 In ~/.bashrc:                  source <(money-ops completion bash)

@@ -16,7 +16,7 @@ export function addEventCommands(program: Command): void {
   });
   addCommand(retention, {
     usage: 'set <days>',
-    summary: `keep events for so many days, at least ${MIN_DAYS}, or forever; the oldest are removed little by little`,
+    summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
     options: [],
     examples: ['events retention set 400', 'events retention set forever'],
     input: z.object({ days }),

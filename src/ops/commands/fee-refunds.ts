@@ -14,7 +14,7 @@ import {
 import { type ActingOps, addCommand } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, text, time } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, TENANT, text, time } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
 
 const input = z.object({
@@ -33,7 +33,7 @@ type Input = z.infer<typeof input>;
 export function addFeeRefund(own: Command): void {
   addCommand(own, {
     usage: 'refund',
-    summary: 'give back what a wrong schedule has charged: one person proposes, another posts',
+    summary: 'give back what a wrong schedule overcharged: one person proposes, another posts',
     explanation: `
   fees set …                                           put the schedule right first: what it asks now is what is right
   fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT
@@ -44,12 +44,12 @@ The money comes out of the account that got the fees; where that lacks it, nothi
 fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
 rejected, and what has changed since, is proposed anew by proposing again.`,
     options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
+      TENANT,
       ['--reference <reference>', 'your own name for all of it: letters, digits, - and _, up to 24'],
       ['--operation <operation>', FEE_OPERATIONS.join(', ')],
       ASSET_OPTION,
-      ['--from <time>', 'the first moment at which the wrong schedule held'],
-      ['--to <time>', 'the last one'],
+      ['--from <time>', 'the first moment at which the wrong schedule applied'],
+      ['--to <time>', 'the last moment'],
       ['--reason <text>', 'why, up to 110 characters; whoever paid reads it with the movement'],
       ['--approve', 'post what another person proposed under the reference'],
     ],

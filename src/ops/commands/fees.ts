@@ -5,11 +5,10 @@ import { FEE_OPERATIONS } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { ASSET_OPTION, asset, raw, text } from '../inputs.js';
+import { asset, ASSET_OPTION, raw, TENANT, text } from '../inputs.js';
 import { feeFields } from '../presenting.js';
 import { addFeeRefund } from './fee-refunds.js';
 
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const OPERATION = ['--operation <operation>', FEE_OPERATIONS.join(', ')] as const;
 
 const operation = z.enum(FEE_OPERATIONS, { error: `must be one of ${FEE_OPERATIONS.join(', ')}` });
@@ -63,7 +62,7 @@ export function addFeeCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'remove',
-    summary: 'an operation in an asset is free from now on',
+    summary: 'make an operation in an asset free from now on',
     options: [TENANT, OPERATION, ASSET_OPTION],
     examples: ['fees remove --tenant acme --operation payout --asset COPM'],
     input: z.object({ tenant: text, operation, asset }),

@@ -10,23 +10,20 @@ import { parseRow } from '../../db/table.js';
 import { transact } from '../../db/transact.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { limit, text } from '../inputs.js';
+import { limit, LIMIT, text } from '../inputs.js';
 
 const EXPLANATION = `
-The workers audit the ledger again and again, a while each time. What they find stays, and is an alarm, until somebody who
-has looked into it acknowledges it. An acknowledged one that is found again is no new alarm; one with other figures is.`;
+The workers audit the ledger continuously, a part at a time. A finding remains an alarm until somebody who has looked into
+it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
 
 /** What the audit that runs by itself has found. */
 export function addFindingCommands(program: Command): void {
   const own = group(program, 'findings', 'what the audit that runs by itself has found');
   addQuery(own, {
     usage: 'list',
-    summary: 'contradictions that nobody has acknowledged, newest first',
+    summary: 'unacknowledged contradictions, newest first',
     explanation: EXPLANATION,
-    options: [
-      ['--all', 'those that were acknowledged as well'],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [['--all', 'include acknowledged ones'], LIMIT],
     examples: ['findings list', 'findings list --all --json'],
     input: z.object({ all: z.boolean().default(false), limit }),
     run: async ({ database, output }, { all, limit: most }) => {
@@ -34,18 +31,18 @@ export function addFindingCommands(program: Command): void {
       const rows = await database.reader.query(
         `SELECT ${columnList(auditFindings)} FROM audit_findings${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
       );
-      output.list(
+      output.newest(
         rows.map((row) => findingFields(parseRow(auditFindings, row))),
+        most,
         'Nothing was found.',
       );
-      if (rows.length === most) output.say(`The newest ${most}; --limit shows more.`);
     },
   });
   addCommand(own, {
     usage: 'acknowledge <id>',
-    summary: 'say that a finding was looked into: it is no alarm any more',
+    summary: 'say that a finding has been looked into: it is no longer an alarm',
     explanation: EXPLANATION,
-    options: [['--reason <text>', 'what it came from, for the audit log']],
+    options: [['--reason <text>', 'its cause, for the audit log']],
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],

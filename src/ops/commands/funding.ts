@@ -6,13 +6,24 @@ import { approveAdjustment, listAdjustments, proposeAdjustment, rejectAdjustment
 import { recordPayIn } from '../../funding/pay-ins.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import { ASSET_OPTION, asset, direction, limit, optionalText, raw, text } from '../inputs.js';
+import {
+  asset,
+  ASSET_OPTION,
+  direction,
+  limit,
+  LIMIT,
+  optionalText,
+  raw,
+  statusInput,
+  statusOption,
+  TENANT,
+  text,
+} from '../inputs.js';
 import { adjustmentFields, payInFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
 const ACCOUNT = ['--account <account>', 'id, alias or phone'] as const;
 const WITHIN = ['--tenant <tenant>', 'id or name of the tenant; needed with an alias or phone'] as const;
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const AMOUNT = ['--amount <raw>', "an integer in the asset's smallest unit: 150000 is COPM 1,500.00"] as const;
 const REFERENCE = [
   '--reference <reference>',
@@ -27,7 +38,7 @@ export function addPayInCommands(program: Command): void {
   const own = group(program, 'payins', 'money that enters from outside');
   addCommand(own, {
     usage: 'record',
-    summary: 'put money that has come in into an account',
+    summary: 'credit an account with money that came in from outside',
     options: [...MOVED, ['--description <text>', "what the account's owner reads"]],
     examples: [
       "payins record --tenant acme --account '$ana' --amount 150000 --asset COPM --reference bank-2026-11-21-0042",
@@ -68,22 +79,17 @@ export function addAdjustmentCommands(program: Command): void {
   addQuery(own, {
     usage: 'list',
     summary: "a tenant's adjustments, newest first",
-    options: [
-      TENANT,
-      ['--status <status>', `only those ${ADJUSTMENT_STATUSES.join(', ')}`],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
+    options: [TENANT, statusOption(ADJUSTMENT_STATUSES), LIMIT],
     examples: ['adjustments list --tenant acme --status proposed'],
     input: z.object({
       tenant: text,
-      status: z.enum(ADJUSTMENT_STATUSES, { error: `must be one of ${ADJUSTMENT_STATUSES.join(', ')}` }).optional(),
+      status: statusInput(ADJUSTMENT_STATUSES),
       limit,
     }),
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listAdjustments(database.reader, id, status ?? null, most);
-      output.list(found.map(adjustmentFields), 'There are none.');
-      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
+      output.newest(found.map(adjustmentFields), most, 'There are none.');
     },
   });
 }
@@ -91,7 +97,7 @@ export function addAdjustmentCommands(program: Command): void {
 function addProposal(own: Command): void {
   addCommand(own, {
     usage: 'propose <in|out>',
-    summary: 'ask for money to be put into an account (in) or taken from it (out); nothing moves yet',
+    summary: 'propose to put money into an account (in) or take it out (out); nothing moves yet',
     options: [...MOVED, ['--reason <text>', "why; the account's owner reads it with the movement"]],
     examples: [
       "adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset COPM --reference case-118 --reason 'Paid in twice'",

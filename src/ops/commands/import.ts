@@ -8,7 +8,7 @@ import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines
 import { readCsv } from '../import/csv-lines.js';
 import { ImportJob } from '../import/import-job.js';
 import { ReportFile } from '../import/report.js';
-import { optionalText, text } from '../inputs.js';
+import { optionalText, TENANT, text } from '../inputs.js';
 import type { Output } from '../output.js';
 
 /** How many bad lines are shown; the report file has all. */
@@ -34,7 +34,7 @@ export function addImport(own: Command): void {
     summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
     explanation: EXPLANATION,
     options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
+      TENANT,
       ['--dry-run', 'say what would happen, and open nothing'],
       ['--report <csv>', 'write every bad line into this file'],
     ],

@@ -44,7 +44,7 @@ export function addKeyCommands(program: Command): void {
   });
   addQuery(own, {
     usage: 'roll <key-id>',
-    summary: 'what is to be done next so that new things are made under this key',
+    summary: 'the next step towards using this key for everything new',
     options: [],
     explanation: ROLLING,
     examples: ['keys roll k2'],
@@ -77,7 +77,7 @@ export function addKeyCommands(program: Command): void {
 function addRotation(own: Command): void {
   addCommand(own, {
     usage: 'rotate',
-    summary: 'seal everything under the first of ENCRYPTION_KEYS; the others may be taken out after',
+    summary: 'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
     options: [],
     examples: ['keys rotate'],
     input: z.object({}),
@@ -86,12 +86,12 @@ function addRotation(own: Command): void {
       const { database, clock, output } = ops;
       const encryptionKeys = ops.encryptionKeys();
       const onProgress = (done: number, total: number): void => output.progress('Sealing', done, total);
-      const parts = { database, clock, encryptionKeys, onProgress };
+      const deps = { database, clock, encryptionKeys, onProgress };
       const all = Object.values(SEALED);
       // Before the first is sealed anew: all, or none.
       for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
       const done: [string, number][] = [];
-      for (const secrets of all) done.push([secrets.counted, await secrets.rotate(parts, ops.actor())]);
+      for (const secrets of all) done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
       output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
       output.say('Before an old key is taken out, every process must run with the new first key.');
     },

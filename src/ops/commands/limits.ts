@@ -6,10 +6,9 @@ import type { Account } from '../../db/entities/parties.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, rawOrDefault, text } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, rawOrDefault, text, WITHIN } from '../inputs.js';
 import { limitFields } from '../presenting.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
 export function addLimitCommands(program: Command): void {
@@ -24,13 +23,13 @@ export function addLimitCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'set <account>',
-    summary: "set an account's own limits; what is not named stays as it is",
+    summary: "set an account's own limits; those not named stay as they are",
     options: [
       WITHIN,
       ASSET_OPTION,
-      ['--minimum <raw>', `least of one operation, at least 1, ${OR_DEFAULT}`],
-      ['--maximum <raw>', `most of one operation, ${OR_DEFAULT}`],
-      ['--month <raw>', `most of one month, 0 for nothing, ${OR_DEFAULT}`],
+      ['--minimum <raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`],
+      ['--maximum <raw>', `maximum of one operation, ${OR_DEFAULT}`],
+      ['--month <raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`],
     ],
     examples: [
       "limits set '$ana' --tenant acme --asset COPM --maximum 2400000000 --month 10000000000",
@@ -56,7 +55,7 @@ export function addLimitCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'clear <account>',
-    summary: 'the account has the limits of its type again',
+    summary: 'reset an account to the limits of its type',
     options: [WITHIN, ASSET_OPTION],
     examples: ["limits clear '$ana' --tenant acme --asset COPM"],
     input: z.object({ account: text, tenant: optionalText, asset }),

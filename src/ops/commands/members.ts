@@ -5,11 +5,10 @@ import { ROLES } from '../../core/permissions.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { optionalText, role, text } from '../inputs.js';
+import { optionalText, role, TENANT, text } from '../inputs.js';
 import { memberFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const ACCOUNT = ['--account <account>', 'id, alias or phone of one account'] as const;
 const ALL = ['--all-accounts', 'every account that the tenant has now'] as const;
 const WHERE = { tenant: text, account: optionalText, allAccounts: z.boolean().default(false) };
@@ -24,7 +23,7 @@ export function addMemberCommands(program: Command): void {
   const own = group(program, 'members', 'people and programs that act for a tenant, and their roles in its accounts');
   addCommand(own, {
     usage: 'add <name>',
-    summary: 'add a member, without any role yet',
+    summary: 'add a member, without a role at first',
     options: [TENANT],
     examples: ['members add payroll --tenant acme'],
     input: z.object({ name: text, tenant: text }),

@@ -8,7 +8,7 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { limit, optionalText } from '../inputs.js';
+import { limit, LIMIT, optionalText } from '../inputs.js';
 import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
@@ -33,8 +33,8 @@ export function addOutboxCommands(program: Command): void {
     run: async (ops) => {
       const { database, clock, output } = ops;
       const onProgress = (done: number, total: number): void => output.progress('Looking', done, total);
-      const parts = { database, clock, outbox: new Outbox(database, clock), onProgress };
-      const rebuilt = await rebuildOutbox(parts, WAITING_SOURCES);
+      const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
+      const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
       const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
       output.list(
@@ -52,7 +52,7 @@ export function addOutboxCommands(program: Command): void {
 function addReading(own: Command): void {
   addQuery(own, {
     usage: 'status',
-    summary: 'how many entries there are, how old the oldest is, and why those that stay do',
+    summary: 'how many entries there are, how old the oldest is, and why the remaining ones are stuck',
     explanation: EXPLANATION,
     options: [],
     examples: ['outbox status', 'outbox status --json'],
@@ -68,7 +68,7 @@ function addReading(own: Command): void {
       ['--tenant <tenant>', 'only what belongs to this tenant (id or name)'],
       ['--resource <id>', 'only what is about this resource, such as a transfer'],
       ['--dead', 'only dead letters: what failed too often'],
-      ['--limit <count>', 'how many at most (default: 100)'],
+      LIMIT,
     ],
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
     input: z.object({ tenant: optionalText, resource: optionalText, dead: z.boolean().default(false), limit }),

@@ -2,17 +2,9 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { recordAct } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
-import { checkedText, MAX_REASON } from '../../core/checked-text.js';
-import { ApiError } from '../../core/errors.js';
-import { Failpoints } from '../../core/failpoints.js';
-import type { ApprovalAction } from '../../approvals/rules.js';
-import { type Payout, PAYOUT_STATUSES, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
+import { MAX_REASON } from '../../core/checked-text.js';
+import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { PayoutApprovals } from '../../payouts/approvals.js';
-import { RailBreakers } from '../../payouts/breaker/breakers.js';
-import { RailConversation } from '../../payouts/conversation.js';
-import { openRails } from '../../payouts/rails/registry.js';
-import { SIMULATED } from '../../payouts/rails/rules.js';
-import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../payouts/resolutions.js';
 import { Submissions } from '../../payouts/submission.js';
@@ -20,16 +12,16 @@ import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { findAccount, findPayout, findTenant } from '../finding.js';
-import { limit, optionalText, text } from '../inputs.js';
-import { listNewest } from '../../accounts/operation-list.js';
+import { findPayout } from '../finding.js';
+import { limit, LIMIT, optionalText, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
 import { listStuck } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
+import { conversationOf } from '../rails/conversation.js';
+import { addApprovalAct, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 import { addReconcile } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
 
-const EXAMPLE = '01a1feef-38a9-7169-8296-3070b51f3af4';
 const REASON = ['--reason <text>', `why, up to ${MAX_REASON} characters`] as const;
 
 export function addPayoutCommands(program: Command): void {
@@ -38,10 +30,21 @@ export function addPayoutCommands(program: Command): void {
     'payouts',
     'money on its way to bank accounts: find it, decide it, and settle what is stuck',
   );
+  addOperationList(own, PAYOUTS);
   addReading(own);
-  addAct(own, 'approve', 'give one approval for support, which counts once whoever of the staff gives it');
-  addAct(own, 'reject', 'end a payout that waits: nothing leaves the account');
-  addAct(own, 'cancel', 'the same, because whoever asked for it no longer wants it; until the rail has it');
+  addApprovalAct(
+    own,
+    PAYOUTS,
+    'approve',
+    'give one approval for support, which counts once whoever of the staff gives it',
+  );
+  addApprovalAct(own, PAYOUTS, 'reject', 'end a payout that waits: nothing leaves the account');
+  addApprovalAct(
+    own,
+    PAYOUTS,
+    'cancel',
+    'the same, because whoever asked for it no longer wants it; until the rail has it',
+  );
   addRetry(own);
   addResolve(own);
   addReconcile(own);
@@ -49,41 +52,17 @@ export function addPayoutCommands(program: Command): void {
 
 function addReading(own: Command): void {
   addQuery(own, {
-    usage: 'list',
-    summary: "a tenant's payouts, newest first",
-    options: [
-      ['--tenant <tenant>', 'id or name of the tenant'],
-      ['--status <status>', `only those ${PAYOUT_STATUSES.join(', ')}`],
-      ['--account <account>', 'only those that leave this account: id, alias or phone'],
-      ['--limit <count>', 'how many at most (default: 100)'],
-    ],
-    examples: ['payouts list --tenant acme --status in_progress', 'payouts list --tenant acme --json'],
-    input: z.object({
-      tenant: text,
-      status: z.enum(PAYOUT_STATUSES, { error: `must be one of ${PAYOUT_STATUSES.join(', ')}` }).optional(),
-      account: optionalText,
-      limit,
-    }),
-    run: async ({ database: { reader }, output }, { tenant, status, account, limit: most }) => {
-      const { id: tenantId } = await findTenant(reader, tenant);
-      const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
-      const found = await listNewest(payoutList, reader, { tenantId, status, sourceAccountId: source?.id }, most);
-      output.list(found.map(payoutFields), 'There are none.');
-      if (found.length === most) output.say(`The newest ${most}; --limit shows more.`);
-    },
-  });
-  addQuery(own, {
     usage: 'show <id>',
     summary: 'one payout: what it waits for, what its rail said, and what the staff proposed',
     options: [],
-    examples: [`payouts show ${EXAMPLE}`],
+    examples: [`payouts show ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
   });
   addQuery(own, {
     usage: 'stuck',
-    summary: 'payouts of which nobody knows what became, or whose rail contradicts itself; the longest first',
-    options: [['--limit <count>', 'how many at most (default: 100)']],
+    summary: 'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
+    options: [LIMIT],
     explanation: `
 Ask the rail again with payouts retry. Where it does not know, ask the bank, and resolve the payout by what it says:
 payouts resolve, with a second person's approval. A stuck payout is never guessed.`,
@@ -98,27 +77,17 @@ payouts resolve, with a second person's approval. A stuck payout is never guesse
   });
 }
 
-function addAct(own: Command, action: ApprovalAction, summary: string): void {
-  addCommand(own, {
-    usage: `${action} <id>`,
-    summary,
-    options: [REASON],
-    examples: [`payouts ${action} ${EXAMPLE} --reason 'asked for in ticket 118'`],
-    input: z.object({ id: text, reason: text }),
-    needs: `payout.${action}`,
-    subject: ({ id }) => id,
-    run: async (ops, { id, reason: given }) => {
-      const reason = checkedText('reason', given, MAX_REASON);
-      const payout = await findPayout(ops.database.reader, id);
-      await confirm(ops, `${action} the payout`, payout);
-      // The worker's sweeper tells the workflow: this process has no way to Temporal.
-      const approvals = new PayoutApprovals(ops.desk, ops.database.reader, ops.clock, { tell: () => undefined });
-      const { outcome } = await approvals.actByStaff(payout, action, ops.by(), reason);
-      if (!outcome.done) throw new ApiError(outcome.refusal);
-      await show(ops, outcome.resource);
-    },
-  });
-}
+const PAYOUTS: OperationCommands<Payout> = {
+  noun: 'payout',
+  list: payoutList,
+  examples: ['payouts list --tenant acme --status in_progress', 'payouts list --tenant acme --json'],
+  present: (_, found) => Promise.resolve(found.map(payoutFields)),
+  find: ({ database }, id) => findPayout(database.reader, id),
+  show,
+  question: (_, action, payout) => Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
+  approvals: ({ desk, database, clock }) =>
+    new PayoutApprovals(desk, database.reader, clock, { tell: () => undefined }),
+};
 
 function addRetry(own: Command): void {
   addCommand(own, {
@@ -130,7 +99,7 @@ Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTI
 now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. What has
 ended is asked about, and never handed over again.`,
     options: [],
-    examples: [`payouts retry ${EXAMPLE}`],
+    examples: [`payouts retry ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     needs: 'resolve',
     run: async (ops, { id }) => {
@@ -158,27 +127,15 @@ ended is asked about, and never handed over again.`,
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   const conversation = conversationOf(ops);
   if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
-  const parts = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
-  const submissions = new Submissions(parts);
+  const deps = { conversation, encryptionKeys: ops.encryptionKeys(), monotonic: () => performance.now() };
+  const submissions = new Submissions(deps);
   return payout.status === 'approved' ? submissions.submit(payout.id) : submissions.ask(payout.id);
-}
-
-function conversationOf({ database, desk, clock, gateways, output }: Ops): RailConversation {
-  const observer = {
-    called: () => undefined,
-    silent: (_: string, message: string) => output.say(message),
-    contradicted: () => undefined,
-    ended: () => undefined,
-  };
-  const rails = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
-  const breakers = new RailBreakers(database, clock);
-  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
 }
 
 function addResolve(own: Command): void {
   addCommand(own, {
     usage: 'resolve <id>',
-    summary: 'settle a payout by what the bank says: one person proposes, another one approves',
+    summary: 'resolve a payout by what the bank says: one person proposes, another one approves',
     explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
   payouts resolve ID --approve                         a second person applies what is proposed
@@ -198,8 +155,8 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
       ['--reject', 'end the proposal'],
     ],
     examples: [
-      `payouts resolve ${EXAMPLE} --outcome completed --reason 'bank statement of 21 November'`,
-      `payouts resolve ${EXAMPLE} --approve --as leo`,
+      `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
+      `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
     ],
     input: z.object({
       id: text,
@@ -226,11 +183,8 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
         await show(ops, await proposeResolution(ops.desk, payout, { outcome, reason: reason ?? '', by }));
         return ops.output.say(`A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`);
       }
-      await confirm(
-        ops,
-        approve ? 'apply the resolution of the payout' : 'reject the resolution of the payout',
-        payout,
-      );
+      const what = approve ? 'Apply the resolution of the payout' : 'Reject the resolution of the payout';
+      await ops.output.confirm(questionOf(what, payout));
       const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
       const settled = approve
         ? approveResolution({ conversation: conversationOf(ops), quietMs }, payout, by)
@@ -244,7 +198,6 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
   output.one(await payoutDetailFields(reader, payout, clock()));
 }
 
-async function confirm({ output }: Ops, what: string, payout: Payout): Promise<void> {
-  const words = what.charAt(0).toUpperCase() + what.slice(1);
-  await output.confirm(`${words} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`);
+function questionOf(what: string, payout: Payout): string {
+  return `${what} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
 }

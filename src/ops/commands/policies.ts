@@ -13,17 +13,16 @@ import {
 import { toRfc3339 } from '../../core/instant.js';
 import { addCommand, addQuery, group } from '../command.js';
 import { findAccount } from '../finding.js';
-import { ASSET_OPTION, asset, optionalText, raw, seconds, text, wholeNumber } from '../inputs.js';
+import { asset, ASSET_OPTION, optionalText, raw, seconds, text, wholeNumber, WITHIN } from '../inputs.js';
 import type { Fields } from '../output.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const NONE = 'Nothing of it needs approval.';
 
 export function addPolicyCommands(program: Command): void {
   const own = group(program, 'policies', 'from which amount on an account needs approvals for what leaves it');
   addCommand(own, {
     usage: 'set <account>',
-    summary: 'ask for approvals from an amount on; what is pending keeps what it was created with',
+    summary: 'require approvals from an amount on; pending operations keep the policy of their creation',
     explanation:
       'Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals and a longer time come after it, whoever sets them. Setting what is in force withdraws what was to come.',
     options: [

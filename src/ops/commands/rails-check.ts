@@ -30,12 +30,12 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`;
 export function addRailCheck(own: Command): void {
   addLocalCommand(own, {
     usage: 'check',
-    summary: "whether a gateway's test server does what docs/payout-rail.md asks: a line for each rule",
+    summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
     explanation: EXPLANATION,
     options: [
       ['--url <url>', 'where the test server is'],
       ['--name <name>', 'its name in PAYOUT_RAIL_KEYS'],
-      ['--callback-port <port>', `the loopback port that it calls back at (default: ${DEFAULTS.callbackPort})`],
+      ['--callback-port <port>', `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`],
       ['--raw <amount>', `of each order, in the smallest unit (default: ${DEFAULTS.raw})`],
       ['--asset <asset>', `of each order (default: ${DEFAULTS.asset})`],
       ['--country <country>', `where the accounts are (default: ${DEFAULTS.country})`],
@@ -45,7 +45,7 @@ export function addRailCheck(own: Command): void {
         '--later-account-number <number>',
         `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
       ],
-      ['--wait <time>', `how long what comes later may take (default: ${DEFAULTS.wait})`],
+      ['--wait <time>', `how long to wait for later outcomes (default: ${DEFAULTS.wait})`],
     ],
     examples: [
       'rails check --url http://127.0.0.1:9999 --name bank-a',

@@ -19,7 +19,7 @@ export function addRailCommands(program: Command): void {
   addList(own);
   addQuery(own, {
     usage: 'simulate',
-    summary: 'serve the simulated rail over HTTP, as a gateway would: the reference for one of your own',
+    summary: 'serve the simulated rail over HTTP, as a gateway would: a reference for your own',
     explanation: `
 It speaks the protocol of docs/payout-rail.md, with the keys that PAYOUT_RAIL_KEYS has for the name, and keeps its payments
 in the database. What it does follows from the account number's ending (docs/payouts.md). Ctrl-C ends it.`,
@@ -51,7 +51,7 @@ in the database. What it does follows from the account number's ending (docs/pay
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
     options: [
       ['--date <day>', 'the day, UTC: 2026-11-21'],
-      ['--name <name>', 'of a rail that rails simulate serves; else the built-in one'],
+      ['--name <name>', 'of a rail served by rails simulate (default: the built-in one)'],
     ],
     examples: ['rails statement --date 2026-11-21', 'rails statement --date 2026-11-21 --name bank-a'],
     input: z.object({ date: day, name: text.optional() }),

@@ -61,8 +61,8 @@ export function addReconcile(own: Command): void {
       const lines: GivenLine[] = [];
       for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
       const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
-      const parts = { database: ops.database, desk: ops.desk, delayMs };
-      const found = await reconcile(parts, { rail, day: date, lines }, ops.actor(), clock());
+      const deps = { database: ops.database, desk: ops.desk, delayMs };
+      const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
       const rows = found.differences.map(shown);
       if (csv) output.verbatim(csvOf(rows));
       else output.list(rows, 'There are none: the statement and the payouts agree.');

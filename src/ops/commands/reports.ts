@@ -20,7 +20,7 @@ export function addReportCommands(program: Command): void {
   const own = group(program, 'reports', 'what the ledger has in all, added up');
   addQuery(own, {
     usage: 'trial-balance',
-    summary: 'what every tenant has, by asset and kind of account; all together it is zero',
+    summary: 'what every tenant has, by asset and kind of account; the total is zero',
     options: [['--at <time>', 'as it was at this moment, at least 15 seconds ago (default: now)'], TENANT, CSV],
     explanation: EXPLANATION,
     examples: ['reports trial-balance', 'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv'],

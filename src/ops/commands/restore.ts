@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { Failpoints } from '../../core/failpoints.js';
 import type { Restore } from '../../db/entities/restores.js';
-import { RailBreakers } from '../../payouts/breaker/breakers.js';
-import { RailConversation } from '../../payouts/conversation.js';
-import { openRails } from '../../payouts/rails/registry.js';
-import { SIMULATED } from '../../payouts/rails/rules.js';
-import { SimulatedRail } from '../../payouts/rails/simulated.js';
 import { type Rails, RailSilent } from '../../payouts/rails/types.js';
 import {
   auditRestored,
@@ -24,26 +18,27 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { optionalText, text, time, wholeNumber } from '../inputs.js';
+import { conversationOf } from '../rails/conversation.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
 import { rebuildOutbox } from '../support/outbox.js';
 
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
-  restore finish                           a second person makes it good, and opens it again:
-    1. every tenant's event log, and every chain of the audit log, goes on behind the numbers that were lost
-    2. whatever waits gets its workflow; workers tell those that run to look again
-    3. each rail is asked what it was given since then, and what became of the payouts that are not at their end
+  restore finish                           a second person finishes the restore, and opens the ledger again:
+    1. every tenant's event log, and every chain of the audit log, continues after the numbers that were lost
+    2. everything that waits gets its workflow; workers tell running ones to look again
+    3. each rail is asked what it was given since then, and what became of unfinished payouts
     4. the audit
-  What stopped goes on where it was when the command is repeated. Before the ledger is open no step does harm.`;
+  If it stops, repeat the command: it continues where it was. Until the ledger is open no step can do harm.`;
 
 export function addRestoreCommands(program: Command): void {
-  const own = group(program, 'restore', 'what a database that was put back to an earlier moment has to make good');
+  const own = group(program, 'restore', 'finish putting the database back to an earlier moment');
   addBegin(own);
   addFinish(own);
   addQuery(own, {
     usage: 'status',
-    summary: 'the last restore, whether it is open, and how far it is',
+    summary: 'the last restore: whether it is open, and how far it has got',
     options: [],
     examples: ['restore status', 'restore status --json'],
     input: z.object({}),
@@ -56,7 +51,7 @@ export function addRestoreCommands(program: Command): void {
   addQuery(own, {
     usage: 'findings',
     summary: 'what the rails contradict after the last restore: payments that we do not know are unknown_here',
-    options: [['--all', 'also what goes on by itself']],
+    options: [['--all', 'include those that need no action']],
     examples: ['restore findings', 'restore findings --all --json'],
     input: z.object({ all: z.boolean().default(false) }),
     run: async ({ database, output }, { all }) => {
@@ -75,12 +70,9 @@ function addBegin(own: Command): void {
     summary: 'close the ledger of a restored database, and say what was lost',
     explanation: STEPS,
     options: [
-      ['--to <time>', 'the moment that was restored: what was committed later is lost'],
+      ['--to <time>', 'the moment that was restored: everything committed later is lost'],
       ['--until <time>', 'when the lost part ended (default: now)'],
-      [
-        '--skip <count>',
-        'sequences to leave out in each log (default: 10,000 for each lost second, at least 1,000,000)',
-      ],
+      ['--skip <count>', 'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)'],
       ['--nothing-lost', 'the copy is whole: the service was stopped before it was made'],
       ['--reason <text>', 'why, up to 140 characters'],
     ],
@@ -122,9 +114,9 @@ function addFinish(own: Command): void {
     options: [
       [
         '--leave-out <rails>',
-        'rails that give no answer, with commas between: they are asked when the command is repeated without this',
+        'rails that do not answer, separated by commas: repeat the command without this option to ask them',
       ],
-      ['--accept-findings <count>', 'open it though the audit finds this many contradictions (default: 0)'],
+      ['--accept-findings <count>', 'open it even if the audit finds this many contradictions (default: 0)'],
     ],
     examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
     input: z.object({ leaveOut: optionalText, acceptFindings: wholeNumber(0, 999_999).prefault('0') }),
@@ -134,7 +126,7 @@ function addFinish(own: Command): void {
       const restore = await restoreToFinish(ops.database.reader, by);
       const leftOut = new Set(leaveOut?.split(',') ?? []);
       const conversation = conversationOf(ops, leftOut);
-      const asking = { restore, rails: conversation.parts.rails, isWhole: leftOut.size === 0 };
+      const asking = { restore, rails: conversation.deps.rails, isWhole: leftOut.size === 0 };
       if (restore.finishedAt === null) {
         await ops.output.confirm('Make the restored database good, and open the ledger');
         await makeGood(ops, asking, acceptFindings);
@@ -203,21 +195,6 @@ async function ask(ops: Ops, restore: Restore, rails: Rails): Promise<void> {
     if (!(failure instanceof RailSilent)) throw failure;
     throw new OpsError(`${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`);
   }
-}
-
-function conversationOf({ database, desk, clock, gateways, output: out }: Ops, leftOut: ReadonlySet<string>) {
-  const all = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
-  const unknown = [...leftOut].filter((name) => !all.has(name));
-  if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
-  const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
-  const observer = {
-    called: () => undefined,
-    silent: (_: string, message: string) => out.say(message),
-    contradicted: () => undefined,
-    ended: () => undefined,
-  };
-  const breakers = new RailBreakers(database, clock);
-  return new RailConversation({ database, desk, clock, rails, failpoints: new Failpoints(null), observer, breakers });
 }
 
 function output({ output: out }: Ops, restore: Restore): void {

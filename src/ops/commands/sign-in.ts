@@ -18,7 +18,7 @@ last acts. Automation signs in nowhere: its service's key is in OPS_KEY (staff a
 export function addSignInCommands(program: Command): void {
   addCommand(program, {
     usage: 'login <name>',
-    summary: 'sign in by the code that your authenticator shows: every act is yours from then on',
+    summary: 'sign in with a code from your authenticator: from then on you are the one who acts',
     explanation: EXPLANATION,
     options: [['--code <code>', 'the code; without it you are asked, or it is read from standard input']],
     examples: ['login maria', 'login maria --code 492039'],
@@ -29,7 +29,7 @@ export function addSignInCommands(program: Command): void {
   addCommand(program, {
     usage: 'logout',
     summary: 'end your session',
-    options: [['--everywhere', 'and those that you have on other machines, and at the support desk']],
+    options: [['--everywhere', 'also your sessions on other machines and at the support desk']],
     examples: ['logout', 'logout --as maria --everywhere'],
     input: z.object({ as: optionalText, everywhere: z.boolean().default(false) }),
     needs: 'own proof',
@@ -37,7 +37,7 @@ export function addSignInCommands(program: Command): void {
   });
   addQuery(program, {
     usage: 'whoami',
-    summary: 'who acts here, with which rights, until when; and who else is signed in',
+    summary: 'who acts here, with which rights and until when; and who else is signed in',
     options: [],
     examples: ['whoami', 'whoami --as maria'],
     input: z.object({}),
@@ -51,11 +51,11 @@ export function addSignInCommands(program: Command): void {
 
 async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }): Promise<void> {
   const { database, clock, output, sessions } = ops;
-  const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+  const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
   // A session that could not be kept would cost a code.
   sessions.assertUsable();
   const code = given ?? (await askForCode(ops, name));
-  const answer = await signIn(parts, { name, code, door: 'ops', place: hostname() });
+  const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
   if ('refusal' in answer)
     throw new OpsError(`${answer.refusal.message}; each code counts once: wait for the next, and sign in again`);
   const { token, session, identity } = answer;

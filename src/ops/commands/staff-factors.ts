@@ -19,7 +19,7 @@ const input = z.object({
 export function addFactorReset(own: Command): void {
   addCommand(own, {
     usage: 'reset-factor <name>',
-    summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another makes it',
+    summary: 'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
     explanation: `
   staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
@@ -29,7 +29,7 @@ Neither is for oneself, so it takes two others who may manage. The old authentic
 of theirs is over, and so is a lock-out by wrong codes.`,
     options: [
       ['--reason <text>', 'why, up to 140 characters: proposes it'],
-      ['--approve', 'make what another person proposed'],
+      ['--approve', 'create what another person proposed'],
       ['--withdraw', 'end the proposal'],
     ],
     examples: ["staff reset-factor maria --reason 'lost her phone, ticket 118'", 'staff reset-factor maria --approve'],
@@ -45,16 +45,16 @@ of theirs is over, and so is a lock-out by wrong codes.`,
     },
     run: async (ops, { name, reason, approve, withdraw }) => {
       const { database, clock, output, by } = ops;
-      const parts = { database, clock, encryptionKeys: ops.encryptionKeys() };
+      const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
       const person = await findStaffCalled(database.reader, name);
       if (withdraw) {
-        const withdrawn = await withdrawFactorReset(parts, person, by());
+        const withdrawn = await withdrawFactorReset(deps, person, by());
         output.one({ name: person.name, withdrawn });
       } else if (approve) {
-        const factor = await approveFactorReset(parts, person, by());
+        const factor = await approveFactorReset(deps, person, by());
         showWithFactor(output, await findStaffCalled(database.reader, name), factor);
       } else {
-        output.one(resetFields(person, await proposeFactorReset(parts, person, reason ?? '', by())));
+        output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
         output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
       }
     },

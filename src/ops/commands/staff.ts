@@ -26,7 +26,7 @@ export function addStaffCommands(program: Command): void {
   addService(own);
   addQuery(own, {
     usage: 'list',
-    summary: 'the staff, those who are no longer active too',
+    summary: 'all staff, including inactive ones',
     options: [],
     examples: ['staff list', 'staff list --json'],
     input: z.object({}),
@@ -36,7 +36,7 @@ export function addStaffCommands(program: Command): void {
   });
   addCommand(own, {
     usage: 'deactivate <name>',
-    summary: 'from now on nothing that they sign changes anything, and their sessions are over; what they did stays',
+    summary: 'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
     options: [],
     examples: ['staff deactivate maria'],
     input: z.object({ name: text }),
@@ -57,7 +57,7 @@ function addUnbind(own: Command): void {
   addCommand(own, {
     usage: 'unbind <name>',
     summary: "forget the account at the company's identity provider by which somebody signs in at the support desk",
-    explanation: 'For who got another account there. Their sessions are over, and their next sign-in takes a code.',
+    explanation: 'For somebody who has a new account there. Their sessions end, and their next sign-in takes a code.',
     options: [],
     examples: ['staff unbind maria'],
     input: z.object({ name: text }),
@@ -89,8 +89,8 @@ more: a lost authenticator takes two others who may manage (staff reset-factor -
     firstByAdministrator: true,
     run: async ({ database, clock, actor, encryptionKeys, output, isFirst }, { name, can: rights }) => {
       if (isFirst && !rights.includes('manage')) throw new UsageError('--can: the first of the staff must have manage');
-      const parts = { database, clock, encryptionKeys: encryptionKeys() };
-      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(parts, { name, rights }, actor());
+      const deps = { database, clock, encryptionKeys: encryptionKeys() };
+      const { person, factor } = await (isFirst ? setFirstPerson : setPerson)(deps, { name, rights }, actor());
       showWithFactor(output, person, factor);
     },
   });
@@ -128,7 +128,7 @@ function addSessions(own: Command): void {
   });
   addCommand(own, {
     usage: 'revoke-session <id|name>',
-    summary: 'end one session at once, or all of somebody',
+    summary: 'end one session at once, or all sessions of a person',
     options: [],
     examples: ['staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4', 'staff revoke-session maria'],
     input: z.object({ 'id|name': text }),

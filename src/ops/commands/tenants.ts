@@ -18,9 +18,9 @@ export function addTenantCommands(program: Command): void {
   const own = group(program, 'tenants', 'who uses the service');
   addCommand(own, {
     usage: 'add <name>',
-    summary: 'make a tenant, with its system accounts',
+    summary: 'create a tenant with its system accounts',
     options: [
-      ['--network <name>', 'tenants of one network can pay one another (default: none)'],
+      ['--network <name>', 'tenants of one network can pay each other (default: none)'],
       ['--time-zone <zone>', `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`],
     ],
     examples: ['tenants add acme', 'tenants add initech --network andes --time-zone America/Mexico_City'],
@@ -71,8 +71,8 @@ export function addTenantCommands(program: Command): void {
 function addQuotas(own: Command): void {
   addCommand(own, {
     usage: 'quotas <tenant>',
-    summary: 'what a tenant may have stored and has; with an option, changes it',
-    explanation: 'What is beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+    summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
+    explanation: 'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
     options: [
       ['--open-batches <count>', 'batches that are validated, ready or paid, or the word default'],
       ['--problem-rows <count>', 'problems kept of rejected files, or the word default'],
@@ -105,10 +105,10 @@ function isChange(change: Readonly<Record<string, bigint | null | undefined>>): 
 function addRecipientBudget(own: Command): void {
   addCommand(own, {
     usage: 'recipient-budget <tenant>',
-    summary: 'how many people that it never named a tenant may look for by alias or phone; with --size, changes it',
+    summary: 'how many new people a tenant may look for by alias or phone; with --size, changes it',
     explanation:
       'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
-    options: [['--size <count>', 'people at once, or the word default: as the configuration says of all tenants']],
+    options: [['--size <count>', 'people at once, or the word default: the configured size for all tenants']],
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
     input: z.object({ tenant: text, size: countOrDefault }),
     needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
@@ -125,12 +125,12 @@ function addRecipientBudget(own: Command): void {
 function addPolicyDelay(own: Command): void {
   addCommand(own, {
     usage: 'policy-delay <tenant>',
-    summary: 'how long what lowers an approval policy of the tenant waits; with an option, changes it',
+    summary: "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
     explanation:
       'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
     options: [
       ['--seconds <time>', '24h, 7d, or seconds; 1s to 30d'],
-      ['--none', 'what lowers a policy takes effect at once'],
+      ['--none', 'changes that weaken a policy take effect at once'],
     ],
     examples: [
       'tenants policy-delay acme',

@@ -7,11 +7,10 @@ import { SCOPES } from '../../core/permissions.js';
 import { type ActingOps, addCommand, addQuery, group } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
-import { cidrs, duration, optionalText, scopes, text, time } from '../inputs.js';
+import { cidrs, duration, optionalText, scopes, TENANT, text, time } from '../inputs.js';
 import { tokenFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-const TENANT = ['--tenant <tenant>', 'id or name of the tenant'] as const;
 const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
 
 export function addTokenCommands(program: Command): void {
@@ -25,13 +24,16 @@ export function addTokenCommands(program: Command): void {
 function addIssue(own: Command): void {
   addCommand(own, {
     usage: 'issue <name>',
-    summary: 'make a token for a member; it is shown once, and only its hash is kept',
+    summary: 'issue a token for a member; it is shown once, and only its hash is kept',
     options: [
       TENANT,
       ['--member <member>', 'id or name of the member for whom it speaks'],
-      ['--scopes <scopes>', `commas between, as few as will do: ${SCOPES.join(',')}; or all`],
-      ['--expires <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z (default: never)'],
-      ['--cidrs <ranges>', 'address ranges from which alone it may be used, commas between (default: anywhere)'],
+      ['--scopes <scopes>', `separated by commas, as few as will do: ${SCOPES.join(',')}; or all`],
+      ['--expires <time>', 'when it expires, such as 2027-01-31T00:00:00Z (default: never)'],
+      [
+        '--cidrs <ranges>',
+        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
+      ],
     ],
     examples: [
       "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
@@ -53,7 +55,7 @@ function addIssue(own: Command): void {
 function addList(own: Command): void {
   addQuery(own, {
     usage: 'list',
-    summary: "a tenant's tokens, revoked ones too, without their secrets",
+    summary: "a tenant's tokens, including revoked ones, without their secrets",
     options: [TENANT],
     examples: ['tokens list --tenant acme'],
     input: z.object({ tenant: text }),
@@ -73,8 +75,8 @@ function addList(own: Command): void {
 function addRevoke(own: Command): void {
   addCommand(own, {
     usage: 'revoke [key-id]',
-    summary: 'end a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
-    options: [TENANT, ['--member <member>', 'in place of a key id: every live token of this member (id or name)']],
+    summary: 'revoke a token for ever, within a second; the key id is its third part: svc_live_<key id>_…',
+    options: [TENANT, ['--member <member>', 'instead of a key id: every live token of this member (id or name)']],
     examples: ['tokens revoke k3jd7q2mzx5tyw4a', 'tokens revoke --tenant acme --member payroll --yes'],
     input: z.object({ keyId: optionalText, tenant: optionalText, member: optionalText }),
     needs: 'manage',
@@ -106,10 +108,8 @@ async function revokeAll({ database, clock, actor, output }: ActingOps, tenant: 
 function addRotate(own: Command): void {
   addCommand(own, {
     usage: 'rotate <key-id>',
-    summary: 'a new token in place of this one, with the same member, scopes, expiry and ranges; the old one ends',
-    options: [
-      ['--grace <time>', 'how long the old one goes on beside the new, such as 15m, 24h, 7d (default: it ends now)'],
-    ],
+    summary: 'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
+    options: [['--grace <time>', 'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)']],
     examples: ['tokens rotate k3jd7q2mzx5tyw4a --grace 24h', 'tokens rotate k3jd7q2mzx5tyw4a --yes --json'],
     input: z.object({ keyId: text, grace: duration.prefault('0s') }),
     needs: 'manage',

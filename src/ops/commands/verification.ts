@@ -6,26 +6,25 @@ import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { addCommand, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { optionalText, text, time } from '../inputs.js';
+import { optionalText, text, time, WITHIN } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 
-const WITHIN = ['--tenant <tenant>', 'id or name of its tenant; needed with an alias or phone'] as const;
 const TYPES = DOCUMENT_TYPES.join(', ');
 
 export function addVerification(own: Command): void {
   addCommand(own, {
     usage: 'verify <account>',
-    summary: 'declare who is behind an account: from now on it may send; repeated, it replaces what was declared',
+    summary: 'declare who is behind an account: from now on it may send; repeated, it replaces the declaration',
     options: [
       WITHIN,
-      ['--legal-name <name>', 'as the document says; never shown to others'],
+      ['--legal-name <name>', 'as in the document; never shown to others'],
       ['--document-type <type>', TYPES],
       [
         '--document-number <number>',
         '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
       ],
       ['--document-number-stdin', 'read the number from standard input'],
-      ['--country <code>', 'that issued the document: two capital letters, such as CO'],
+      ['--country <code>', 'the country that issued the document: two capital letters, such as CO'],
       ['--declared-at <time>', 'when it was declared (default: now)'],
     ],
     examples: [

@@ -14,8 +14,8 @@ export function addWebhookListenCommand(webhooks: Command): void {
     usage: 'listen',
     summary: 'receive deliveries on this machine, check their signatures and show what arrives, until Ctrl-C',
     options: [
-      ['--port <port>', 'port to listen on, at 127.0.0.1 alone; 0 takes any that is free'],
-      ['--secret <secret>', "the endpoint's signing secret, whsec_…, the new or the old one of a rotation"],
+      ['--port <port>', 'port to listen on, only at 127.0.0.1; 0 takes any free port'],
+      ['--secret <secret>', "the endpoint's signing secret, whsec_…; in a rotation, the new or the old one"],
       [
         '--answer <status>',
         `what a good delivery is answered (default: ${DEFAULT_ANSWER}); a bad signature is answered 401`,

@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
   describe,
-  type OperatingParts,
+  type OperatingDeps,
   pause,
   recoverFor,
   resume,
@@ -27,12 +27,12 @@ export function addWebhookCommands(program: Command): void {
   addDeliveries(own);
   addRecover(own);
   addAct(own, 'pause', 'send nothing to it until it is resumed; what waits keeps its place', pause, 'webhook.pause');
-  addAct(own, 'resume', 'go on sending where it stood', resume, 'webhook.resume');
-  addAct(own, 'retry-now', 'make due now what waits for a retry', retryNow, 'webhook.retry_now');
+  addAct(own, 'resume', 'continue sending where it stopped', resume, 'webhook.resume');
+  addAct(own, 'retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now');
   addAct(
     own,
     'enable',
-    'enable it, whatever disabled it; what was not delivered since 5 days before is sent',
+    'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
     (...given) => setStatus(given[0], given[1], 'enabled', given[2]),
     'webhook.enable',
   );
@@ -109,7 +109,7 @@ function addDeliveries(own: Command): void {
 function addRecover(own: Command): void {
   addCommand(own, {
     usage: 'recover <endpoint>',
-    summary: 'send again what since then has no 2xx',
+    summary: 'send again everything since then that got no 2xx',
     options: [['--since <time>', 'at most 30 days ago']],
     examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
     input: z.object({ endpoint: text, since: time }),
@@ -129,7 +129,7 @@ function addAct(
   own: Command,
   name: string,
   summary: string,
-  work: (parts: OperatingParts, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
+  operation: (deps: OperatingDeps, endpointId: Uuid, by: StaffIdentity) => Promise<boolean>,
   act: StaffActName,
 ): void {
   addCommand(own, {
@@ -142,7 +142,7 @@ function addAct(
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint }) => {
       const { id } = await findEndpoint(ops.database.reader, endpoint);
-      const isChanged = await work(ops, id, ops.by());
+      const isChanged = await operation(ops, id, ops.by());
       await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
     },

@@ -1,4 +1,4 @@
-import { importAccounts, type ImportParts } from '../../accounts/importing.js';
+import { importAccounts, type ImportDeps } from '../../accounts/importing.js';
 import type { Uuid } from '../../core/ids.js';
 import { type LineProblem, problemsOf, type ReadLine, type WantedLine } from './account-lines.js';
 
@@ -16,7 +16,7 @@ export class ImportJob {
   private waiting: ReadLine[] = [];
 
   constructor(
-    private readonly parts: ImportParts,
+    private readonly deps: ImportDeps,
     private readonly tenantId: Uuid,
     private readonly watchers: ImportWatchers,
   ) {}
@@ -32,7 +32,7 @@ export class ImportJob {
     this.waiting = [];
     const good = group.filter((line): line is WantedLine => 'wanted' in line);
     const outcomes = await importAccounts(
-      this.parts,
+      this.deps,
       this.tenantId,
       good.map(({ wanted }) => wanted),
     );

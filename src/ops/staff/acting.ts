@@ -18,7 +18,7 @@ import { PROGRAM } from '../program-name.js';
 
 /** Who acts on the command line, and whether they may. */
 
-export interface ActingParts {
+export interface ActingDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly sessions: SessionFile;
@@ -48,8 +48,8 @@ export interface Wanted {
 const MAX_SUBJECT = 120;
 
 /** Throws OpsError where nobody is signed in, or no longer. */
-export async function findActor(parts: ActingParts): Promise<SignedIn> {
-  const found = await lookFor(parts);
+export async function findActor(deps: ActingDeps): Promise<SignedIn> {
+  const found = await lookFor(deps);
   if ('identity' in found) return found;
   throw found.failure;
 }
@@ -58,26 +58,26 @@ export async function findActor(parts: ActingParts): Promise<SignedIn> {
  * Who acts, where they have the right; what two people do asks for a code as well. Throws OpsError where not, with what to do
  * next; it is recorded under the name that was given, and nothing else is changed.
  */
-export async function authorise(parts: ActingParts, need: Need, wanted: Wanted): Promise<StaffIdentity> {
-  const found = await lookFor(parts);
+export async function authorise(deps: ActingDeps, need: Need, wanted: Wanted): Promise<StaffIdentity> {
+  const found = await lookFor(deps);
   const right = rightOf(need);
   if (!('identity' in found)) {
     const { named, failure } = found;
     if (named !== null)
-      await record(parts, { channel: 'ops', name: named }, refusal(need, wanted, 'the session is over'));
+      await record(deps, { channel: 'ops', name: named }, refusal(need, wanted, 'the session is over'));
     throw failure;
   }
   const { identity } = found;
-  if (needsCode(need) && identity.kind === 'person') return verified(parts, identity, need, wanted);
+  if (needsCode(need) && identity.kind === 'person') return verified(deps, identity, need, wanted);
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
-  await record(parts, identity, refusal(need, wanted, refused.message));
+  await record(deps, identity, refusal(need, wanted, refused.message));
   throw adviceOn(refused, identity, right);
 }
 
 /** Throws OpsError where the session is over, or the right gone, since they were authorised. */
-export async function assertStillActs(parts: ActingParts, need: Need, { id }: StaffIdentity): Promise<void> {
-  const { identity } = await findActor(parts);
+export async function assertStillActs(deps: ActingDeps, need: Need, { id }: StaffIdentity): Promise<void> {
+  const { identity } = await findActor(deps);
   if (identity.id !== id) throw new OpsError('somebody else is signed in here by now: nothing was done');
   const refused = rightRefusal(identity, rightOf(need), needsCode(need));
   if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
@@ -85,10 +85,10 @@ export async function assertStillActs(parts: ActingParts, need: Need, { id }: St
 
 type Found = SignedIn | { readonly named: string | null; readonly failure: OpsError };
 
-async function lookFor(parts: ActingParts): Promise<Found> {
-  const { as, key, sessions, database } = parts;
+async function lookFor(deps: ActingDeps): Promise<Found> {
+  const { as, key, sessions, database } = deps;
   if (as === undefined && key !== undefined) {
-    const identity = await findService(parts, key);
+    const identity = await findService(deps, key);
     return identity === null
       ? {
           named: null,
@@ -98,7 +98,7 @@ async function lookFor(parts: ActingParts): Promise<Found> {
   }
   const stored = sessions.find(as);
   if (stored === undefined) return { named: null, failure: new OpsError(await nobody(database, as)) };
-  const found = await findSession(parts, stored.token, 'ops');
+  const found = await findSession(deps, stored.token, 'ops');
   return found ?? { named: stored.name, failure: new OpsError(over(stored)) };
 }
 
@@ -114,17 +114,12 @@ function over({ name }: StoredSession): string {
   return `the session of ${name} is over: ${PROGRAM} login ${shellWord(name)}`;
 }
 
-async function verified(
-  parts: ActingParts,
-  identity: StaffIdentity,
-  need: Need,
-  wanted: Wanted,
-): Promise<StaffIdentity> {
-  const { database, clock } = parts;
+async function verified(deps: ActingDeps, identity: StaffIdentity, need: Need, wanted: Wanted): Promise<StaffIdentity> {
+  const { database, clock } = deps;
   const right = rightOf(need);
-  const encryptionKeys = parts.encryptionKeys();
+  const encryptionKeys = deps.encryptionKeys();
   const mayIfProven = rightRefusal(identity, right, true) === null;
-  const code = mayIfProven ? await parts.code(identity.name) : null;
+  const code = mayIfProven ? await deps.code(identity.name) : null;
   const claim = {
     ...({ name: identity.name, code, door: 'ops', right, twoPeople: true } as const),
     ...{ receivedAt: clock(), purpose: `ops/${randomUUID()}`, refusedAct: refusal(need, wanted) },
@@ -147,7 +142,7 @@ function refusal(need: Need, { command, subject }: Wanted, refused?: string): Ac
   };
 }
 
-async function record({ database, clock }: ActingParts, { channel, name }: Actor, act: Act): Promise<void> {
+async function record({ database, clock }: ActingDeps, { channel, name }: Actor, act: Act): Promise<void> {
   await transact(database, (transaction) => recordAct(transaction, { channel, name }, clock(), act));
 }
 

@@ -4,27 +4,27 @@ import type { Database } from '../../db/database.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';
 import { hasNoManager } from '../../staff/people.js';
-import { buildOpsParts, type OpsParts } from '../context.js';
+import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
 /** Whoever may change the schema makes the first who manages the staff, and nobody after. (docs/operations.md, The first of the staff) */
 
 export interface Administrator {
   /** Connected as the administrator: what is done by them goes where they have the right. */
-  readonly parts: OpsParts;
+  readonly deps: OpsDeps;
   readonly actor: Actor;
 }
 
 /** Null where no such address is given, or somebody may manage already. Throws OpsError where it is no administrator's. */
-export async function findAdministrator(config: OpsConfig, parts: OpsParts): Promise<Administrator | null> {
-  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(parts.database.reader))) return null;
+export async function findAdministrator(config: OpsConfig, deps: OpsDeps): Promise<Administrator | null> {
+  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader))) return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
   const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
     // On the database that they can change, which need not be the one that MYSQL_URL names.
     if (!(await hasNoManager(own.database.reader))) throw new OpsError('somebody may manage the staff there already');
-    return { parts: own, actor };
+    return { deps: own, actor };
   } catch (failure) {
     await own.database.close();
     throw failure;

@@ -67,7 +67,7 @@ export interface Rebuilt {
   readonly written: number;
 }
 
-export interface RebuildParts {
+export interface RebuildDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export interface RebuildParts {
 
 /** Writes an entry for whatever waits and has none. An entry too many does no harm: it is told what it knows. */
 export async function rebuildOutbox(
-  { database: { reader }, outbox: entries, clock, onProgress }: RebuildParts,
+  { database: { reader }, outbox: entries, clock, onProgress }: RebuildDeps,
   sources: readonly WaitingSource[],
 ): Promise<readonly Rebuilt[]> {
   const madeBefore = clock();

@@ -7,7 +7,7 @@ import { listResolutions } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import type { Fields } from '../output.js';
-import { eventLine, payoutWaitsFor, resolutionLine, stuckWords } from '../../support/reading/payouts.js';
+import { eventLine, payoutWaitsFor, resolutionLine, stuckText } from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
 
 /** The operators' view of payouts: any tenant's, without roles; of the account number its end alone. */
@@ -33,7 +33,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
   const { stuckSince } = payout;
   return {
     ...payoutFields(payout),
-    why: stuckWords(payout),
+    why: stuckText(payout),
     stuck_since: stuckSince === null ? null : toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_said: last === undefined ? null : eventLine(last),

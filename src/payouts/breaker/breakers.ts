@@ -8,7 +8,7 @@ import { literal, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { afterAnswer, afterSilence, type BreakerOptions, newBreaker, USUAL_BREAKER } from './rules.js';
 
-/** What the breakers tell to whoever watches them. */
+/** What the breakers report for monitoring. */
 export interface BreakerObserver {
   opened(rail: string, reason: string): void;
   closed(rail: string): void;
@@ -28,8 +28,8 @@ export interface Lease {
 }
 
 /**
- * One circuit breaker for each rail, shared by all workers through MySQL: what one of them found need not be found by the
- * others, each with calls that hang. (docs/decisions/0038-rails-apart.md)
+ * One circuit breaker for each rail, shared by all workers through MySQL: what one worker has found out, the others need not
+ * find out again by calls that hang. (docs/decisions/0038-rails-apart.md)
  */
 export class RailBreakers {
   private known: { readonly rows: Promise<ReadonlyMap<string, RailBreaker>>; readonly readAt: number } | null = null;
@@ -46,7 +46,7 @@ export class RailBreakers {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
 
-  /** A call had an answer. Never throws: what is not written now is with the next answer. */
+  /** A call had an answer. Never throws: what cannot be written now is written with the next answer. */
   async answered(rail: string): Promise<void> {
     await this.attempt(async () => {
       const known = (await this.read()).get(rail);

@@ -9,7 +9,7 @@ import type { RailConversation } from '../conversation.js';
 import type { Submissions } from '../submission.js';
 import type { Lease, RailBreakers } from './breakers.js';
 
-export interface RecoveryParts {
+export interface RecoveryDeps {
   readonly conversation: RailConversation;
   readonly submissions: Pick<Submissions, 'submit' | 'ask'>;
   readonly breakers: RailBreakers;
@@ -24,17 +24,17 @@ const TRIED_AMONG = 5;
 
 /** Finds out whether rails that gave no answers do again, and then brings back what waited for them. */
 export class RailRecovery {
-  constructor(private readonly parts: RecoveryParts) {}
+  constructor(private readonly deps: RecoveryDeps) {}
 
   /** Tries the rail with one payout if that is due; what came of it the breaker has learned. Throws DatabaseUnavailable. */
   async probeDue(rail: string): Promise<false> {
-    if (await this.parts.breakers.claimProbe(rail)) await this.probe(rail);
+    if (await this.deps.breakers.claimProbe(rail)) await this.probe(rail);
     return false;
   }
 
   /** Tells the workflows of what waited, oldest first, until all know or the rail is silent again. Throws DatabaseUnavailable. */
   async wakeDue(rail: string, signal: AbortSignal): Promise<false> {
-    const lease = await this.parts.breakers.claimWake(rail);
+    const lease = await this.deps.breakers.claimWake(rail);
     if (lease !== null) await this.wake(lease, signal);
     return false;
   }
@@ -44,7 +44,7 @@ export class RailRecovery {
    * Where there is none, one that waits is handed over; else the rail is asked about one that it may never have got.
    */
   private async probe(rail: string): Promise<void> {
-    const { conversation, submissions } = this.parts;
+    const { conversation, submissions } = this.deps;
     const known =
       (await this.first(rail, 'FORCE INDEX (asking)', 'ask_at IS NOT NULL ORDER BY ask_at DESC')) ??
       (await this.first(
@@ -64,7 +64,7 @@ export class RailRecovery {
   }
 
   private async wake(taken: Lease, signal: AbortSignal): Promise<void> {
-    const { breakers, outbox } = this.parts;
+    const { breakers, outbox } = this.deps;
     let [lease, after]: [Lease | null, Uuid | null] = [taken, null];
     while (lease !== null && !signal.aborted) {
       const rows: Waiting[] = await this.waiting(lease.rail, after);
@@ -79,7 +79,7 @@ export class RailRecovery {
   /** Approved, or handed over without a word: those that the rail has spoken of it tells about by itself, or is asked as usual. */
   private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
     const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
-    const rows = await this.parts.conversation.parts.database.reader.query(
+    const rows = await this.deps.conversation.deps.database.reader.query(
       `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)
        WHERE status IN ('approved','in_progress') AND rail_reference IS NULL
          AND rail=${literal(payouts, 'rail', rail)}${behind} ORDER BY id LIMIT ${WOKEN_AT_ONCE}`,
@@ -89,7 +89,7 @@ export class RailRecovery {
 
   /** One of the first. */
   private async first(rail: string, index: string, condition: string): Promise<Payout | undefined> {
-    const rows = await this.parts.conversation.parts.database.reader.query(
+    const rows = await this.deps.conversation.deps.database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts ${index}
        WHERE rail=${literal(payouts, 'rail', rail)} AND ${condition} LIMIT ${TRIED_AMONG}`,
     );

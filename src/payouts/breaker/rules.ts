@@ -5,7 +5,7 @@ import type { RailBreaker } from '../../db/entities/rail-breakers.js';
 /** When a rail counts as one that does not answer, and when it is tried again. Pure. (docs/contract.md, Rails) */
 
 export interface BreakerOptions {
-  /** So many calls in a row without an answer, about different payouts, open it. */
+  /** This many calls in a row without an answer, about different payouts, open it. */
   readonly opensAfter: number;
   /** From opening to the first try; each later pause is twice the last, up to six times this. */
   readonly probeAfterMs: number;
@@ -28,8 +28,8 @@ export interface Silence {
 const MAX_REASON = 200;
 
 /**
- * After a call that had no answer. One payout that the rail never answers about, however often it is asked, says nothing of
- * the others: only another one's counts.
+ * After a call that had no answer. A single payout that the rail never answers about, however often it is asked, says nothing
+ * about the others: only a failure for a different payout counts.
  */
 export function afterSilence(
   before: RailBreaker,
@@ -54,10 +54,10 @@ export function afterSilence(
   }
 }
 
-const LONGEST_PAUSES = 6;
+const MAX_PAUSE_FACTOR = 6;
 
 function pauseAfter(probes: number, probeAfterMs: number): number {
-  return probeAfterMs * Math.min(LONGEST_PAUSES, 2 ** Math.min(probes, 10));
+  return probeAfterMs * Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
 }
 
 /** By then every worker knows that the rail answers, so nothing more is held that nobody would tell. */

@@ -37,7 +37,7 @@ import {
 /** Where nothing else is said for a rail. */
 export const USUAL_DELAY_MS = 3_600_000;
 
-export interface ReconcileParts {
+export interface ReconcileDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   /** How long after an outcome the rail may date its line. */
@@ -57,20 +57,20 @@ export interface Reconciled extends TakenStatement {
  * ledger_unavailable.
  */
 export async function reconcile(
-  parts: ReconcileParts,
+  deps: ReconcileDeps,
   given: GivenStatement,
   actor: Actor,
   at: Instant,
 ): Promise<Reconciled> {
-  const { reader } = parts.database;
-  const taken = await takeStatement(parts.database, given, actor, at);
-  const near = await endedAround(reader, given.rail, given.day, parts.delayMs);
+  const { reader } = deps.database;
+  const taken = await takeStatement(deps.database, given, actor, at);
+  const near = await endedAround(reader, given.rail, given.day, deps.delayMs);
   const found = [
-    ...(await differences(parts, taken.statement, given)),
+    ...(await differences(deps, taken.statement, given)),
     ...(await endedOtherwise(reader, taken.statement, near)),
   ];
-  const missing = await missingThere(reader, taken.statement, near, parts.delayMs);
-  const raised = await raise(parts.desk, found);
+  const missing = await missingThere(reader, taken.statement, near, deps.delayMs);
+  const raised = await raise(deps.desk, found);
   return { ...taken, differences: [...found.flatMap(({ shown }) => shown), ...missing], raised };
 }
 
@@ -81,7 +81,7 @@ interface FoundLine {
 }
 
 async function differences(
-  { database: { reader } }: ReconcileParts,
+  { database: { reader } }: ReconcileDeps,
   { rail, day, id }: PayoutStatement,
   { lines }: GivenStatement,
 ): Promise<readonly FoundLine[]> {

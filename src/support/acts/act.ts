@@ -4,7 +4,7 @@ import { newId, parseUuid, type Uuid } from '../../core/ids.js';
 import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../failures.js';
 import { html, type Html } from '../html.js';
-import type { DeskParts, SignedInPerson } from '../parts.js';
+import type { DeskDeps, SignedInPerson } from '../deps.js';
 
 /** What somebody asks of a resource by a form, once. */
 export interface Asked {
@@ -34,7 +34,7 @@ export interface DeskAct<Resource> {
   /** The service writes down itself what it refuses to the staff. */
   readonly recordsRefusals?: true;
   /** Throws ApiError for what is refused. */
-  readonly run: (parts: DeskParts, resource: Resource, asked: Asked) => Promise<void>;
+  readonly run: (deps: DeskDeps, resource: Resource, asked: Asked) => Promise<void>;
 }
 
 /** What the audit log and the acts need of any resource. */

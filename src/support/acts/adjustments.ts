@@ -3,7 +3,7 @@ import { ApiError, invalidField, type Refusal } from '../../core/errors.js';
 import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
 import type { Account } from '../../db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/adjustments.js';
-import { settledRefusal } from '../../funding/rules.js';
+import { decidedRefusal } from '../../funding/rules.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
 import { parseUnits } from '../units.js';
@@ -18,8 +18,8 @@ export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
     label: 'Post',
     explanation: 'The money moves at once. Nobody posts what they proposed themselves.',
     isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
-    run: async (parts, adjustment, { by, reason }) =>
-      assertOwn((await approveAdjustment(parts, adjustment, by, reason)).resource, by),
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
   },
   {
     verb: 'reject',
@@ -28,14 +28,14 @@ export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
     explanation: 'Ends the proposal; nothing moves. Whoever made it may take it back so.',
     isStop: true,
     isOpen: ({ status }) => status === 'proposed',
-    run: async (parts, adjustment, { by, reason }) =>
-      assertOwn((await rejectAdjustment(parts, adjustment, by, reason)).resource, by),
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
   },
 ];
 
 /** The key tells what was done before under it, whoever did it: another's deed is none of this person's. */
 function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
-  if (adjustment.decidedById !== by.id) throw new ApiError(settledRefusal(adjustment));
+  if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
 }
 
 export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
@@ -47,7 +47,7 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
       "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
     fields: (_, given) => adjustmentFields(given),
     isOpen: ({ status }) => status !== 'closed',
-    run: async (parts, { id: accountId, tenantId }, { by, reason, form }) => {
+    run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
       const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
       if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
       const asset = assetOf(form);
@@ -56,7 +56,7 @@ export const ACCOUNT_ACTS: readonly DeskAct<Account>[] = [
       const reference = form.get('reference') ?? '';
       const amount = { raw, asset };
       const wanted = { tenantId, accountId, direction, amount, reference, reason, by };
-      const { resource } = await proposeAdjustment(parts, wanted);
+      const { resource } = await proposeAdjustment(deps, wanted);
       if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
     },
   },

@@ -10,7 +10,7 @@ import { isUnavailable } from '../../db/failures.js';
 import { transact } from '../../db/transact.js';
 import { asksForCode, STAFF_ACTS, type StaffActName, type StaffIdentity } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
-import type { DeskParts, SignedInPerson } from '../parts.js';
+import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actOf, type ActSubject, type DeskAct } from './act.js';
 
 /** What a form came to. `unknown`: the database did not say, and only the same form again tells. */
@@ -27,7 +27,7 @@ const underWay = new Map<string, Promise<Performed>>();
  * one line in the audit log. Throws DeskError for a form that is none of ours.
  */
 export function perform<Resource>(
-  parts: DeskParts,
+  deps: DeskDeps,
   act: DeskAct<Resource>,
   resource: Resource,
   subject: ActSubject,
@@ -36,7 +36,7 @@ export function perform<Resource>(
   const actId = actOf(form, person, act.verb, subject.id);
   const known = underWay.get(actId);
   if (known !== undefined) return known;
-  const running = performOnce(parts, act, resource, subject, { person, form, actId }).finally(() =>
+  const running = performOnce(deps, act, resource, subject, { person, form, actId }).finally(() =>
     underWay.delete(actId),
   );
   underWay.set(actId, running);
@@ -50,7 +50,7 @@ interface Given {
 }
 
 async function performOnce<Resource>(
-  parts: DeskParts,
+  deps: DeskDeps,
   act: DeskAct<Resource>,
   resource: Resource,
   subject: ActSubject,
@@ -59,16 +59,16 @@ async function performOnce<Resource>(
   const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
   if (!('clean' in cleaned)) return { came: 'refused', refusal: NO_REASON };
   try {
-    const refusal = await codeRefusal(parts, act.name, subject, { identity, form, actId });
+    const refusal = await codeRefusal(deps, act.name, subject, { identity, form, actId });
     if (refusal !== null) return { came: 'refused', refusal };
-    if (await wasDone(parts, act.name, subject.id, identity, actId)) return { came: 'done' };
-    await act.run(parts, resource, { by: identity, reason: cleaned.clean, actId, form });
+    if (await wasDone(deps, act.name, subject.id, identity, actId)) return { came: 'done' };
+    await act.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
     return { came: 'done' };
   } catch (failure) {
     // A fault of ours may have come before the deed or after it.
     if (!(failure instanceof ApiError)) return { came: 'unknown', fault: isAway(failure) ? null : failure };
     if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
-    if (act.recordsRefusals !== true) await recordRefusal(parts, act.name, subject, identity, failure.refusal, actId);
+    if (act.recordsRefusals !== true) await recordRefusal(deps, act.name, subject, identity, failure.refusal, actId);
     return { came: 'refused', refusal: failure.refusal };
   }
 }
@@ -84,7 +84,7 @@ function isAway(failure: unknown): boolean {
 
 /** Null where no code is asked for, or it is right; used up for this act then. A refusal is recorded. */
 async function codeRefusal(
-  parts: DeskParts,
+  deps: DeskDeps,
   name: StaffActName,
   subject: ActSubject,
   { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
@@ -92,13 +92,13 @@ async function codeRefusal(
   if (!asksForCode(name, 'support')) return null;
   const rule: { readonly right: (typeof STAFF_ACTS)[StaffActName]['right']; readonly twoPeople?: true } =
     STAFF_ACTS[name];
-  const verified = await verifyClaim(parts, {
+  const verified = await verifyClaim(deps, {
     name: identity.name,
     code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
     door: 'support',
     right: rule.right,
     twoPeople: rule.twoPeople === true,
-    receivedAt: parts.clock(),
+    receivedAt: deps.clock(),
     purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
     refusedAct: refusedAct(name, subject),
   });
@@ -122,7 +122,7 @@ function refusedAct(name: StaffActName, { id: subjectId, tenantId, subjectType }
  * it. A proposal has a content of its own, so its service tells.
  */
 async function wasDone(
-  { database }: DeskParts,
+  { database }: DeskDeps,
   action: StaffActName,
   subjectId: Uuid,
   { name }: StaffIdentity,
@@ -136,7 +136,7 @@ async function wasDone(
 
 /** Under the act's own id: once, however often the form is sent. */
 async function recordRefusal(
-  { database, clock }: DeskParts,
+  { database, clock }: DeskDeps,
   name: StaffActName,
   subject: ActSubject,
   by: StaffIdentity,

@@ -65,7 +65,7 @@ export const PAYOUT_ACTS: readonly DeskAct<ShownPayout>[] = [
   ...PAYOUT_APPROVAL_ACTS.map(({ isOpen, run, fields: _, ...act }): DeskAct<ShownPayout> => ({
     ...act,
     isOpen: ({ payout }, by) => isOpen(payout, by),
-    run: (parts, { payout }, asked) => run(parts, payout, asked),
+    run: (deps, { payout }, asked) => run(deps, payout, asked),
   })),
   ...RESOLUTION_ACTS,
 ];

@@ -2,7 +2,7 @@ import { formatAmount, type Amount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
-import type { SignedInPerson } from '../parts.js';
+import type { SignedInPerson } from '../deps.js';
 import { ICON_PATH, STYLE_PATH } from '../style.js';
 
 /** What all pages are made of. */

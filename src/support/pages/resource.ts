@@ -1,7 +1,7 @@
 import { asksForCode, actRefusal } from '../../staff/rules.js';
 import { actField, type DeskAct, sameActField } from '../acts/act.js';
 import { type Content, html, type Html } from '../html.js';
-import type { SignedInPerson } from '../parts.js';
+import type { SignedInPerson } from '../deps.js';
 import type { StoryLine } from '../reading/story.js';
 import { type Fact, facts, notice, type Page, time, tokenField } from './layout.js';
 

@@ -8,7 +8,7 @@ import { isPaused, pendingRows } from '../../batches/rules.js';
 import { listResolutions } from '../../payouts/resolutions.js';
 import { html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
-import { resolutionLine, stuckWords } from '../reading/payouts.js';
+import { resolutionLine, stuckText } from '../reading/payouts.js';
 import { countWaiting, MAX_LISTED, readWaiting, WAITING_KINDS, type WaitingKind } from '../reading/waiting.js';
 import { cards, facts, type Page, pathOf, tag, time, timeOrNull } from './layout.js';
 
@@ -178,7 +178,7 @@ export function payoutCard(payout: Payout, names: Names, proposed: readonly stri
     ['Status', tag(payout.status)],
     ['Asked for', time(payout.createdAt)],
     ['Stuck since', timeOrNull(payout.stuckSince)],
-    ['Why', stuckWords(payout)],
+    ['Why', stuckText(payout)],
     ['Proposed', proposed.length === 0 ? null : proposed.map((line) => html`<p>${line}</p>`)],
     ...(payout.status === 'pending_approval'
       ? ([

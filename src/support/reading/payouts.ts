@@ -17,7 +17,7 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
 }
 
 /** Why a payout is raised, in words; null where it is not. */
-export function stuckWords({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
+export function stuckText({ status, stuckReason }: Pick<Payout, 'status' | 'stuckReason'>): string | null {
   if (stuckReason === null) return null;
   if (stuckReason === 'contradiction') return 'the rail contradicts what it said before, or what we know';
   return status === 'approved'
@@ -27,11 +27,11 @@ export function stuckWords({ status, stuckReason }: Pick<Payout, 'status' | 'stu
 
 /** One thing that was said between us and its rail. */
 export function eventLine(event: PayoutRailEvent): string {
-  return `${toRfc3339(event.at)} ${eventWords(event)}`;
+  return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
 
 /** The same without its time. */
-export function eventWords({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
+export function railEventText({ kind, said, effect, callbackId, railReference, attempt }: PayoutRailEvent): string {
   const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;

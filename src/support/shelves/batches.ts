@@ -4,7 +4,7 @@ import { members, tenants } from '../../db/entities/parties.js';
 import { readBatchRows } from '../../batches/reading.js';
 import { isAccepted, isPaused, pendingRows } from '../../batches/rules.js';
 import { batchWorkflowId } from '../../temporal/contracts.js';
-import { BATCH_ACTS } from '../acts/steering.js';
+import { BATCH_ACTS } from '../acts/controls.js';
 import { cards, facts, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
 import { html, type Html } from '../html.js';
 import { readStory, type StoryLine } from '../reading/story.js';

@@ -3,7 +3,7 @@ import { tenants } from '../../db/entities/parties.js';
 import { describe } from '../../webhooks/operating.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/reading.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
-import { ENDPOINT_ACTS } from '../acts/steering.js';
+import { ENDPOINT_ACTS } from '../acts/controls.js';
 import { html, type Html } from '../html.js';
 import { cards, facts, tag, time, timeOrNull } from '../pages/layout.js';
 import { attemptLines, readActs } from '../reading/story.js';

@@ -7,7 +7,7 @@ import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTS, type ShownPayout } from '../acts/resolutions.js';
 import { html } from '../html.js';
 import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
-import { eventWords, payoutWaitsFor, resolutionLine, stuckWords } from '../reading/payouts.js';
+import { railEventText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
 import { readStory, type StoryLine } from '../reading/story.js';
 import { readNames } from '../reading/transfers.js';
 import { type Shelf, workflowLink } from './shelf.js';
@@ -35,7 +35,7 @@ export const payoutShelf: Shelf<ShownPayout> = {
       ...transitionsOf(payout)
         .filter(({ status }) => status !== 'pending_approval')
         .map(({ status, at }) => ({ at, what: `Became ${status.replaceAll('_', ' ')}`, by: null, details: [] })),
-      ...said.map((event) => ({ at: event.at, what: `Rail ${event.rail}`, by: null, details: [eventWords(event)] })),
+      ...said.map((event) => ({ at: event.at, what: `Rail ${event.rail}`, by: null, details: [railEventText(event)] })),
     ];
     const accountIds = [from, ...(feeAccountId === null ? [] : [feeAccountId])];
     const instants = [payout.createdAt, payout.approvalExpiresAt];
@@ -46,7 +46,7 @@ export const payoutShelf: Shelf<ShownPayout> = {
         ['Status', tag(payout.status)],
         ['Waits for', payoutWaitsFor(payout, site.clock())],
         ['Stuck since', timeOrNull(payout.stuckSince)],
-        ['Stuck because', stuckWords(payout)],
+        ['Stuck because', stuckText(payout)],
         ['Proposed', open === undefined ? null : resolutionLine(open)],
         ['Expires', payout.status === 'pending_approval' ? timeOrNull(payout.approvalExpiresAt) : null],
         ['Amount', amount(payout)],

@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { sendMessage } from '../attempts.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import { isCutOff } from '../rules.js';
 import { type EndpointState, isWanted } from './lease.js';
 import type { OpenDelivery } from './open-deliveries.js';
@@ -17,7 +17,7 @@ export interface Flying {
  * cannot be signed.
  */
 export async function attempt(
-  { sending, encryptionKeys, failpoints, clock, observer }: WebhookParts,
+  { sending, encryptionKeys, failpoints, clock, observer }: WebhookDeps,
   { endpoint, types }: EndpointState,
   { delivery, body, traceparent }: OpenDelivery,
   isProbe: boolean,

@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import { type Health, healthAfter, windowOf } from '../rules.js';
 import { attempt, type Flying } from './attempting.js';
 import { Grip } from './grip.js';
@@ -56,7 +56,7 @@ export class DrainRun {
   private wake: () => void = () => undefined;
 
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     private state: EndpointState,
     private readonly options: DrainOptions,
     random: Random,
@@ -65,7 +65,7 @@ export class DrainRun {
   ) {
     this.health = state.endpoint;
     this.spread = 1 - random() / 4;
-    this.grip = new Grip(parts, state.endpoint, options.isWorkflow, random);
+    this.grip = new Grip(deps, state.endpoint, options.isWorkflow, random);
   }
 
   /** Takes over what is on its way already, and stands in the table as untried. */
@@ -127,7 +127,7 @@ export class DrainRun {
     if (onTheWay > 0 || this.outcomes.length > 0) return false;
     // While it is probed nothing moves before the next probe.
     const { probeAt } = this.health;
-    if (probeAt !== null && probeAt > this.parts.clock()) return true;
+    if (probeAt !== null && probeAt > this.deps.clock()) return true;
     return pending + retries === 0 && !hasMore(this.state);
   }
 
@@ -179,7 +179,7 @@ export class DrainRun {
   private async readLines(endpoint: WebhookEndpoint): Promise<void> {
     // Whoever makes a delivery due says so beside the endpoint.
     const isTold = endpoint.nextDueAt !== this.toldDueAt;
-    const now = this.parts.clock();
+    const now = this.deps.clock();
     if (isTold) this.retryAt = now;
     const isTime = this.retryAt !== null && this.retryAt <= now;
     const { pendingRoom, retryRoom } = this.window;
@@ -204,7 +204,7 @@ export class DrainRun {
     this.see(state);
     this.window.add(added);
     if (!madeDue) return;
-    this.retryAt = this.parts.clock();
+    this.retryAt = this.deps.clock();
     this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -222,10 +222,10 @@ export class DrainRun {
   private pump(): void {
     while (!this.isEnding && !this.options.signal.aborted && this.outcomes.length < MAX_UNSTORED) {
       if (performance.now() - this.beganAt >= this.options.maxMs || isHeld(this.state.endpoint)) return;
-      const taken = this.window.take(this.health, this.parts.clock());
+      const taken = this.window.take(this.health, this.deps.clock());
       if (taken === null) return;
       const { open, isProbe } = taken;
-      void this.land(open.delivery.id, attempt(this.parts, this.state, open, isProbe, this.sends.signal));
+      void this.land(open.delivery.id, attempt(this.deps, this.state, open, isProbe, this.sends.signal));
     }
   }
 

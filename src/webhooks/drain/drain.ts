@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { transact } from '../../db/transact.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import { DrainRun } from './drain-run.js';
 import { takeLease } from './lease.js';
 import type { DrainOptions, DrainResult, Random } from './types.js';
@@ -12,15 +12,15 @@ import type { DrainOptions, DrainResult, Random } from './types.js';
  * database is away. (docs/architecture.md, Events and webhooks)
  */
 export async function drain(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   endpointId: Uuid,
   options: DrainOptions,
   random: Random = Math.random,
 ): Promise<DrainResult> {
-  const { database, clock } = parts;
+  const { database, clock } = deps;
   const state = await transact(database, (transaction) => takeLease(transaction, endpointId, clock()));
   if (typeof state === 'string') return { ended: state, attempts: 0, nextDueAt: null };
-  const run = new DrainRun(parts, state, options, random);
+  const run = new DrainRun(deps, state, options, random);
   const { ended, attempts, nextDueAt } = await run.run();
   return { ended, attempts, nextDueAt: nextDueAt === null ? null : toRfc3339(nextDueAt) };
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/instant.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import type { StoredRun } from './landed.js';
 import { type EndpointState, LEASE_MS, TakenOver } from './lease.js';
 import { isNear } from './near.js';
@@ -17,7 +17,7 @@ export class Grip {
   private renewing: Promise<unknown> | null = null;
 
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     private readonly own: EndpointState['endpoint'],
     private readonly isWorkflow: boolean,
     private readonly random: Random,
@@ -25,7 +25,7 @@ export class Grip {
 
   /** Moves the cursor, for so many deliveries at most; `seen`: as the endpoint was seen last. */
   async step(seen: EndpointState, room: number): Promise<Step> {
-    const { runs, clock } = this.parts;
+    const { runs, clock } = this.deps;
     const run = this.own;
     const together = isNear(seen) ? await runs.step({ run, room }) : 'far';
     const done =
@@ -43,7 +43,7 @@ export class Grip {
   }
 
   async look(): Promise<EndpointState> {
-    const state = await this.parts.runs.look(this.own.id);
+    const state = await this.deps.runs.look(this.own.id);
     return state?.endpoint.fence === this.own.fence ? state : takenOver();
   }
 
@@ -51,7 +51,7 @@ export class Grip {
   renewIfDue(): void {
     const now = performance.now();
     if (this.renewing !== null || now - this.renewedAt < RENEW_MS) return;
-    this.renewing = this.parts.runs
+    this.renewing = this.deps.runs
       .renew(this.own)
       .then(
         (isRenewed) => (this.renewedAt = isRenewed ? now : this.renewedAt),
@@ -62,14 +62,14 @@ export class Grip {
 
   /** Those of one lane that are due, at most so many. */
   readDue(seen: EndpointState['endpoint'], lane: 'pending' | 'retrying', most: number): Promise<OpenDelivery[]> {
-    const { runs, clock } = this.parts;
+    const { runs, clock } = this.deps;
     return runs.inTurn(seen.tenantId, ({ reader }) => readDue(reader, seen, lane, clock(), most));
   }
 
   /** When the first retry is due that is not due by then, or null. */
   earliestRetry(after: Instant): Promise<Instant | null> {
     const { id, tenantId } = this.own;
-    return this.parts.runs.inTurn(tenantId, ({ reader }) => earliestRetry(reader, id, after));
+    return this.deps.runs.inTurn(tenantId, ({ reader }) => earliestRetry(reader, id, after));
   }
 
   /** Ends the run. Answers when something is to be sent next; null where nothing is, or may be. */
@@ -82,7 +82,7 @@ export class Grip {
   private async land(ended: readonly Outcome[], goesOn: boolean): Promise<StoredRun> {
     const { own: run, isWorkflow, random } = this;
     const landed = { run, through: null, ended, untried: [], goesOn, isWorkflow, random };
-    return (await this.parts.runs.store(landed)) ?? takenOver();
+    return (await this.deps.runs.store(landed)) ?? takenOver();
   }
 }
 

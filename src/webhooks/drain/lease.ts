@@ -14,8 +14,8 @@ import { parseRow } from '../../db/table.js';
 
 /**
  * Who sends to an endpoint: a sender, or its workflow's activity. A run takes the next number (the fence) when it begins, and every
- * write compares it under the endpoint's lock: one that was given up, and goes on all the same, can write nothing. While its lease
- * lasts nobody else begins.
+ * write compares it under the endpoint's lock: a run that was given up but is still going can write nothing. While its lease
+ * lasts, no other run begins.
  */
 
 /** How long a run counts as alive after its last write. */
@@ -80,7 +80,7 @@ export function parseState(rows: readonly StoredRow[]): EndpointState | undefine
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** Locks endpoints until the transaction ends, and answers which. Unless it may wait, those that somebody else has locked are left out. */
+/** Locks endpoints until the transaction ends, and returns which. Unless it may wait, endpoints that somebody else has locked are left out. */
 export function lockSql(endpointIds: readonly Uuid[], mayWait: boolean): string {
   return `SELECT id, fence FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
@@ -99,7 +99,7 @@ export async function lockStates(
   return { states: new Map([...parseStates(rows)].filter(([id]) => own.has(id))), answers };
 }
 
-/** The state for whoever is about to change it. */
+/** The state, locked for a change. */
 async function lockState(transaction: Transaction, endpointId: Uuid): Promise<EndpointState | undefined> {
   return (await lockStates(transaction, [endpointId], true)).states.get(endpointId);
 }
@@ -119,8 +119,8 @@ export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
 }
 
 /**
- * Begins a run: whoever had the endpoint before is shut out from then on. Answers why not where nothing may be sent to it, or somebody
- * else is at it.
+ * Begins a run: the previous run is shut out from then on. Returns why not if nothing may be sent to the endpoint, or another run
+ * has it.
  */
 export async function takeLease(
   transaction: Transaction,
@@ -135,7 +135,7 @@ export async function takeLease(
   return { ...state, endpoint: { ...state.endpoint, ...set } };
 }
 
-/** Due at once if this run dies: nobody knows then what it has left. */
+/** Due at once if this run dies, since nobody then knows what it has left undone. */
 export function leased(now: Instant): { readonly leaseUntil: Instant; readonly nextDueAt: Instant } {
   return { leaseUntil: instant(now + LEASE_MS), nextDueAt: now };
 }

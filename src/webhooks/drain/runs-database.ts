@@ -24,7 +24,7 @@ const LOOK_LINGER_MS = 20;
 
 type Recorder = Together<Landed, StoredRun | 'locked' | null>;
 
-interface RunsDatabaseParts {
+interface RunsDatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** Hears of what an endpoint's workflow has to learn. */
@@ -32,8 +32,8 @@ interface RunsDatabaseParts {
 }
 
 /**
- * The database as the runs of one process share it, of which hundreds may wait for receivers that hang: what each asks for by itself is
- * done for many at once, and for the rest tenants take turns, so that all others in the process find connections.
+ * The database as shared by the runs of one process, hundreds of which may be waiting for receivers that hang: their common queries are
+ * batched, and for the rest tenants take turns, so that everything else in the process finds connections.
  */
 export class RunsDatabase {
   private readonly turns: FairQueue;
@@ -43,14 +43,14 @@ export class RunsDatabase {
   );
   private readonly renewals = new Together({ most: MAX_GROUP }, (runs: readonly RunOf[]) => this.renewAll(runs));
   private readonly steps = new Together({ most: MAX_GROUP, isOfOne }, (wanted: readonly StepWanted[]) =>
-    transact(this.parts.database, (transaction) => stepTogether(transaction, wanted, this.parts.clock())),
+    transact(this.deps.database, (transaction) => stepTogether(transaction, wanted, this.deps.clock())),
   );
   private readonly flights = this.recorder(FLIGHT_LINGER_MS);
   private readonly outcomes = this.recorder(0);
 
   /** `places`: how many turns there are at a time. */
   constructor(
-    private readonly parts: RunsDatabaseParts,
+    private readonly deps: RunsDatabaseDeps,
     places: number,
   ) {
     this.turns = new FairQueue(places);
@@ -60,7 +60,7 @@ export class RunsDatabase {
   async inTurn<T>(tenantId: Uuid, work: (database: Database) => Promise<T>): Promise<T> {
     const leave = await this.turns.enter(tenantId);
     try {
-      return await work(this.parts.database);
+      return await work(this.deps.database);
     } finally {
       leave();
     }
@@ -75,7 +75,7 @@ export class RunsDatabase {
     return this.looks.ask(id);
   }
 
-  /** Answers false where the run is over, or somebody is at the endpoint at this moment: it is to be tried again. */
+  /** Returns false if the run is over, or the endpoint is busy at the moment: try again. */
   renew(run: RunOf): Promise<boolean> {
     return this.renewals.ask(run);
   }
@@ -114,7 +114,7 @@ export class RunsDatabase {
     landed: readonly Landed[],
     mayWait: boolean,
   ): Promise<readonly (StoredRun | 'locked' | null)[]> {
-    const { database, clock, nudge } = this.parts;
+    const { database, clock, nudge } = this.deps;
     const { stored, notices } = await transact(database, (transaction) =>
       storeLanded(transaction, landed, clock(), mayWait),
     );
@@ -123,26 +123,26 @@ export class RunsDatabase {
   }
 
   private async lookAt(ids: readonly Uuid[]): Promise<readonly (EndpointState | undefined)[]> {
-    const states = parseStates(await this.parts.database.reader.query(stateSql(...ids)));
+    const states = parseStates(await this.deps.database.reader.query(stateSql(...ids)));
     return ids.map((id) => states.get(id));
   }
 
   /** One that is locked must not keep the others from theirs. */
   private renewAll(runs: readonly RunOf[]): Promise<readonly boolean[]> {
     const ids = runs.map(({ id }) => id);
-    return transact(this.parts.database, async (transaction) => {
+    return transact(this.deps.database, async (transaction) => {
       const rows = await transaction.query(lockSql(ids, false));
       const fences = new Map(rows.map((row) => [column.uuid.parse(row.id), column.bigint.parse(row.fence)]));
       const isOwn = ({ id, fence }: RunOf): boolean => fences.get(id) === fence;
       const own = runs.filter(isOwn).map(({ id }) => id);
-      const leaseUntil = instant(this.parts.clock() + LEASE_MS);
+      const leaseUntil = instant(this.deps.clock() + LEASE_MS);
       if (own.length > 0) await transaction.execute(updateSql(webhookEndpoints, { leaseUntil }, { id: own }));
       return runs.map(isOwn);
     });
   }
 }
 
-/** What fails because the database is away is nobody's fault. */
+/** A failure because the database is away is not the endpoint's fault. */
 function isOfOne(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }

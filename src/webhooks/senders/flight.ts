@@ -3,7 +3,7 @@ import type { WebhookDelivery } from '../../db/entities/webhooks.js';
 import { attempt, type Flying } from '../drain/attempting.js';
 import type { Wanted } from '../drain/near.js';
 import type { Outcome } from '../drain/outcomes.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 
 /** So long an endpoint may take for a handful of events; what takes longer gets a run of its own. */
 const SHORT_MS = 500;
@@ -18,12 +18,12 @@ export class Flight {
   private fault: Error | null = null;
 
   constructor(
-    parts: WebhookParts,
+    deps: WebhookDeps,
     readonly wanted: Wanted,
   ) {
     for (const open of wanted.deliveries) {
       const { delivery } = open;
-      const landing = attempt(parts, wanted.state, open, false, this.sends.signal);
+      const landing = attempt(deps, wanted.state, open, false, this.sends.signal);
       this.flying.set(delivery.id, { delivery, landing });
     }
   }

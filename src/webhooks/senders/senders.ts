@@ -7,7 +7,7 @@ import { DrainRun } from '../drain/drain-run.js';
 import type { EndpointState } from '../drain/lease.js';
 import type { Wanted } from '../drain/near.js';
 import type { Random } from '../drain/types.js';
-import type { WebhookParts } from '../parts.js';
+import type { WebhookDeps } from '../deps.js';
 import { Choice } from './choice.js';
 import { claim } from './claiming.js';
 import { type Candidate, endpointsDue, endpointsWithNews, makeDue, type Room } from './finding.js';
@@ -20,7 +20,7 @@ import { type Slot, Slots } from './slots.js';
 const BUSY_MS = 25;
 const IDLE_MS = 100;
 const FAILED_MS = 1_000;
-/** Looking may take so large a share of the time, unless that is slow because others are busy. What is found may take all of it. */
+/** The share of the time that looking may take, unless it is slow because others are busy. Sending may take all of it. */
 const LOOK_SHARE = 1 / 4;
 const MAX_PAUSE_MS = 100;
 
@@ -29,15 +29,15 @@ const FOUND_AT_ONCE = 512;
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
-/** One for all flights: to make a reason for each would cost more than to end it. */
+/** One for all flights: creating a reason for each would cost more than ending it. */
 const FLIGHT_OVER = new Error('the flight is over');
 
-/** What a run of its own is asked: it goes on while there is something, and then leaves the endpoint to the next round. */
+/** Options of a separate run: it continues while there is something to send, and then leaves the endpoint to the next round. */
 const RUN = { maxMs: 30_000, lookOnMs: 500, heartbeat: () => undefined, isWorkflow: false } as const;
 
 /**
  * The senders of one worker process. They look for endpoints with something due, take them by lease, send straight from the log and
- * store what came of it, many endpoints in one transaction. Any number of processes do so beside one another, whether Temporal is there
+ * store the results, many endpoints in one transaction. Any number of processes can do so side by side, whether Temporal is there
  * or not. (docs/architecture.md, Events and webhooks)
  */
 export class Senders {
@@ -53,7 +53,7 @@ export class Senders {
 
   /** `slots`: endpoints at a time, and as many again that take long. */
   constructor(
-    private readonly parts: WebhookParts,
+    private readonly deps: WebhookDeps,
     slots: number,
     private readonly random: Random = Math.random,
   ) {
@@ -65,7 +65,7 @@ export class Senders {
     this.rounds = this.run();
   }
 
-  /** Begins nothing more; resolves when what was on its way is stored. */
+  /** Begins nothing more; resolves when everything that was on its way has been stored. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake();
@@ -80,7 +80,7 @@ export class Senders {
         const { isBusy, lookedMs } = await this.round();
         pauseMs = Math.max(isBusy ? BUSY_MS : IDLE_MS, Math.min(lookedMs * (1 / LOOK_SHARE - 1), MAX_PAUSE_MS));
       } catch (fault) {
-        this.parts.observer.failed(fault);
+        this.deps.observer.failed(fault);
       }
       await this.pause(pauseMs);
     }
@@ -100,7 +100,7 @@ export class Senders {
   /** Answers whether anything was begun, and how long it looked for that. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     const began = performance.now();
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const room = this.room();
     if (room.well === 0) return { isBusy: false, lookedMs: 0 };
     const now = clock();
@@ -109,7 +109,7 @@ export class Senders {
       endpointsDue(database.reader, now, room),
     ]);
     const choice = new Choice(room);
-    // By turns, so that neither takes all the room for ever.
+    // They take turns, so that neither takes all the room for ever.
     this.isDueFirst = !this.isDueFirst;
     try {
       if (this.isDueFirst) choice.take(due);
@@ -134,7 +134,7 @@ export class Senders {
 
   /** The tenants that have waited longest first, a few at a time, each with all its endpoints. */
   private async takeNews(tenantIds: readonly Uuid[], choice: Choice, now: Instant): Promise<void> {
-    const { reader } = this.parts.database;
+    const { reader } = this.deps.database;
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
       const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
       const behind = groupBy(await endpointsWithNews(reader, some, now), ({ tenantId }) => tenantId);
@@ -146,7 +146,7 @@ export class Senders {
   /** One that is probed is looked at with its probe, however late the retry is that it waits for. */
   private async putOff(behind: readonly Candidate[], now: Instant): Promise<void> {
     const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
-    if (late.length > 0) await transact(this.parts.database, (transaction) => makeDue(transaction, late, now));
+    if (late.length > 0) await transact(this.deps.database, (transaction) => makeDue(transaction, late, now));
   }
 
   /** A tenant of which anything is left is looked at again: before others if all of it is left, behind them if not. */
@@ -162,7 +162,7 @@ export class Senders {
   }
 
   private async begin(candidates: readonly Candidate[]): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.deps;
     const claimed = await transact(database, (transaction) => claim(transaction, candidates, clock()));
     const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.news.lookAgain(tenantId);
@@ -180,7 +180,7 @@ export class Senders {
       this.running.delete(running);
     };
     const running = this.send(state, wanted).then(left, (fault: unknown) => {
-      this.parts.observer.failed(fault);
+      this.deps.observer.failed(fault);
       left(null);
     });
     this.running.add(running);
@@ -190,17 +190,17 @@ export class Senders {
   private async send(state: EndpointState, wanted: Wanted | undefined): Promise<bigint | null> {
     const slot = this.slots.enter();
     if (state.endpoint.failuresInRow > 0) slot.takesLong();
-    this.parts.observer.sending(...this.slots.taken);
+    this.deps.observer.sending(...this.slots.taken);
     try {
       return await (wanted === undefined ? this.drain(state, slot) : this.fly(wanted, slot));
     } finally {
       slot.leave();
-      this.parts.observer.sending(...this.slots.taken);
+      this.deps.observer.sending(...this.slots.taken);
     }
   }
 
   private async fly(wanted: Wanted, slot: Slot): Promise<bigint | null> {
-    const flight = new Flight(this.parts, wanted);
+    const flight = new Flight(this.deps, wanted);
     try {
       await flight.landed();
       const { ended, left, untried } = flight.take();
@@ -208,7 +208,7 @@ export class Senders {
       const goesOn = left.length > 0;
       const landed = { run: state.endpoint, through, ended, untried, goesOn, isWorkflow: false, random: this.random };
       // What is not stored is sent again when the lease is over.
-      const stored = await this.parts.runs.storeFlight(landed);
+      const stored = await this.deps.runs.storeFlight(landed);
       if (stored === null) return null;
       if (!goesOn) return stored.state.head;
       slot.takesLong();
@@ -226,7 +226,7 @@ export class Senders {
     const timer = setTimeout(() => slot.takesLong(), RUN.lookOnMs);
     try {
       const options = { ...RUN, signal: this.stopping.signal };
-      const run = new DrainRun(this.parts, state, options, this.random, flight?.sends);
+      const run = new DrainRun(this.deps, state, options, this.random, flight?.sends);
       run.adopt(flight?.left ?? []);
       await run.run();
       return null;

@@ -29,7 +29,7 @@ interface Posted {
 }
 
 /** All that there is of some buckets. */
-interface Gathered {
+interface Collected {
   readonly operations: ReadonlyMap<Uuid, Suspect>;
   readonly posted: readonly Posted[];
   /** Types of events, by operation. */
@@ -66,20 +66,20 @@ async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Prom
       for (const operation of all) if (isWanted(operation.id)) operations.set(operation.id, { source, operation });
       return Promise.resolve();
     });
-  const posted = await gatherPosted(audit, isWanted);
-  const gathered: Gathered = { operations, posted, events: await gatherEvents(audit, isWanted) };
+  const posted = await collectPosted(audit, isWanted);
+  const collected: Collected = { operations, posted, events: await collectEvents(audit, isWanted) };
   for (const one of posted) checkSums(audit, one);
-  const differing = await unchanged(audit, differingOf(gathered));
+  const differing = await unchanged(audit, differingOf(collected));
   const removals = await audit.slice((reader) => readRemovals(reader));
   const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
   for (const suspect of differing) {
     const { id, tenantId } = suspect.operation;
     checkPosted(audit, suspect, byOperation.get(id) ?? []);
-    checkEvents(audit, suspect, gathered.events.get(id) ?? [], removals.get(tenantId));
+    checkEvents(audit, suspect, collected.events.get(id) ?? [], removals.get(tenantId));
   }
 }
 
-async function gatherPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
+async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
   const posted = new Map<Uuid, Posted>();
   await walkById(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
     for (const transaction of slice)
@@ -100,7 +100,7 @@ interface LoggedEvent {
   readonly type: string;
 }
 
-async function gatherEvents(
+async function collectEvents(
   audit: AuditRun,
   isWanted: (id: Uuid) => boolean,
 ): Promise<ReadonlyMap<Uuid, readonly string[]>> {
@@ -142,7 +142,7 @@ async function readLogged(
 }
 
 /** Those of which not exactly what they ask for was gathered. */
-function differingOf({ operations, posted, events }: Gathered): readonly Suspect[] {
+function differingOf({ operations, posted, events }: Collected): readonly Suspect[] {
   const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
   return [...operations.values()].filter(({ source, operation }) => {
     const own = (byOperation.get(operation.id) ?? []).map((one) => signatureOf(one));

@@ -8,7 +8,7 @@ import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
 /** What the webhooks stand on. */
-export interface WebhookParts {
+export interface WebhookDeps {
   readonly database: Database;
   /** The same for whoever sends to one endpoint for as long as it takes. */
   readonly runs: RunsDatabase;

@@ -27,7 +27,7 @@ const REASONS = {
 
 export function describeEndpoint(facts: EndpointFacts): string {
   const { endpoint } = facts;
-  const waits = waitingWords(facts);
+  const waits = waitingReasons(facts);
   if (endpoint.status === 'deleted') return 'deleted';
   if (endpoint.status === 'disabled') {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
@@ -39,21 +39,21 @@ export function describeEndpoint(facts: EndpointFacts): string {
   return waits.length === 0 ? 'idle' : waits.join('; ');
 }
 
-function waitingWords({ endpoint, pending, retrying, nextAttemptAt, behind, now }: EndpointFacts): string[] {
-  const words: string[] = [];
+function waitingReasons({ endpoint, pending, retrying, nextAttemptAt, behind, now }: EndpointFacts): string[] {
+  const reasons: string[] = [];
   const probeAt = endpoint.probeAt;
   const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   if (retrying > 0)
-    words.push(
+    reasons.push(
       next !== null && next > now
         ? `waiting until ${when(next, now)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
-  if (pending > 0) words.push(`${deliveries(pending)} to send`);
-  if (endpoint.recoverUntil !== null) words.push('recovering what was missed');
-  if (behind > 0n) words.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
-  if (probeAt !== null && words.length > 0) words.push('probing');
-  return words;
+  if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
+  if (endpoint.recoverUntil !== null) reasons.push('recovering what was missed');
+  if (behind > 0n) reasons.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
+  if (probeAt !== null && reasons.length > 0) reasons.push('probing');
+  return reasons;
 }
 
 function deliveries(count: number): string {

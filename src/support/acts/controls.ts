@@ -30,8 +30,8 @@ export const BATCH_ACTS: readonly DeskAct<BonusBatch>[] = (['pause', 'resume', '
   verb: action,
   name: `bonus_batch.${action}`,
   recordsRefusals: true,
-  run: async (parts, { id: batchId }, { by, reason, actId }) => {
-    const result = await actOnBatch(parts, { batchId, action, by, reason, actId });
+  run: async (deps, { id: batchId }, { by, reason, actId }) => {
+    const result = await actOnBatch(deps, { batchId, action, by, reason, actId });
     if ('refusal' in result) throw new ApiError(result.refusal);
   },
 }));
@@ -43,7 +43,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Pause',
     explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: async (parts, { id }, { by, reason }) => void (await pause(parts, id, by, { reason })),
+    run: async (deps, { id }, { by, reason }) => void (await pause(deps, id, by, { reason })),
   },
   {
     verb: 'resume',
@@ -51,7 +51,7 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Resume',
     explanation: 'Sending goes on where it stood.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: async (parts, { id }, { by, reason }) => void (await resume(parts, id, by, { reason })),
+    run: async (deps, { id }, { by, reason }) => void (await resume(deps, id, by, { reason })),
   },
   {
     verb: 'retry',
@@ -59,6 +59,6 @@ export const ENDPOINT_ACTS: readonly DeskAct<WebhookEndpoint>[] = [
     label: 'Retry now',
     explanation: 'What waits for a retry is tried at once.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-    run: async (parts, { id }, { by, reason }) => void (await retryNow(parts, id, by, { reason })),
+    run: async (deps, { id }, { by, reason }) => void (await retryNow(deps, id, by, { reason })),
   },
 ];

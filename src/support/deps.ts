@@ -1,17 +1,17 @@
-import type { SteeringParts } from '../batches/steering.js';
+import type { BatchControlDeps } from '../batches/control.js';
 import type { Uuid } from '../core/ids.js';
 import type { PayoutApprovals } from '../payouts/approvals.js';
-import type { ReleaseParts } from '../payouts/release.js';
+import type { ReleaseDeps } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import type { StaffParts } from '../staff/verification.js';
+import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approvals.js';
 
 /** What the desk acts and reads with: the services of the other doors. */
-export interface DeskParts extends StaffParts, SteeringParts {
+export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
-  readonly release: ReleaseParts;
+  readonly release: ReleaseDeps;
 }
 
 export interface DeskSettings {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/steering.js';
+import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
@@ -44,7 +44,7 @@ describe('an operator at a batch that is executing', () => {
     const batch = await world.executed(payer, file);
     let paused: Promise<unknown> | undefined;
     const heartbeat = (settled: number): void => {
-      if (settled >= 100) paused ??= pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+      if (settled >= 100) paused ??= pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
     };
     assert.equal(await world.pay(batch, { signal: new AbortController().signal, heartbeat }), 'paused');
     await paused;
@@ -54,9 +54,9 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await world.pay(batch), 'paused');
     assert.deepEqual(await world.execution.payNextGroup(batch.id, 10), { tried: 0, settled: 0, unknown: 0 });
     assert.equal(await received(), BigInt(now.rowsPaid) * LEAST);
-    await pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
-    await resumeBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
-    await resumeBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
+    await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
+    await resumeBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
+    await resumeBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
     assert.equal(await world.pay(batch), 'over');
     assert.equal(await received(), BigInt(ROWS) * LEAST);
     assert.deepEqual(await acts(), [
@@ -68,10 +68,10 @@ describe('an operator at a batch that is executing', () => {
   it('cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
     const batch = await world.executed(payer, file);
     await world.execution.payNextGroup(batch.id, 120);
-    await cancelBatch(world.parts, batch.id, TEST_ACTOR, ' wrong  month ');
+    await cancelBatch(world.deps, batch.id, TEST_ACTOR, ' wrong  month ');
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 880n * LEAST, held: 0n });
     await assertLedgerSound(db.database);
-    await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'again');
+    await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'again');
     assert.equal(await world.pay(batch), 'over');
     const now = await world.batch(batch.id);
     assert.deepEqual([now.status, now.rowsPaid, now.rowsFailed], ['partially_failed', 120, ROWS - 120]);
@@ -95,7 +95,7 @@ describe('an operator at a batch that is executing', () => {
         for (let group = 0; group < 10; group += 1) await world.execution.payNextGroup(batch.id, 3);
       })();
       await new Promise((resolve) => setTimeout(resolve, round * 12));
-      const canceled = await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'x').catch(() => null);
+      const canceled = await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'x').catch(() => null);
       await paying;
       await world.pay(batch);
       const now = await world.batch(batch.id);
@@ -112,8 +112,8 @@ describe('an operator at a batch that is executing', () => {
     const poor = await world.account({ funds: { COPM: 10n * LEAST } });
     const batch = await world.executed(poor, file);
     await world.execution.payNextGroup(batch.id, 4);
-    await pauseBatch(world.parts, batch.id, TEST_ACTOR, 'ticket 7');
-    await cancelBatch(world.parts, batch.id, TEST_ACTOR, 'x');
+    await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
+    await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'x');
     assert.equal(await world.pay(batch), 'over');
     const now = await world.batch(batch.id);
     assert.deepEqual([now.isHeld, now.rowsPaid, now.rowsFailed], [false, 4, ROWS - 4]);
@@ -128,16 +128,16 @@ describe('an operator at a batch that is executing', () => {
       [cancelBatch, paid, ['ready', 'executing']],
     ] as const)
       await assert.rejects(
-        act(world.parts, id, TEST_ACTOR, 'x'),
+        act(world.deps, id, TEST_ACTOR, 'x'),
         (error: { refusal?: { code: string; details: unknown } }) => {
           assert.deepEqual([error.refusal?.code, error.refusal?.details], ['invalid_state', { current, allowed }]);
           return true;
         },
       );
-    await assert.rejects(pauseBatch(world.parts, ready.id, TEST_ACTOR, ''), /reason/);
-    await assert.rejects(cancelBatch(world.parts, payer.id, TEST_ACTOR, 'x'), /does not exist/);
+    await assert.rejects(pauseBatch(world.deps, ready.id, TEST_ACTOR, ''), /reason/);
+    await assert.rejects(cancelBatch(world.deps, payer.id, TEST_ACTOR, 'x'), /does not exist/);
     const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    await assert.rejects(cancelBatch(world.parts, batch.id, TEST_ACTOR, ' '), /reason/);
+    await assert.rejects(cancelBatch(world.deps, batch.id, TEST_ACTOR, ' '), /reason/);
     await world.pay(batch);
   });
 });

@@ -33,17 +33,17 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
 const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
 
 /** What rails said of payouts: whatever contradicts their state is raised to operators, or was settled by them since. */
-export const railWordChecks: Check = {
+export const railReportChecks: Check = {
   tables: ['payout_rail_events'],
   run: (audit) =>
     walkById(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
       const calm = slice.filter(({ stuckSince }) => stuckSince === null);
-      const [words, settled] = [await readWords(reader, calm), await readSettled(reader, calm)];
-      for (const payout of calm) checkWords(audit, payout, words.get(payout.id) ?? [], settled.get(payout.id));
+      const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
+      for (const payout of calm) checkReports(audit, payout, reports.get(payout.id) ?? [], resolved.get(payout.id));
     }),
 };
 
-interface HeardWord {
+interface RailReport {
   readonly payoutId: Uuid;
   readonly said: Word;
   readonly reference: string | null;
@@ -51,25 +51,28 @@ interface HeardWord {
   readonly firstAt: Instant;
 }
 
-async function readWords(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, readonly HeardWord[]>> {
+async function readReports(
+  reader: Reader,
+  slice: readonly Payout[],
+): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
   const rows = await reader.query(
     `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at FROM payout_rail_events FORCE INDEX (payout)
      WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND said IS NOT NULL AND kind<>'resolution'
        AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
      GROUP BY payout_id, said, rail_reference, effect`,
   );
-  const words = rows.map((row) => ({
+  const reports = rows.map((row) => ({
     payoutId: uuid.parse(row.payout_id),
     said: oneOf(RAIL_WORDS).parse(row.said),
     reference: nullable(string).parse(row.rail_reference),
     effect: oneOf(RAIL_EFFECTS).parse(row.effect),
     firstAt: time.parse(row.first_at),
   }));
-  return groupBy(words, ({ payoutId }) => payoutId);
+  return groupBy(reports, ({ payoutId }) => payoutId);
 }
 
 /** When operators last decided what became of each. */
-async function readSettled(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
+async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
      WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied' GROUP BY payout_id`,
@@ -77,28 +80,28 @@ async function readSettled(reader: Reader, slice: readonly Payout[]): Promise<Re
   return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
 }
 
-function checkWords(
+function checkReports(
   audit: AuditRun,
   payout: Payout,
-  words: readonly HeardWord[],
-  settledAt: Instant | undefined,
+  reports: readonly RailReport[],
+  resolvedAt: Instant | undefined,
 ): void {
-  audit.counted('rail_words', words.length);
-  for (const word of words.filter((one) => contradicts(payout, one))) {
+  audit.counted('rail_words', reports.length);
+  for (const report of reports.filter((one) => contradicts(payout, one))) {
     // Said again later, it is still what operators decided about.
-    const same = words.filter(({ said, reference }) => said === word.said && reference === word.reference);
-    if (settledAt !== undefined && same.some(({ firstAt }) => firstAt <= settledAt)) continue;
-    const named = word.reference === null ? '' : ` as ${word.reference}`;
+    const same = reports.filter(({ said, reference }) => said === report.said && reference === report.reference);
+    if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
+    const named = report.reference === null ? '' : ` as ${report.reference}`;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     audit.report(
       'payout_rail_word',
       `payout ${payout.id}`,
-      `it is ${payout.status}${known}, its rail said ${word.said}${named}, and nobody is told`,
+      `it is ${payout.status}${known}, its rail said ${report.said}${named}, and nobody is told`,
     );
   }
 }
 
-function contradicts({ status, railReference }: Payout, { said, reference, effect }: HeardWord): boolean {
+function contradicts({ status, railReference }: Payout, { said, reference, effect }: RailReport): boolean {
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
   // What was accepted before it failed agrees; afterwards it does not.
   if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;

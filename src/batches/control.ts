@@ -16,28 +16,28 @@ import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
- * What support does to a batch, whoever may (acting.ts). Each throws ApiError not_found, invalid_state, invalid_field (the
+ * What support can do to a batch; acting.ts decides who may. Each throws ApiError not_found, invalid_state, invalid_field (the
  * reason: 1 to 140 characters).
  */
 
-export interface SteeringParts {
+export interface BatchControlDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
 }
 
-/** Pays nothing more until it is resumed; the group under way ends. A paused one stays as it is. */
-export function pauseBatch(parts: SteeringParts, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
-  return setPaused(parts, batchId, actor, reason, parts.clock());
+/** Pays nothing more until it is resumed; the group under way is finished. A paused batch stays as it is. */
+export function pauseBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
+  return setPaused(deps, batchId, actor, reason, deps.clock());
 }
 
-/** Goes on paying: the workflow is told. */
-export function resumeBatch(parts: SteeringParts, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
-  return setPaused(parts, batchId, actor, reason, null);
+/** Continues to pay: the workflow is told. */
+export function resumeBatch(deps: BatchControlDeps, batchId: Uuid, actor: Actor, reason: string): Promise<BonusBatch> {
+  return setPaused(deps, batchId, actor, reason, null);
 }
 
 async function setPaused(
-  { database, clock }: SteeringParts,
+  { database, clock }: BatchControlDeps,
   batchId: Uuid,
   actor: Actor,
   given: string,
@@ -70,12 +70,12 @@ async function setPaused(
 }
 
 /**
- * Ends the batch. One that is ready is withdrawn. Of one that is executing no row is paid from then on and what was held is
- * free at once; its remaining rows are marked as failed by whoever pays it, who must be called after. Repeated, it changes
- * nothing. Throws ledger_unavailable too.
+ * Ends the batch. A ready one is withdrawn. For an executing one no row is paid from then on and held funds are released
+ * at once; its remaining rows are marked as failed by the process that pays it, which must be called afterwards. Repeated, it
+ * changes nothing. Also throws ledger_unavailable.
  */
 export async function cancelBatch(
-  { database, desk }: SteeringParts,
+  { database, desk }: BatchControlDeps,
   batchId: Uuid,
   actor: Actor,
   reason: string,

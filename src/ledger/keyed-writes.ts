@@ -1,4 +1,5 @@
-import { ApiError } from '../core/errors.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError, type Refusal } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -17,43 +18,47 @@ export interface KeyedRequest<Row> {
   readonly key: string;
   readonly fingerprint: Fingerprint;
   readonly resourceType: KeyResourceType;
-  /** Where the resource is read from when the key is asked again. */
+  /** Where the resource is read from when its key comes again. */
   readonly table: Table<Row>;
 }
+
+/** What was made, or a refusal that the key is to remember. */
+export type KeyedResult<Row> = { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
 
 const LOOK_AGAIN_MS = 100;
 const RETRY_PAUSE_MS = 20;
 
+interface Resource {
+  readonly id: Uuid;
+  readonly createdAt: Instant;
+}
+
 /**
- * Makes a resource that moves no money, once for a key, with the answers that the posting desk gives: for what is too
- * large for its groups. `make` runs in the transaction, may lock accounts, writes whatever belongs to the resource, and
- * returns its row, which is written with the key after it. Simultaneous requests of a key wait for the first. Throws what
- * `make` throws but ApiErrors, which are answers and leave no key, and DatabaseUnavailable.
+ * Writes a resource that moves no money, at most once per key, and answers as the posting desk does: for what is too large for
+ * its groups. `write` runs in the transaction, may lock accounts, writes everything that belongs to the resource, and returns
+ * its row, which is inserted together with the key. Simultaneous requests with one key wait for the first. An ApiError thrown
+ * by `write` is an answer and leaves the key free; anything else it throws is thrown, and so is DatabaseUnavailable.
  */
-export async function makeOnce<Row extends { readonly id: Uuid; readonly createdAt: Instant }>(
+export async function writeKeyed<Row extends Resource>(
   database: Database,
   request: KeyedRequest<Row>,
   timeoutMs: number,
-  make: (transaction: Transaction) => Promise<Row>,
+  write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
 ): Promise<Answer<Row>> {
   const deadline = Deadline.afterMs(timeoutMs);
   for (;;) {
-    const known = await answerFromKey(database.lookup, request);
+    const known = await findAnswer(database.lookup, request);
     if (known !== null) return known;
     try {
-      const resource = await writeKeyed(database, request, deadline, make);
-      return { outcome: { done: true, resource }, replayed: false };
+      return await writeWithKey(database, request, deadline, write);
     } catch (failure) {
-      if (failure instanceof ApiError)
-        // Another request of the same key may be why: it was first, and is found now.
-        return (
-          (await answerFromKey(database.lookup, request)) ?? {
-            outcome: { done: false, refusal: failure.refusal },
-            replayed: false,
-          }
-        );
+      if (failure instanceof ApiError) {
+        // Another request with this key may be the reason: it came first, and is found now.
+        const refused = { outcome: { done: false, refusal: failure.refusal }, replayed: false } as const;
+        return (await findAnswer(database.lookup, request)) ?? refused;
+      }
       if (failure instanceof UnknownCommit) return resolveUnknown(database.current, request, failure, deadline);
-      // Another request of the same key was first: it is found now.
+      // After a duplicate key, another request with this key came first: it is found now.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
       if (!mayPass) throw failure;
       if (deadline.passed()) return UNKNOWN;
@@ -73,52 +78,56 @@ class UnknownCommit extends Error {
   }
 }
 
-async function writeKeyed<Row extends { readonly id: Uuid; readonly createdAt: Instant }>(
+async function writeWithKey<Row extends Resource>(
   database: Database,
   { tenantId, key, fingerprint, resourceType, table }: KeyedRequest<Row>,
   deadline: Deadline,
-  make: (transaction: Transaction) => Promise<Row>,
-): Promise<Row> {
+  write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
+): Promise<Answer<Row>> {
   const commitId = newCommitId();
   try {
     return await database.withTransaction(async (transaction) => {
-      const row = await make(transaction);
-      const bound: IdempotencyKey = {
+      const result = await write(transaction);
+      const bound = {
         tenantId,
         idempotencyKey: key,
         fingerprint: fingerprint.digest,
         fingerprintKeyId: fingerprint.keyId,
-        resourceType,
-        resourceId: row.id,
-        refusal: null,
-        createdAt: row.createdAt,
-        commitId,
       };
-      await transaction.all([insertSql(idempotencyKeys, [bound]), insertSql(table, [row])]);
-      return row;
+      const keyOf = (what: Pick<IdempotencyKey, 'resourceId' | 'refusal' | 'createdAt'>): string =>
+        insertSql(idempotencyKeys, [{ ...bound, resourceType, ...what, commitId }]);
+      if ('refusal' in result) {
+        const { refusal, at } = result;
+        await transaction.execute(keyOf({ resourceId: null, refusal: JSON.stringify(refusal), createdAt: at }));
+        return { outcome: { done: false, refusal }, replayed: false };
+      }
+      const { row } = result;
+      const own = keyOf({ resourceId: row.id, refusal: null, createdAt: row.createdAt });
+      await transaction.all([own, insertSql(table, [row])]);
+      return { outcome: { done: true, resource: row }, replayed: false };
     }, deadline);
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new UnknownCommit(commitId, failure) : failure;
   }
 }
 
-/** What the key did before, or null. Of the transaction with this mark it is no replay. */
-async function answerFromKey<Row extends { readonly id: Uuid }>(
+/** What the key already answers, or null while it is free. A key bound by the transaction with this mark is no replay. */
+export async function findAnswer<Row extends Resource>(
   reader: Reader,
   request: KeyedRequest<Row>,
   ownCommitId?: Buffer,
 ): Promise<Answer<Row> | null> {
   const bound = (await findKeys(reader, [request])).get(keyName(request));
   if (bound === undefined) return null;
-  const answer = answerOfKey(request.fingerprint, bound);
-  if (answer !== null) return answer;
-  const [resource] = await reader.select<Row>(request.table, { id: bound.resourceId ?? [] } as Where<Row>);
   const replayed = ownCommitId === undefined || !isBoundBy(ownCommitId, bound);
+  const answer = answerOfKey(request.fingerprint, bound);
+  if (answer !== null) return answer.replayed ? { ...answer, replayed } : answer;
+  const [resource] = await reader.select<Row>(request.table, { id: bound.resourceId ?? [] } as Where<Row>);
   return resource === undefined ? null : { outcome: { done: true, resource }, replayed };
 }
 
-/** The key on a fresh connection, until the time is over: one that is not there may still be committing. */
-async function resolveUnknown<Row extends { readonly id: Uuid }>(
+/** Looks for the key on fresh connections until the deadline: while it is not there, it may still be committing. */
+async function resolveUnknown<Row extends Resource>(
   reader: Reader,
   request: KeyedRequest<Row>,
   { commitId }: UnknownCommit,
@@ -126,7 +135,7 @@ async function resolveUnknown<Row extends { readonly id: Uuid }>(
 ): Promise<Answer<Row>> {
   while (!deadline.passed()) {
     try {
-      const found = await answerFromKey(reader, request, commitId);
+      const found = await findAnswer(reader, request, commitId);
       if (found !== null) return found;
     } catch (failure) {
       if (!(failure instanceof DatabaseUnavailable)) throw failure;
@@ -134,8 +143,4 @@ async function resolveUnknown<Row extends { readonly id: Uuid }>(
     await pause(LOOK_AGAIN_MS);
   }
   return UNKNOWN;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -19,7 +19,7 @@ import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
 
-export interface BatchServiceParts {
+export interface BatchWorkflowDeps {
   readonly database: Database;
   readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
@@ -36,31 +36,31 @@ export interface BatchServiceParts {
 }
 
 /** What the workflow of a batch has done in MySQL. Every method may be called twice, and late. */
-export class BatchService {
-  private readonly parts: BatchServiceParts & { readonly files: FileMaker };
+export class BatchWorkflowService {
+  private readonly deps: BatchWorkflowDeps & { readonly files: FileMaker };
   private readonly execution: BatchExecution;
 
-  constructor(parts: BatchServiceParts) {
-    this.parts = { ...parts, files: new FileMaker(parts) };
-    this.execution = new BatchExecution(this.parts);
+  constructor(deps: BatchWorkflowDeps) {
+    this.deps = { ...deps, files: new FileMaker(deps) };
+    this.execution = new BatchExecution(this.deps);
   }
 
   /** Throws not_found. */
   async state(batchId: Uuid): Promise<BatchState> {
-    return stateOf(await this.parts.database.reader.find(bonusBatches, { id: batchId }));
+    return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
   }
 
   /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: it begins again then. */
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
-    const { sheets, shares } = this.parts;
-    const parts = { ...this.parts, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
+    const { sheets, shares } = this.deps;
+    const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counted = this.counted('validated', watch);
-    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(parts, batchId, counted)));
+    return this.within(shares.validating, batchId, async () => stateOf(await validateBatch(deps, batchId, counted)));
   }
 
   /** Pays until then, or an end. Throws not_found, ShareTaken, DatabaseUnavailable. */
   pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
-    return this.within(this.parts.shares.paying, batchId, async () => {
+    return this.within(this.deps.shares.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
       return { end, state: await this.state(batchId) };
     });
@@ -69,7 +69,7 @@ export class BatchService {
   private counted(step: RowStep, watch: Watch): Watch {
     let counted = 0;
     const heartbeat = (rows: number): void => {
-      if (rows > counted) this.parts.onRows?.(step, rows - counted);
+      if (rows > counted) this.deps.onRows?.(step, rows - counted);
       counted = rows;
       watch.heartbeat(rows);
     };
@@ -78,11 +78,11 @@ export class BatchService {
 
   /** Makes the files of batches that ended without. Throws when all were tried and some failed. */
   makeMissing(signal: AbortSignal): Promise<void> {
-    return makeMissing(this.parts, signal);
+    return makeMissing(this.deps, signal);
   }
 
   private async within<T>(shares: Shares, batchId: Uuid, work: () => Promise<T>): Promise<T> {
-    const batch = await this.parts.database.reader.find(bonusBatches, { id: batchId });
+    const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
     if (batch === undefined) throw notFound();
     const leave = shares.take(batch.tenantId);
     try {
@@ -96,12 +96,12 @@ export class BatchService {
   async actBySignal(signal: BatchAct, signals: Pick<StaffSignals, 'verify'>): Promise<string | null> {
     const { action } = signal;
     const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
-    const batch = await this.parts.database.reader.find(bonusBatches, { id: batchId });
+    const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
     if (batch === undefined) throw notFound();
     const subject = { tenantId: batch.tenantId, subjectType: 'bonus_batch', subjectId: batchId };
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
-    const result = await actOnBatch(this.parts, { batchId, action, ...signed, actId });
+    const result = await actOnBatch(this.deps, { batchId, action, ...signed, actId });
     return 'refusal' in result ? result.refusal.message : null;
   }
 }

@@ -9,7 +9,7 @@ import { literal } from '../db/statements.js';
  * decided (`noted`): an order that was accepted, then voided, and is accepted again. May be asked before the account is locked, since what is
  * settled stays so.
  */
-export async function isSettledWord(
+export async function isResolvedReport(
   reader: Reader,
   { id }: Payout,
   { status, reference }: { readonly status: NonNullable<PayoutRailEvent['said']>; readonly reference: string | null },

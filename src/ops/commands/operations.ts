@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { listNewest, type OperationList } from '../../accounts/operation-list.js';
+import type { ApprovalAction } from '../../approvals/rules.js';
+import type { Approvals } from '../../approvals/service.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import type { Transfer } from '../../db/entities/operations.js';
+import { addCommand, addQuery, type Ops } from '../command.js';
+import { UnknownOutcome } from '../failures.js';
+import { findAccount, findTenant } from '../finding.js';
+import { limit, LIMIT, optionalText, statusInput, statusOption, TENANT, text } from '../inputs.js';
+import type { Fields } from '../output.js';
+import { PROGRAM } from '../program-name.js';
+
+/** What the command line says and does alike about transfers and payouts. */
+export interface OperationCommands<Row extends Transfer | Payout> {
+  readonly noun: Row extends Payout ? 'payout' : 'transfer';
+  readonly list: OperationList<Row>;
+  readonly examples: readonly [string, ...string[]];
+  readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
+  readonly find: (ops: Ops, id: string) => Promise<Row>;
+  readonly show: (ops: Ops, row: Row) => Promise<void>;
+  /** What is asked before the action; null: nothing. */
+  readonly question: (ops: Ops, action: ApprovalAction, row: Row) => Promise<string | null>;
+  /** The worker's sweeper tells the workflow, within seconds: this process has no way to Temporal. */
+  readonly approvals: (ops: Ops) => Approvals<Row>;
+}
+
+export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
+
+export function addOperationList<Row extends Transfer | Payout>(own: Command, kind: OperationCommands<Row>): void {
+  const { noun, list, examples, present } = kind;
+  addQuery(own, {
+    usage: 'list',
+    summary: `a tenant's ${noun}s, newest first`,
+    options: [
+      TENANT,
+      statusOption(list.statuses),
+      ['--account <account>', 'only those that leave this account: id, alias or phone'],
+      LIMIT,
+    ],
+    examples,
+    input: z.object({ tenant: text, status: statusInput(list.statuses), account: optionalText, limit }),
+    run: async (ops, { tenant, status, account, limit: most }) => {
+      const { reader } = ops.database;
+      const { id: tenantId } = await findTenant(reader, tenant);
+      const source = account === undefined ? undefined : await findAccount(reader, { account, tenant: tenantId });
+      const found = await listNewest(list, reader, { tenantId, status, sourceAccountId: source?.id }, most);
+      ops.output.newest(await present(ops, found), most, 'There are none.');
+    },
+  });
+}
+
+/** What support does to one that waits. */
+export function addApprovalAct<Row extends Transfer | Payout>(
+  own: Command,
+  { noun, find, show, question, approvals }: OperationCommands<Row>,
+  action: ApprovalAction,
+  summary: string,
+): void {
+  addCommand(own, {
+    usage: `${action} <id>`,
+    summary,
+    options: [['--reason <text>', `why, up to ${MAX_REASON} characters; the tenant reads that of a rejection`]],
+    examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
+    input: z.object({ id: text, reason: text }),
+    needs: `${noun}.${action}`,
+    subject: ({ id }) => id,
+    run: async (ops, { id, reason: given }) => {
+      const reason = checkedText('reason', given, MAX_REASON);
+      const row = await find(ops, id);
+      const asked = await question(ops, action, row);
+      if (asked !== null) await ops.output.confirm(asked);
+      const { outcome } = await approvals(ops).actByStaff(row, action, ops.by(), reason);
+      if (!outcome.done) throw failureOf(outcome.refusal, `${noun}s show ${id}`);
+      await show(ops, outcome.resource);
+      const { status, rejectionReason } = outcome.resource;
+      // An approval may be the last, and then be stopped by a rule.
+      if (action === 'approve' && status === 'rejected')
+        ops.output.say(`Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`);
+    },
+  });
+}
+
+export const VERBS: Readonly<Record<ApprovalAction, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel',
+};
+
+function failureOf(refusal: Refusal, look: string): Error {
+  if (refusal.code === 'ledger_unavailable')
+    return new UnknownOutcome(
+      `the ledger did not answer, so it may or may not have happened; look before you repeat it: ${PROGRAM} ${look}`,
+    );
+  return new ApiError(refusal);
+}
