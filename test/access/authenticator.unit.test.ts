@@ -138,7 +138,9 @@ describe('authenticate', () => {
 
   it('asks once for all who come at the same time', async () => {
     const [one, other] = [tokens.issue(), tokens.issue()];
-    const callers = await Promise.all([one, one, other, one].map(({ text }) => authenticator.authenticate(text, HERE)));
+    const callers = await Promise.all(
+      [one, one, other, one].map(async ({ text }) => authenticator.authenticate(text, HERE)),
+    );
     assert.deepEqual(
       callers.map((caller) => caller?.tokenKeyId),
       [one, one, other, one].map(({ row }) => row.keyId),
@@ -186,7 +188,7 @@ describe('authenticate', () => {
 
   it('asks about a flood of invented tokens in few statements', async () => {
     const invented = Array.from({ length: 2_500 }, () => newToken().text);
-    await Promise.all(invented.map((text) => authenticator.authenticate(text, HERE)));
+    await Promise.all(invented.map(async (text) => authenticator.authenticate(text, HERE)));
     assert.deepEqual(
       tokens.reads.map((keyIds) => keyIds.length),
       [1_000, 1_000, 500],
