@@ -93,7 +93,8 @@ export class GroupState {
     let latest: Account | undefined;
     for (const id of accountIds) {
       const account = this.accounts.get(id)?.account;
-      if (account !== undefined && (latest === undefined || account.lastPostedAt > latest.lastPostedAt)) latest = account;
+      if (account !== undefined && (latest === undefined || account.lastPostedAt > latest.lastPostedAt))
+        latest = account;
     }
     return latest;
   }
