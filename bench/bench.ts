@@ -21,7 +21,7 @@ export interface Run {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-export type Load = Omit<LoadJob, 'port' | 'token' | 'warmUpS' | 'seconds' | 'perSecond'> & {
+export type Load = Omit<LoadJob, 'ports' | 'token' | 'warmUpS' | 'seconds' | 'perSecond'> & {
   readonly perSecond?: number;
 };
 
@@ -32,6 +32,8 @@ export interface Service {
   /** Null where it is away. */
   readonly temporal: BenchTemporal | null;
 }
+
+export type Apis = readonly [ApiProcess, ...ApiProcess[]];
 
 const SMALL_ENTRIES = 10_000;
 export const SMALL_LEDGER = evenLedger('small', SMALL_ENTRIES);
@@ -86,6 +88,16 @@ export class Bench {
     return whileRunning(api, () => work(api));
   }
 
+  /** The same with several API processes. */
+  withApis<T>(ledger: Ledger, count: number, work: (apis: Apis) => Promise<T>): Promise<T> {
+    const withMore = (started: readonly ApiProcess[]): Promise<T> =>
+      this.withApi(ledger, (api) => {
+        const apis: Apis = [api, ...started];
+        return apis.length < count ? withMore(apis) : work(apis);
+      });
+    return withMore([]);
+  }
+
   /** Runs API and worker, on a namespace of Temporal that nothing was in before, or with Temporal away. */
   async withService<T>(
     ledger: Ledger,
@@ -102,16 +114,22 @@ export class Bench {
   }
 
   /** Loads the API for the time of the options and tells what it took. Throws RowFailed. */
-  async run(api: ApiProcess, ledger: Ledger, load: Load): Promise<Run> {
+  run(api: ApiProcess, ledger: Ledger, load: Load): Promise<Run> {
+    return this.runOver([api], ledger, load);
+  }
+
+  /** The same with the connections spread over several API processes; the groups are those of the first. */
+  async runOver(apis: Apis, ledger: Ledger, load: Load): Promise<Run> {
     const { seconds, warmUpS } = this.options;
+    const [api, ...others] = apis;
     const databaseProcess = await databasePid(ledger.adminUrl);
     const groupsBefore = await api.groupSizes();
-    const apiMs = timer(() => api.cpuMs());
+    const apiMs = timer(() => apis.reduce<number | null>((sum, one) => added(sum, one.cpuMs()), 0));
     const databaseMs = timer(() => cpuMsOf(databaseProcess));
     const result = await runLoad({
       perSecond: null,
       ...load,
-      port: api.port,
+      ports: [api.port, ...others.map(({ port }) => port)],
       token: ledger.token,
       ...(load.requests.kind === 'listed' && load.requests.order === 'once'
         ? { seconds: UNTIL_THE_LIST_ENDS_S, warmUpS: 0 }
@@ -153,6 +171,10 @@ async function whileRunning<T>(running: ServiceProcess, work: () => Promise<T>):
   }
   await running.stop();
   return done;
+}
+
+function added(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
 }
 
 /** What was spent since it was made. */

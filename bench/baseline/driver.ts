@@ -12,9 +12,7 @@ export async function openBare(url: string, mode: 'reads' | 'transactions'): Pro
     multipleStatements: mode === 'transactions',
   });
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-  await connection.query(
-    `SET SESSION autocommit=${mode === 'reads' ? 1 : 0}, time_zone='+00:00', eq_range_index_dive_limit=1`,
-  );
+  await connection.query(`SET SESSION autocommit=${mode === 'reads' ? 1 : 0}, time_zone='+00:00'`);
   return connection;
 }
 

@@ -8,7 +8,9 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   let fail: (reason: Error) => void = () => undefined;
   const broken = new Promise<never>((_, reject) => (fail = reject));
   const connections = await Promise.all(
-    Array.from({ length: job.connections }, () => Connection.open(job.port, (reason) => fail(reason))),
+    Array.from({ length: job.connections }, (_, index) =>
+      Connection.open(job.ports[index % job.ports.length] ?? job.ports[0], (reason) => fail(reason)),
+    ),
   );
   const measured = new Measurement(job);
   const source = requestSource(job);

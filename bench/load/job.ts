@@ -36,7 +36,8 @@ export type Requests =
   | { readonly kind: 'listed'; readonly list: readonly ListedRequest[]; readonly order: 'once' | 'random' };
 
 export interface LoadJob {
-  readonly port: number;
+  /** Of the API processes, which the connections are spread over. */
+  readonly ports: readonly [number, ...number[]];
   readonly token: string;
   readonly connections: number;
   /** Requests a second, sent whether or not earlier ones were answered; null: each connection waits for its answer. */

@@ -87,7 +87,7 @@ function wireOf(job: LoadJob, { path, post }: ListedRequest): Buffer {
 }
 
 /** The headers that all requests of a job share, without the empty line. */
-function head({ port, token }: LoadJob, method: string, path: string, bodyLength?: number): string {
+function head({ ports: [port], token }: LoadJob, method: string, path: string, bodyLength?: number): string {
   const content = bodyLength === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${bodyLength}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n${content}`;
 }

@@ -7,6 +7,7 @@ import { growthRow } from './growth.js';
 import { listsRow } from './lists.js';
 import { idleRow } from './idle.js';
 import { movementsRow } from './movements.js';
+import { processRows } from './processes.js';
 import { readRows } from './reads.js';
 import { replaysRow } from './replays.js';
 import { startRow } from './start.js';
@@ -17,6 +18,7 @@ import { webhookRows } from './webhooks.js';
 /** Every row, in the order in which they are run and shown. */
 export const ROWS: readonly Row[] = [
   ...transferRows,
+  ...processRows,
   bytesRow,
   replaysRow,
   ...readRows,

@@ -1,5 +1,5 @@
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
-import { type Bench, type Run, SMALL_LEDGER } from '../bench.js';
+import { type Bench, type Load, type Run, SMALL_LEDGER } from '../bench.js';
 import { type NextTransfer, recordGroups } from '../baseline/groups.js';
 import { type Replayed, replayGroups } from '../baseline/replay.js';
 import { UNIT_RAW } from '../ledgers/history.js';
@@ -23,11 +23,7 @@ export interface Parties {
 const hot: Row = {
   name: 'transfers-hot',
   title: 'Transfers, 64 clients, one hot source',
-  run: (bench) =>
-    measure(bench, { perSecond: 5_000, p99Ms: 25 }, ({ accountIds: [first, ...others] }) => ({
-      sources: first === undefined ? [] : [first],
-      destinations: others,
-    })),
+  run: (bench) => measure(bench, { perSecond: 5_000, p99Ms: 25 }, hotParties),
 };
 
 const random: Row = {
@@ -81,6 +77,10 @@ const one: Row = {
 
 export const transferRows: readonly Row[] = [hot, random, one];
 
+export function hotParties({ accountIds: [first, ...others] }: Ledger): Parties {
+  return { sources: first === undefined ? [] : [first], destinations: others };
+}
+
 /** A thousand accounts spread over all of the ledger. */
 export function randomParties({ accountIds }: Ledger): Parties {
   const step = Math.floor(accountIds.length / ACCOUNTS);
@@ -90,13 +90,15 @@ export function randomParties({ accountIds }: Ledger): Parties {
 
 /** New transfers through HTTP. */
 export function runTransfers(bench: Bench, ledger: Ledger, parties: Parties, connections: number): Promise<Run> {
-  return bench.withApi(ledger, (api) =>
-    bench.run(api, ledger, {
-      connections,
-      expectedStatus: 201,
-      requests: { kind: 'transfers', ...parties, raw: UNIT_RAW.toString(), asset: 'COPM' },
-    }),
-  );
+  return bench.withApi(ledger, (api) => bench.run(api, ledger, loadOf(parties, connections)));
+}
+
+export function loadOf(parties: Parties, connections: number): Load {
+  return {
+    connections,
+    expectedStatus: 201,
+    requests: { kind: 'transfers', ...parties, raw: UNIT_RAW.toString(), asset: 'COPM' },
+  };
 }
 
 /** What the desk's groups of the run cost the database, by the bare driver and as many of them at a time. */
