@@ -33,7 +33,7 @@ describe('the workflow of a payout', () => {
   before(async () => {
     db = await testDatabase();
     temporal = await testTemporal();
-    worker = await startTestWorker(db, temporal, { environment: serving('payouts') });
+    worker = await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 
