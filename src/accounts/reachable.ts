@@ -23,7 +23,7 @@ export interface Reach {
 
 /** Accounts whose own tenant has named them, and it: that never changes. Of each database, by what it is read with. */
 const knownOwners = new WeakMap<Reader, Map<Uuid, Uuid>>();
-const MAX_KNOWN_OWNERS = 100_000;
+const MAX_KNOWN_OWNERS = 20_000;
 
 function knownOwnersOf(reader: Reader): Map<Uuid, Uuid> {
   let known = knownOwners.get(reader);
@@ -52,14 +52,16 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     }
   }
   for (const row of await readPairs(reader, [...asked.values()])) {
-    const [tenantId, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(column.uuid.parse);
-    if (tenantId === undefined || accountId === undefined || ownerId === undefined) continue;
-    const pair = pairOf(tenantId, accountId);
+    const [asking, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(column.uuid.parse);
+    if (asking === undefined || accountId === undefined || ownerId === undefined) continue;
+    const pair = pairOf(asking, accountId);
     inReach.add(pair);
     owners.set(accountId, ownerId);
-    if (ownerId !== tenantId) continue;
+    const named = asked.get(pair);
+    if (ownerId !== asking || named === undefined) continue;
     own.add(pair);
-    known.set(accountId, ownerId);
+    // As they were named: one text for all of a tenant's accounts.
+    known.set(named.accountId, named.tenantId);
   }
   return {
     owns: (tenantId, accountId) => own.has(pairOf(tenantId, accountId)),

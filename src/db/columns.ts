@@ -49,23 +49,14 @@ const text = (stored: unknown): string => {
   return stored;
 };
 
-/** The latest ids that were written: of the thirty that a transfer writes, most are of the same few things. */
-const writtenIds = new Map<Uuid, string>();
-const MAX_WRITTEN_IDS = 4_096;
-
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
   ...storedAs('binary'),
-  // Checked though its type says so already: an id that was only claimed to be one would become SQL here.
+  // Slices, not a search for dashes: a posting writes some thirty of these. Checked though its type says so already: an id
+  // that was only claimed to be one would become SQL here.
   literal: (id) => {
-    const written = writtenIds.get(id);
-    if (written !== undefined) return written;
     if (!isCanonicalUuid(id)) throw new TypeError('not a UUID');
-    // Slices, not a search for dashes.
-    const literal = `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
-    if (writtenIds.size === MAX_WRITTEN_IDS) writtenIds.clear();
-    writtenIds.set(id, literal);
-    return literal;
+    return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
   },
   parse: (stored) => {
     if (!Buffer.isBuffer(stored) || stored.length !== 16) throw new TypeError('expected 16 bytes from the database');

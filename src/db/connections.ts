@@ -172,18 +172,25 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
 
 /**
  * The timer is ours: the driver's begins only when a statement is sent, so one that is queued behind a statement that
- * never ends would wait for ever.
+ * never ends would wait for ever. `onDone` hears of each statement that has succeeded; of those that answer rows it would hear
+ * nothing.
  */
-export function send(connection: Connection, sql: string, deadline: Deadline): Promise<unknown> {
+export function send(
+  connection: Connection,
+  sql: string,
+  deadline: Deadline,
+  onDone?: () => void,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timeoutMs = deadline.leftMs();
     if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
     const timer = setTimeout(() => reject(new DatabaseUnavailable('MySQL did not answer in time')), timeoutMs);
     // No values: the driver then neither searches the text for places to fill nor could fill one.
-    connection.query({ sql, values: null }, (error, answer) => {
+    const query = connection.query({ sql, values: null }, (error, answer) => {
       clearTimeout(timer);
       if (error) reject(error);
       else resolve(answer);
     });
+    if (onDone !== undefined) query.on('result', onDone);
   });
 }

@@ -5,7 +5,7 @@ import {
   CommitUnknown,
   DatabaseUnavailable,
   errnoOf,
-  isDataFault,
+  isAnswer,
   isNoPrimary,
   isRefusedWhole,
   isRetryable,
@@ -78,20 +78,16 @@ export class Database {
 
   private modes(group: Group): ConnectionsOptions['modes'] {
     const { readConnections, transactionConnections, statementTimeoutMs } = this.options;
-    const reading = `SET SESSION autocommit=1, ${statementLimit(statementTimeoutMs)}`;
-    const lookups = {
-      limit: LOOKUP_CONNECTIONS,
-      multipleStatements: false,
-      session: [`${reading}, ${NO_DIVES}`],
-    };
+    const reading = [`SET SESSION autocommit=1, ${statementLimit(statementTimeoutMs)}`];
+    const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, session: reading };
     return {
-      reads: { ...lookups, limit: readConnections, session: [reading] },
+      reads: { ...lookups, limit: readConnections },
       lookups,
-      current: group === 'none' ? null : { ...lookups, session: [...lookups.session, READ_CURRENT[group]] },
+      current: group === 'none' ? null : { ...lookups, session: [...reading, READ_CURRENT[group]] },
       transactions: {
         limit: transactionConnections,
         multipleStatements: true,
-        session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}, ${NO_DIVES}`],
+        session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
       },
     };
   }
@@ -163,10 +159,11 @@ export class Database {
     kind: StatementKind,
     sql: string,
     deadline: Deadline,
+    onDone?: () => void,
   ): Promise<unknown> {
     const beganAt = performance.now();
     try {
-      const answer = await send(connection, sql, deadline);
+      const answer = await send(connection, sql, deadline, onDone);
       const isLock = kind === 'read' && sql.endsWith('FOR UPDATE');
       this.watching.answered(pool, isLock ? 'lock' : kind, (performance.now() - beganAt) / 1_000);
       return answer;
@@ -178,7 +175,8 @@ export class Database {
 
   /**
    * Runs `work` in a transaction and commits it. Every statement of `work` must have been awaited when it returns, and COMMIT is
-   * sent only when all of them were answered; those that go with it are told apart from it by what they can fail of.
+   * sent only when all of them were answered. Those that go with it answer each before the server goes on, so that whichever
+   * failed is known: what is not COMMIT leaves nothing unknown.
    * Throws TransactionRetryable (nothing happened, another try may succeed), DatabaseUnavailable (nothing happened),
    * CommitUnknown (it happened or not), or what `work` threw after the rollback.
    */
@@ -197,14 +195,15 @@ export class Database {
       beforeCommit();
       // Then COMMIT is not sent, which is known; else it would be unknown.
       if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
+      if (deadline.passed()) throw new DatabaseUnavailable('no time was left for COMMIT');
     } catch (error) {
       return this.rollBack(lent, error);
     }
+    let done = 0;
     try {
-      await this.send(lent, 'commit', [...ending.statements, 'COMMIT'].join(';'), deadline);
+      await this.send(lent, 'commit', [...ending.statements, 'COMMIT'].join(';'), deadline, () => (done += 1));
     } catch (error) {
-      // COMMIT itself never fails of what a statement holds. Any other error may be its own.
-      const isBeforeIt = ending.statements.length > 0 && isDataFault(error);
+      const isBeforeIt = isAnswer(error) && done < ending.statements.length;
       if (isRetryable(error) || isBeforeIt || isRefusedWhole(error)) return this.rollBack(lent, error);
       this.abandon(lent, error);
       throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
@@ -262,12 +261,6 @@ export class Database {
     await this.primary.close();
   }
 }
-
-/**
- * A group looks up as many keys as it has commands: by unique keys, of which the server need not find out where in the index they lie
- * before it looks.
- */
-const NO_DIVES = 'eq_range_index_dive_limit=1';
 
 /** Ends a SELECT at the server, which goes on with it when only its connection is closed. MariaDB and MySQL name it apart. */
 function statementLimit(timeoutMs: number): string {

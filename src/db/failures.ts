@@ -35,6 +35,11 @@ export function isRetryable(error: unknown): boolean {
   return errno !== null && ROLLED_BACK_RETRYABLE.has(errno);
 }
 
+/** True when the server itself answered so, and its connection can be used on: what it did before is done, and no more of it. */
+export function isAnswer(error: unknown): boolean {
+  return (errnoOf(error) ?? 0) > 0 && !(error instanceof Error && 'fatal' in error && error.fatal === true);
+}
+
 /** A statement that MySQL refused for what it holds: the statement's fault, not the server's. */
 export function isDataFault(error: unknown): boolean {
   const errno = errnoOf(error);

@@ -69,6 +69,8 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 
 /** By hand: the package that does the same (raw-body) costs a transfer three times as much, and the time limit on top. */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
+  // Its client may have gone while its token was looked up; no event would come any more.
+  if (request.destroyed) return Promise.reject(new RequestAborted());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -76,8 +78,8 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
       clearTimeout(timer);
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
       if (fault === null) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      // What else comes is for whoever answers to read away.
-      request.pause();
+      // What else comes is read away: the connection's next request stands behind it.
+      request.resume();
       reject(fault);
     };
     const take = (chunk: Buffer): void => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   bodyOfRaw,
   call,
+  callerWith,
   eventually,
   opened,
   rawHead,
   readAll,
+  readUntil,
   sendRaw,
   startWorld,
   TOKEN,
@@ -95,6 +98,62 @@ describe('malformed HTTP', () => {
     assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1, 'one answer for one request');
     assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
     await eventually('nothing is in flight', () => world.server.inFlight() === 0);
+  });
+
+  describe('of which the body comes late', () => {
+    let patient: World;
+    /** Resolves where a request asks for its token's caller. */
+    let asked: () => void = () => undefined;
+    let known: Promise<void> = Promise.resolve();
+    const lines: string[] = [];
+
+    before(async () => {
+      patient = await startWorld({
+        routes: (api) => thingRoutes()(api),
+        bodyTimeouts: { jsonMs: 2_000, uploadMs: 2_000 },
+        log: (line) => void lines.push(line),
+        authenticate: async () => {
+          asked();
+          await known;
+          return callerWith();
+        },
+      });
+    });
+    after(() => patient.server.stop(0));
+
+    const head = (bytes: number): string =>
+      rawHead(
+        'POST /v1/transfers HTTP/1.1',
+        'Content-Type: application/json',
+        `Idempotency-Key: ${A_KEY}`,
+        `Content-Length: ${bytes}`,
+      );
+
+    it('what comes after the answer is read away, so that the next request of the connection is answered', async () => {
+      const socket = await opened(patient.port);
+      socket.write(`${head(60_000)}{"a":`);
+      assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
+      // Piece by piece, as a slow network brings it: more than the server holds of what nobody reads.
+      for (let sent = 5; sent < 60_000; sent += 5_000) {
+        socket.write(' '.repeat(Math.min(5_000, 60_000 - sent)));
+        await sleep(5);
+      }
+      socket.write(rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
+      assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
+    });
+
+    it('is given up at once when its client has gone before it was asked for', async () => {
+      let answer: () => void = () => undefined;
+      known = new Promise((resolve) => (answer = resolve));
+      const asking = new Promise<void>((resolve) => (asked = resolve));
+      const socket = await opened(patient.port);
+      socket.write(head(100));
+      await asking;
+      socket.destroy();
+      await eventually('the connection is closed', () => patient.server.inFlight() === 0);
+      answer();
+      await eventually('it is told', () => lines.some((line) => line.includes('"status":499')), 1_500);
+    });
   });
 
   it('garbage behind a request does not take the place of its answer', async () => {
