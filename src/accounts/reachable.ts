@@ -57,11 +57,11 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     const pair = pairOf(asking, accountId);
     inReach.add(pair);
     owners.set(accountId, ownerId);
-    const named = asked.get(pair);
-    if (ownerId !== asking || named === undefined) continue;
+    const one = asked.get(pair);
+    if (ownerId !== asking || one === undefined) continue;
     own.add(pair);
     // As they were named: one text for all of a tenant's accounts.
-    known.set(named.accountId, named.tenantId);
+    known.set(one.accountId, one.tenantId);
   }
   return {
     owns: (tenantId, accountId) => own.has(pairOf(tenantId, accountId)),
