@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     });
     process.stdout.write(`${JSON.stringify(world)}\n`);
   } finally {
-    await deps.desk.drained();
+    await deps.desk.idle();
     await deps.database.close();
   }
 }

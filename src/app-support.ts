@@ -40,7 +40,7 @@ export async function openSupport(
   keyringMetrics(core.registry, config);
   const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
   const site = createSite({
-    deps: buildDeskParts(config, core, bridge, logger),
+    deps: buildDeskDeps(config, core, bridge, logger),
     settings: {
       ...{ url, trustedProxies, workflowUrl: workflowUrl(config), provider: providerOf(config) },
       withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
@@ -59,15 +59,15 @@ export async function openSupport(
   };
 }
 
-function buildDeskParts(config: SupportConfig, core: Core, { nudge }: Bridge, logger: Logger): DeskDeps {
+function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, logger: Logger): DeskDeps {
   const { database, desk, clock } = core;
   return {
     database,
     desk,
     clock,
     encryptionKeys: config.ENCRYPTION_KEYS,
-    transferApprovals: new TransferApprovals(desk, database.reader, clock, nudge),
-    payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
+    transferApprovals: new TransferApprovals(desk, database.reader, clock, notifier),
+    payoutApprovals: new PayoutApprovals(desk, database.reader, clock, notifier),
     release: buildRelease(config, core, logger),
   };
 }

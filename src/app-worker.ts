@@ -93,7 +93,7 @@ export async function openWorker(
     readiness.stop();
     stopping.abort();
     core.guard.stop();
-    await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.nudge.stop()]);
+    await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.notifier.stop()]);
     await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };
@@ -116,7 +116,7 @@ function buildWorkerServices(
   logger: Logger,
 ): WorkerServices {
   const { clock, database, desk, desks, failpoints, recipientBudget } = core;
-  const { client, outbox, relay, nudge } = bridge;
+  const { client, outbox, relay, notifier } = bridge;
   // The rows of batches would stand before everybody's approvals, and what comes of payouts behind them.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(config.WORKER_ACTIVITIES);
@@ -126,15 +126,15 @@ function buildWorkerServices(
     desk: desks.add('batches'),
     clock,
     baseUrl: config.BASE_URL,
-    nudge,
+    notifier,
     sheets,
     failpoints,
     shares,
     onRows: rowMetrics(core.registry),
   });
-  const transferApprovals = new TransferApprovals(desk, database.reader, clock, nudge);
+  const transferApprovals = new TransferApprovals(desk, database.reader, clock, notifier);
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
-  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, nudge, rails.names);
+  const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, notifier, rails.names);
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const onTold = tellingMetrics(core.registry);
   return {

@@ -50,7 +50,7 @@ import { statementRoutes } from './statements/routes.js';
 import { Statements } from './statements/service.js';
 import { TemporalClient } from './temporal/client.js';
 import { relayMetrics } from './temporal/metrics.js';
-import { Nudge } from './temporal/nudge.js';
+import { OutboxNotifier } from './temporal/outbox-notifier.js';
 import { Outbox } from './temporal/outbox.js';
 import { Relay } from './temporal/relay.js';
 import type { TemporalTracing } from './temporal/tracing.js';
@@ -116,7 +116,7 @@ export interface Bridge {
   readonly client: TemporalClient;
   readonly outbox: Outbox;
   readonly relay: Relay;
-  readonly nudge: Nudge;
+  readonly notifier: OutboxNotifier;
 }
 
 /** Connects to Temporal when there is something to tell it: the process serves while Temporal is away. */
@@ -132,8 +132,10 @@ export function buildBridge(
   const observer = relayMetrics(registry, (message) => logger.warn(message));
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const relay = new Relay({ database, outbox, client, sources: WAITING_SOURCES, failpoints, observer, lookAgainMs });
-  const nudge = new Nudge(relay, (fault) => logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'));
-  return { client, outbox, relay, nudge };
+  const notifier = new OutboxNotifier(relay, (fault) =>
+    logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),
+  );
+  return { client, outbox, relay, notifier };
 }
 
 /** What webhooks stand on. */
@@ -141,11 +143,11 @@ export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,
   sending: Sending,
-  { nudge }: Pick<Bridge, 'nudge'>,
+  { notifier }: Pick<Bridge, 'notifier'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
-  const runs = new RunsDatabase({ database, clock, nudge }, Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4));
-  return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, nudge, observer };
+  const runs = new RunsDatabase({ database, clock, notifier }, Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4));
+  return { database, runs, clock, encryptionKeys: config.ENCRYPTION_KEYS, sending, failpoints, notifier, observer };
 }
 
 /** What signs, guards addresses and sends, as it is configured. */
@@ -158,7 +160,7 @@ export function buildConfiguredSending(config: ServiceConfig): ReturnType<typeof
 export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
-  { nudge }: Bridge,
+  { notifier }: Bridge,
   logger: Logger,
 ): RailCallbacks {
   const keys = new Map(Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]));
@@ -169,7 +171,7 @@ export function buildCallbacks(
     database,
     desk,
     clock,
-    nudge,
+    notifier,
     keys,
     onCallback,
     onContradiction: contradictionMetrics(registry),
@@ -253,20 +255,20 @@ export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitnes
 }
 
 /** The routes of every feature. */
-export function buildApi(config: Config, core: Core, { nudge }: Bridge, webhooks: Webhooks): Api {
+export function buildApi(config: Config, core: Core, { notifier }: Bridge, webhooks: Webhooks): Api {
   const { clock, database, desk, guard, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
-  transferRoutes(api, new Transfers(desk, database.reader, nudge), cursors);
-  transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, nudge));
-  const deps = { desk, reader: database.reader, nudge };
+  transferRoutes(api, new Transfers(desk, database.reader, notifier), cursors);
+  transferApprovalRoutes(api, new TransferApprovals(desk, database.reader, clock, notifier));
+  const deps = { desk, reader: database.reader, notifier };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), cursors);
-  payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, nudge));
+  payoutApprovalRoutes(api, new PayoutApprovals(desk, database.reader, clock, notifier));
   approvalPolicyRoutes(api, new ApprovalPolicies(database, clock));
   const approvals = APPROVAL_THRESHOLDS;
   bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget, approvals), cursors);
-  const batches = new Batches({ database, desk, clock, approvals, nudge, timeoutMs: config.COMMAND_TIMEOUT_MS });
+  const batches = new Batches({ database, desk, clock, approvals, notifier, timeoutMs: config.COMMAND_TIMEOUT_MS });
   batchRoutes(api, batches, cursors, config.BASE_URL);
   batchFileRoutes(api, batches, config.BASE_URL);
   const accounts = new Accounts(database, clock, guard, recipientBudget, config.ENCRYPTION_KEYS);

@@ -31,10 +31,10 @@ logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listenin
 endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
-  await core.desks.drained();
+  await core.desks.idle();
   await servers.requests.write();
   core.guard.stop();
   servers.rates.close();
-  await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0), tracing?.stop()]);
 });

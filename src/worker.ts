@@ -37,6 +37,6 @@ logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'worki
 endOnSignals(logging, async () => {
   await deps.stop();
   await sending.close();
-  await core.desks.drained();
+  await core.desks.idle();
   await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0), tracing?.stop()]);
 });

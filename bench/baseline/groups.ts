@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
 import { CLOCK_BOUNDS, ClockGuard, type ClockObserver } from '../../src/ledger/clock-guard.js';
 import { answerFromKeys, nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
-import type { Ticket } from '../../src/ledger/desk/tickets.js';
+import type { PendingCommand } from '../../src/ledger/desk/pending-commands.js';
 import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
 import { UNIT_RAW } from '../ledgers/history.js';
@@ -55,7 +55,7 @@ export async function recordGroups(
       await recordGroup(
         database,
         guard,
-        Array.from({ length: size }, () => ticket(ledger, next())),
+        Array.from({ length: size }, () => pending(ledger, next())),
       );
       groups.push({ commands: size, reads: database.lookUps.splice(0), steps: database.steps.splice(0) });
     }
@@ -67,10 +67,14 @@ export async function recordGroups(
 }
 
 /** What PostingDesk does with a group when nothing fails. */
-async function recordGroup(database: RecordingDatabase, guard: ClockGuard, tickets: readonly Ticket[]): Promise<void> {
-  const known = await answerFromKeys(database.reader, tickets);
-  const named = await nameAccounts(database.reader, tickets);
-  const open = tickets.filter((one) => !known.has(one));
+async function recordGroup(
+  database: RecordingDatabase,
+  guard: ClockGuard,
+  group: readonly PendingCommand[],
+): Promise<void> {
+  const known = await answerFromKeys(database.reader, group);
+  const named = await nameAccounts(database.reader, group);
+  const open = group.filter((one) => !known.has(one));
   if (open.length === 0) return;
   const answers = await postGroup(
     { database, clock: systemClock, guard, failpoints: new Failpoints(null), onFault: fail, onAccountAhead: fail },
@@ -86,7 +90,7 @@ function fail(_what: string, fault: unknown): never {
   throw fault instanceof Error ? fault : new Error('a command failed');
 }
 
-function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>): Ticket {
+function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>): PendingCommand {
   const { source: sourceAccountId, destination: destinationAccountId } = wanted;
   const command: CreateTransfer = {
     tenantId,
@@ -106,7 +110,7 @@ function ticket({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>
     kind: createTransfer,
     command,
     deadline: Deadline.afterMs(RECORDING_MS),
-    part: null,
+    span: null,
     answer: () => undefined,
   };
 }

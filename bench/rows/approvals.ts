@@ -4,7 +4,7 @@ import { withDatabase } from '../ledgers/database.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { evenLedger } from '../ledgers/shape.js';
-import { latencyWords, perSecond, seconds } from '../report/words.js';
+import { latencyText, perSecond, seconds } from '../report/text.js';
 import { atLeast, type Measured, type Row, RowFailed } from '../row.js';
 import { approvalParties, approverToken, setPolicies } from './approving.js';
 import { headOf, loggedAfter, outboxEntries } from './logged.js';
@@ -49,7 +49,7 @@ async function measure(bench: Bench, ledger: Ledger, { api, temporal }: Service)
   if (create === undefined || approve === undefined) throw new RowFailed('nothing was approved');
   return {
     figures:
-      `${perSecond(rate)} at the API, ${perSecond(inLog)} in the log; create ${latencyWords(create)}; approve ${latencyWords(approve)}; ` +
+      `${perSecond(rate)} at the API, ${perSecond(inLog)} in the log; create ${latencyText(create)}; approve ${latencyText(approve)}; ` +
       `when the load ended ${lag.behind.toLocaleString('en')} outbox entries and workflows were left, ${lag.words}`,
     baseline: `instant transfers by the same clients from the same accounts: ${perSecond(instantly.load.perSecond)}`,
     ratio: rate / instantly.load.perSecond,

@@ -1,7 +1,7 @@
 import type { Bench, Service } from '../bench.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { latencyWords, megabytes, perSecond, seconds } from '../report/words.js';
+import { latencyText, megabytes, perSecond, seconds } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import { Client } from '../service/client.js';
 import {
@@ -105,8 +105,8 @@ async function measureBeside(bench: Bench): Promise<Measured> {
   );
   const { latency } = loaded.load;
   return {
-    figures: `${latencyWords(latency)}, ${perSecond(loaded.load.perSecond)}; ${paid.toLocaleString('en')} rows of ${rows.toLocaleString('en')} paid meanwhile, which was ${(paidShare * 100).toFixed(0)} % of the time`,
-    baseline: `the same transfers while nothing is paid: ${latencyWords(quiet.load.latency)}`,
+    figures: `${latencyText(latency)}, ${perSecond(loaded.load.perSecond)}; ${paid.toLocaleString('en')} rows of ${rows.toLocaleString('en')} paid meanwhile, which was ${(paidShare * 100).toFixed(0)} % of the time`,
+    baseline: `the same transfers while nothing is paid: ${latencyText(quiet.load.latency)}`,
     ratio: quiet.load.latency.p99Ms / latency.p99Ms,
     targets: [
       atLeast('answered per second', loaded.load.perSecond, PER_SECOND * KEPT_SHARE),

@@ -9,7 +9,7 @@ import type { Ledger } from '../ledgers/ledger.js';
 import { evenLedger } from '../ledgers/shape.js';
 import type { Latency } from '../load/job.js';
 import { latencyOf } from '../load/latency.js';
-import { ms } from '../report/words.js';
+import { ms } from '../report/text.js';
 import { atMost, type Row, RowFailed } from '../row.js';
 import { approvalParties, setPolicies, transferList } from './approving.js';
 import { outboxEntries } from './logged.js';

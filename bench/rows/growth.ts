@@ -1,6 +1,6 @@
 import { SMALL_LEDGER } from '../bench.js';
 import { evenLedger, type LedgerShape } from '../ledgers/shape.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { atLeast, type Row } from '../row.js';
 import { randomParties, runTransfers } from './transfers.js';
 
@@ -18,19 +18,19 @@ export const growthRow: Row = {
   async run(bench) {
     const { isQuick, isFull } = bench.options;
     const larger = isQuick ? [QUICK] : isFull ? [MILLION, TEN_MILLION] : [MILLION];
-    const measured: { shape: LedgerShape; rate: number; words: string; details: unknown }[] = [];
+    const measured: { shape: LedgerShape; rate: number; text: string; details: unknown }[] = [];
     for (const shape of [SMALL_LEDGER, ...larger]) {
       const ledger = await bench.ledger(shape);
       const { load, details } = await runTransfers(bench, ledger, randomParties(ledger), CLIENTS);
-      const words = `${ledger.entries.toLocaleString('en')} entries: ${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`;
-      measured.push({ shape, rate: load.perSecond, words, details: { entries: ledger.entries, ...details } });
+      const text = `${ledger.entries.toLocaleString('en')} entries: ${perSecond(load.perSecond)}, ${latencyText(load.latency)}`;
+      measured.push({ shape, rate: load.perSecond, text, details: { entries: ledger.entries, ...details } });
     }
     const [small, ...others] = measured;
     if (small === undefined) throw new Error('nothing was measured');
     const ratio = Math.min(...others.map(({ rate }) => rate / small.rate));
     return {
-      figures: others.map(({ words }) => words).join('; '),
-      baseline: small.words,
+      figures: others.map(({ text }) => text).join('; '),
+      baseline: small.text,
       ratio,
       targets: [atLeast('of the throughput on the small ledger', ratio, MIN_SHARE)],
       details: Object.fromEntries(measured.map(({ shape, details }) => [shape.name, details])),

@@ -9,7 +9,7 @@ import { withDatabase } from '../ledgers/database.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import type { Latency } from '../load/job.js';
-import { latencyWords, ms } from '../report/words.js';
+import { latencyText, ms } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { CURSOR_KEY } from '../service/settings.js';
 import { busyLedgerOf } from './movement-history.js';
@@ -67,9 +67,9 @@ async function measure(bench: Bench): Promise<Measured> {
   const p99s = Object.entries(byLabel).map(([label, one]: [string, Latency]) => `${label} ${one.p99Ms.toFixed(1)}`);
   return {
     figures:
-      `${ledger.entries.toLocaleString('en')} entries: ${latencyWords(latency)}; p99 of each: ${p99s.join(', ')} ms; ` +
+      `${ledger.entries.toLocaleString('en')} entries: ${latencyText(latency)}; p99 of each: ${p99s.join(', ')} ms; ` +
       `database time p50 ${ms(times.server.p50Ms)}, p99 ${ms(times.server.p99Ms)}`,
-    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyWords(times.roundTrips)}`,
+    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyText(times.roundTrips)}`,
     ratio: times.roundTrips.p50Ms / latency.p50Ms,
     targets: [
       atLeast('answered per second', perSecond, PER_SECOND * KEPT_SHARE),

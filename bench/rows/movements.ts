@@ -8,7 +8,7 @@ import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { Random } from '../ledgers/random.js';
 import type { Latency } from '../load/job.js';
-import { latencyWords, ms } from '../report/words.js';
+import { latencyText, ms } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import type { ApiProcess } from '../service/api-process.js';
 import { CURSOR_KEY } from '../service/settings.js';
@@ -61,9 +61,9 @@ async function measure(bench: Bench): Promise<Measured> {
   const byDepth = depths.map(({ p50Ms }) => p50Ms.toFixed(1)).join(', ');
   return {
     figures:
-      `${entries.toLocaleString('en')} entries: ${latencyWords(latency)}; p50 by depth ${byDepth} ms (spread ${(spread * 100).toFixed(0)} %); ` +
+      `${entries.toLocaleString('en')} entries: ${latencyText(latency)}; p50 by depth ${byDepth} ms (spread ${(spread * 100).toFixed(0)} %); ` +
       `database time p50 ${ms(times.server.p50Ms)}, p99 ${ms(times.server.p99Ms)}`,
-    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyWords(times.roundTrips)}`,
+    baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyText(times.roundTrips)}`,
     ratio: times.roundTrips.p50Ms / latency.p50Ms,
     targets: [
       // Short of it the requests only wait for one another, and the depths look alike whatever they cost.

@@ -11,7 +11,7 @@ import { type Bench, SMALL_LEDGER } from '../bench.js';
 import { FIRST_ACCOUNT } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { aliasOf } from '../ledgers/party-rows.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { randomParties } from './transfers.js';
 
@@ -70,7 +70,7 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
   const statements = await record(ledger, asked, read);
   const bare = await replayReads(ledger.url, statements, bench.readConnections, bench.options.seconds);
   return {
-    figures: `${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`,
+    figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,
     baseline: `the same SELECTs, one account each, by the bare driver over ${bench.readConnections} connections: ${perSecond(bare.perSecond)}`,
     ratio: load.perSecond / bare.perSecond,
     targets: [atLeast('per second', load.perSecond, 5_000), atMost('p99 ms', load.latency.p99Ms, 30)],

@@ -4,7 +4,7 @@ import { UNIT_RAW } from '../ledgers/history.js';
 import { Random } from '../ledgers/random.js';
 import type { ListedRequest } from '../load/job.js';
 import { transferBody } from '../load/request-source.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { atLeast, type Row } from '../row.js';
 import { randomParties, replaySame } from './transfers.js';
 
@@ -43,7 +43,7 @@ export const replaysRow: Row = {
     const bare = await replaySame(bench, ledger, run, () => chance.pick(used));
     const { load } = run;
     return {
-      figures: `${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`,
+      figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,
       baseline: `the same look-ups in the same group sizes by the bare driver: ${perSecond(bare.commandsPerSecond)}`,
       ratio: load.perSecond / bare.commandsPerSecond,
       targets: [atLeast('per second', load.perSecond, 4_000)],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { SMALL_LEDGER } from '../bench.js';
 import { latencyOf } from '../load/latency.js';
-import { ms } from '../report/words.js';
+import { ms } from '../report/text.js';
 import { atMost, type Row } from '../row.js';
 
 const STARTS = 5;

@@ -6,7 +6,7 @@ import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { Random } from '../ledgers/random.js';
 import { settle } from '../ledgers/settle.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { sizesOf } from '../service/group-sizes.js';
 
 const CLIENTS = 64;
@@ -44,7 +44,7 @@ async function measure(
   const bare = await replaySame(bench, ledger, run, anyOf(parties));
   const ratio = load.perSecond / bare.commandsPerSecond;
   return {
-    figures: `${perSecond(load.perSecond)}, ${latencyWords(load.latency)}`,
+    figures: `${perSecond(load.perSecond)}, ${latencyText(load.latency)}`,
     baseline: `the same SQL in the same group sizes by the bare driver, without HTTP: ${perSecond(bare.commandsPerSecond)}`,
     ratio,
     targets: [
@@ -66,8 +66,8 @@ const one: Row = {
     const bare = await replaySame(bench, ledger, run, anyOf(parties));
     const { latency } = run.load;
     return {
-      figures: `${latencyWords(latency)}, ${perSecond(run.load.perSecond)}`,
-      baseline: `the same SQL, one transfer at a time, by the bare driver: ${latencyWords(bare.latency)}`,
+      figures: `${latencyText(latency)}, ${perSecond(run.load.perSecond)}`,
+      baseline: `the same SQL, one transfer at a time, by the bare driver: ${latencyText(bare.latency)}`,
       ratio: bare.latency.p50Ms / latency.p50Ms,
       targets: [atMost('p50 ms', latency.p50Ms, 2)],
       details: { ...run.details, bare },

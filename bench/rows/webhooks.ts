@@ -4,7 +4,7 @@ import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { evenLedger } from '../ledgers/shape.js';
 import { Receiver } from '../receiver/receiver.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
 import type { ApiProcess } from '../service/api-process.js';
 import { Client } from '../service/client.js';
@@ -95,8 +95,8 @@ async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measure
   if (report.latency.count === 0) throw new RowFailed('no event came after the warm-up');
   const bare = await postBare(urlsOf(receiver, LATENCY_ENDPOINTS), 1, bench.options.seconds);
   return {
-    figures: `${latencyWords(report.latency)} from the event's created_at to its arrival; ${perSecond(run.load.perSecond)} events`,
-    baseline: `a bare POST to the same receiver and its answer: ${latencyWords(bare.latency)}`,
+    figures: `${latencyText(report.latency)} from the event's created_at to its arrival; ${perSecond(run.load.perSecond)} events`,
+    baseline: `a bare POST to the same receiver and its answer: ${latencyText(bare.latency)}`,
     ratio: bare.latency.p99Ms / report.latency.p99Ms,
     targets: [
       atLeast('events per second', run.load.perSecond, PER_SECOND * KEPT_SHARE),

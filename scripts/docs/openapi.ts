@@ -39,7 +39,7 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
   const webhooks = new Webhooks(deps, () => undefined);
   const api = buildApi(config, core, bridge, webhooks);
   // What they keep would keep the process.
-  await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close()]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };

@@ -1,12 +1,12 @@
 import type { Asset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
-import type { Need, View } from '../ledger/desk/types.js';
+import type { LockedState, Need } from '../ledger/desk/types.js';
 
 /** From which amount on an operation of an account needs another member: read under the account's lock. */
 export interface ApprovalThresholds {
   needs(accountId: Uuid, asset: Asset): readonly Need[];
   /** In the asset's smallest unit; null where the account has no policy. */
-  of(view: View, accountId: Uuid, asset: Asset): bigint | null;
+  of(state: LockedState, accountId: Uuid, asset: Asset): bigint | null;
 }
 
 /** Accounts without policies. */

@@ -7,7 +7,7 @@ import { uuid } from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts, memberRoles } from '../db/entities/parties.js';
-import { Gathered } from '../db/gathered.js';
+import { CoalescedReads } from '../db/coalesced-reads.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed } from './access.js';
@@ -20,10 +20,10 @@ interface AskedBalances {
 
 /** The balances of accounts, as their tenants' members ask for them. */
 export class Balances {
-  private readonly gathered: Gathered<AskedBalances, readonly StoredRow[]>;
+  private readonly reads: CoalescedReads<AskedBalances, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
-    this.gathered = new Gathered((asked) => readTogether(reader, asked));
+    this.reads = new CoalescedReads((asked) => readTogether(reader, asked));
   }
 
   /**
@@ -31,7 +31,7 @@ export class Balances {
    * together. Throws not_found, authority_insufficient. (docs/contract.md, Balances)
    */
   async read(caller: Caller, accountId: Uuid, asOf: Instant): Promise<Readonly<Record<string, unknown>>> {
-    const stored = await this.gathered.ask({ caller, accountId });
+    const stored = await this.reads.ask({ caller, accountId });
     assertAllowed('readAccount', stored[0]);
     return {
       account_id: accountId,

@@ -5,7 +5,7 @@ import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
-import { need, type Need, type View } from '../ledger/desk/types.js';
+import { type LockedState, need, type Need } from '../ledger/desk/types.js';
 import type { Fee } from './rules.js';
 
 /** Which account receives the fee of an operation of a tenant in an asset, for those that charge one. */
@@ -36,9 +36,9 @@ export function feeNeeds(key: FeeKey): Need[] {
  * What the operation costs, and into which account. The fee account itself pays none.
  * (docs/contract.md, Limits and fees)
  */
-export function feeOf(view: View, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
-  const schedule = view.row(feeSchedules, key);
-  const accountId = view.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
+export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
+  const schedule = state.row(feeSchedules, key);
+  const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
   if (schedule === undefined || accountId === null || accountId === payerId) return { raw: 0n, accountId: null };
   const raw = feeFor(schedule, amountRaw);
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
-import { Gathered } from '../db/gathered.js';
+import { CoalescedReads } from '../db/coalesced-reads.js';
 import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
@@ -22,15 +22,15 @@ interface AskedAlias {
 
 /** Looks up aliases for all tenants; those that are asked for at the same time share a statement. */
 export class AliasLookup {
-  private readonly gathered: Gathered<AskedAlias, StoredRow | undefined>;
+  private readonly reads: CoalescedReads<AskedAlias, StoredRow | undefined>;
 
   constructor(reader: Reader) {
-    this.gathered = new Gathered((asked) => findAliases(reader, asked));
+    this.reads = new CoalescedReads((asked) => findAliases(reader, asked));
   }
 
   /** The tenant's own account with this alias, or null. */
   async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
-    const found = await this.gathered.ask({ tenantId, alias });
+    const found = await this.reads.ask({ tenantId, alias });
     return found === undefined ? null : present(found);
   }
 }

@@ -37,7 +37,7 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
             : need(staff, { id: acting.staff.id });
         return [...endingNeeds(feature, facts), need(approvals, { resourceId: facts.id }), authority];
       },
-      decide: (command, view) => decideAct(feature, command, view),
+      decide: (command, state) => decideAct(feature, command, state),
     },
     expire: {
       name: `expire ${resourceType}`,
@@ -45,7 +45,7 @@ export function approvalCommands<Row extends Approvable>(feature: ApprovalFeatur
       table,
       accounts,
       needs: ({ facts }) => (facts === null ? [] : endingNeeds(feature, facts)),
-      decide: (command, view) => decideExpiry(feature, command, view),
+      decide: (command, state) => decideExpiry(feature, command, state),
     },
   };
 }

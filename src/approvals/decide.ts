@@ -13,9 +13,9 @@ import {
   type Command,
   type Decision,
   insertRow,
+  type LockedState,
   refuse,
   type RowWrite,
-  type View,
   type Writes,
 } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
@@ -55,7 +55,7 @@ export interface Approvable extends ApprovalColumns {
 
 /** The resource after an act, and what is written besides its row. */
 export interface Ending<Row> {
-  readonly settled: Row;
+  readonly ended: Row;
   readonly writes: Writes;
 }
 
@@ -81,11 +81,11 @@ export interface ApprovalFeature<Row extends Approvable> {
   /** Every account that an end may post to. They never change. */
   accountsOf(row: Row): readonly Uuid[];
   /** The last approval is there: `approved` counts it already. */
-  granted(approved: Row, view: View): Ending<Row>;
+  granted(approved: Row, state: LockedState): Ending<Row>;
   /** Somebody rejected or canceled it. */
-  ended(row: Row, action: 'reject' | 'cancel', reason: string | null, view: View): Ending<Row>;
+  ended(row: Row, action: 'reject' | 'cancel', reason: string | null, state: LockedState): Ending<Row>;
   /** Nobody approved it in time. */
-  expired(row: Row, view: View): Ending<Row>;
+  expired(row: Row, state: LockedState): Ending<Row>;
 }
 
 export interface ExpireWaiting<Row> extends Command {
@@ -112,35 +112,40 @@ const REJECTED = 'rejected';
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,
-  view: View,
+  state: LockedState,
 ): Decision<Row> {
-  const row = rowOf(feature, command, view);
+  const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND, false);
   const { action, acting, reason } = command;
   const malformed = malformedRefusal(acting, reason);
-  if (malformed !== null) return refusedAct(feature, command, row, malformed, {}, view);
-  const verdict = verdictOn(feature, command, row, view);
+  if (malformed !== null) return refusedAct(feature, command, row, malformed, {}, state);
+  const verdict = verdictOn(feature, command, row, state);
   const lasting = feature.endRefusal(row);
   switch (verdict.comes) {
     case 'to_nothing':
-      return refusedAct(feature, command, row, verdict.refusal, {}, view);
+      return refusedAct(feature, command, row, verdict.refusal, {}, state);
     case 'too_late': {
-      const { settled, writes } = written(feature, command, feature.expired(row, view), view);
-      const refusal = stateRefusal(settled.status, allowedFor(action, feature.operations));
-      return refusedAct(feature, command, settled, refusal, writes, view);
+      const { ended, writes } = written(feature, command, feature.expired(row, state), state);
+      const refusal = stateRefusal(ended.status, allowedFor(action, feature.operations));
+      return refusedAct(feature, command, ended, refusal, writes, state);
     }
     case 'to_the_same':
       return done(row, {});
     case 'to_an_end':
-      if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, view);
+      if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, state);
       // An approval never ends in this way.
-      return decided(feature, command, feature.ended(row, action === 'cancel' ? action : 'reject', reason, view), view);
+      return decided(
+        feature,
+        command,
+        feature.ended(row, action === 'cancel' ? action : 'reject', reason, state),
+        state,
+      );
     case 'to_an_approval': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
-      const ending = verdict.isLast ? feature.granted(approved, view) : { settled: approved, writes: {} };
-      if (lasting !== null && ending.settled.status === REJECTED)
-        return refusedAct(feature, command, row, lasting, {}, view);
-      return decided(feature, command, ending, view);
+      const ending = verdict.isLast ? feature.granted(approved, state) : { ended: approved, writes: {} };
+      if (lasting !== null && ending.ended.status === REJECTED)
+        return refusedAct(feature, command, row, lasting, {}, state);
+      return decided(feature, command, ending, state);
     }
   }
 }
@@ -149,25 +154,25 @@ export function decideAct<Row extends Approvable>(
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ExpireWaiting<Row>,
-  view: View,
+  state: LockedState,
 ): Decision<Row> {
-  const row = rowOf(feature, command, view);
+  const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND, false);
   const waiting = waitingOf(row);
-  const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, view.at);
+  const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, state.at);
   if (!isDue || feature.endRefusal(row) !== null)
     return { outcome: { done: true, resource: row }, writes: {}, bindsKey: false };
-  const { settled, writes } = written(feature, command, feature.expired(row, view), view);
-  return done(settled, writes);
+  const { ended, writes } = written(feature, command, feature.expired(row, state), state);
+  return done(ended, writes);
 }
 
 function rowOf<Row extends Approvable>(
   { table }: ApprovalFeature<Row>,
   { tenantId, facts }: ExpireWaiting<Row>,
-  view: View,
+  state: LockedState,
 ): Row | undefined {
   // Every Row has an id: the type parameter alone hides it.
-  const row = facts === null ? undefined : view.row(table, { id: facts.id } as Partial<Row>);
+  const row = facts === null ? undefined : state.row(table, { id: facts.id } as Partial<Row>);
   return row?.tenantId === tenantId ? row : undefined;
 }
 
@@ -177,13 +182,13 @@ function verdictOn<Row extends Approvable>(
   { resourceType, operations, endRefusal }: ApprovalFeature<Row>,
   { action, acting }: ActOnWaiting<Row>,
   row: Row,
-  view: View,
+  state: LockedState,
 ): Verdict {
   const { id, sourceAccountId: accountId, status } = row;
   const isMember = acting.by === 'member';
   const standing = {
-    role: isMember ? view.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
-    staff: isMember ? undefined : view.row(staff, { id: acting.staff.id }),
+    role: isMember ? state.row(memberRoles, { accountId, memberId: acting.memberId })?.role : undefined,
+    staff: isMember ? undefined : state.row(staff, { id: acting.staff.id }),
   };
   // One that needed no approval counts as ended; somebody who may not act on it is told that first.
   const known = waitingOf(row) ?? {
@@ -194,20 +199,20 @@ function verdictOn<Row extends Approvable>(
     expiresAt: row.createdAt,
   };
   const waiting = endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
-  const given = view.rows(approvals, { resourceId: id });
-  return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: view.at });
+  const given = state.rows(approvals, { resourceId: id });
+  return judge(action, acting, waiting, { standing, approvals: given, resourceType, operations, at: state.at });
 }
 
 /** The ending with the changed row and the entry that tells the workflow. */
 function written<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpireWaiting<Row>,
-  { settled, writes }: Ending<Row>,
-  { at }: View,
+  { ended, writes }: Ending<Row>,
+  { at }: LockedState,
 ): Ending<Row> {
-  const { id: resourceId, tenantId } = settled;
+  const { id: resourceId, tenantId } = ended;
   const told = outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
-  return { settled, writes: { ...writes, rows: [changeRow(table, settled), ...(writes.rows ?? []), ...told] } };
+  return { ended, writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...told] } };
 }
 
 function done<Row>(resource: Row, writes: Writes): Decision<Row> {
@@ -219,16 +224,16 @@ function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ActOnWaiting<Row>,
   ending: Ending<Row>,
-  view: View,
+  state: LockedState,
 ): Decision<Row> {
-  const { settled, writes } = written(feature, command, ending, view);
+  const { ended, writes } = written(feature, command, ending, state);
   const { action, acting, approvalId, reason } = command;
   const { resourceType } = feature;
-  const details = { status: settled.status, received: settled.approvalsReceived, reason };
-  const rows = [...(writes.rows ?? []), audited(feature, command, settled, `${resourceType}.${action}`, details, view)];
+  const details = { status: ended.status, received: ended.approvalsReceived, reason };
+  const rows = [...(writes.rows ?? []), audited(feature, command, ended, `${resourceType}.${action}`, details, state)];
   if (action === 'approve')
-    rows.push(insertRow(approvals, approvalRow(approvalId, acting, resourceType, settled.id, view)));
-  return done(settled, { ...writes, rows });
+    rows.push(insertRow(approvals, approvalRow(approvalId, acting, resourceType, ended.id, state)));
+  return done(ended, { ...writes, rows });
 }
 
 /**
@@ -241,12 +246,12 @@ function refusedAct<Row extends Approvable>(
   row: Row,
   refusal: Refusal,
   writes: Writes,
-  view: View,
+  state: LockedState,
 ): Decision<Row> {
   const { action, acting, reason } = command;
   if (acting.by === 'member') return { ...refuse(refusal, false), writes };
   const details = { status: row.status, refused: refusal.message, reason };
-  const act = audited(feature, command, row, `${feature.resourceType}.${action}_refused`, details, view);
+  const act = audited(feature, command, row, `${feature.resourceType}.${action}_refused`, details, state);
   return { ...refuse(refusal, true), writes: { ...writes, rows: [...(writes.rows ?? []), act] } };
 }
 
@@ -256,7 +261,7 @@ function audited<Row extends Approvable>(
   { id: subjectId, tenantId }: Row,
   action: string,
   details: NonNullable<Act['details']>,
-  { at }: View,
+  { at }: LockedState,
 ): RowWrite {
   const act: Act = { tenantId, action, subjectType, subjectId, details };
   return insertRow(auditLog, auditRow(auditId, actorOf(acting), at, act));
@@ -271,7 +276,7 @@ function approvalRow(
   acting: Acting,
   resourceType: Approval['resourceType'],
   resourceId: Uuid,
-  { at }: View,
+  { at }: LockedState,
 ): Approval {
   return {
     id,

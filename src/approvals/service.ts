@@ -13,7 +13,7 @@ import type { Answer, Outcome } from '../ledger/desk/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
 import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
@@ -42,7 +42,7 @@ export class Approvals<Row extends Approvable> {
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
     private readonly clock: Clock,
-    private readonly nudge: Pick<Nudge, 'tell'>,
+    private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {
     this.commands = approvalCommands(feature);
   }
@@ -177,7 +177,7 @@ export class Approvals<Row extends Approvable> {
       ? outcome.resource.status !== before.status || outcome.resource.approvalsReceived !== before.approvalsReceived
       : outcome.refusal.code === 'invalid_state' && outcome.refusal.details?.current !== before.status;
     if (outboxId === null || replayed || !isChanged) return;
-    this.nudge.tell({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
+    this.notifier.notify({ id: outboxId, resourceType: this.feature.resourceType, resourceId: before.id });
   }
 
   /** For workflows, which know the id alone and speak for no tenant. Throws not_found. */

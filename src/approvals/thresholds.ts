@@ -6,6 +6,6 @@ import { policyAt } from './policy-rules.js';
 /** From which amount on an account's policies ask for another member. */
 export const APPROVAL_THRESHOLDS: ApprovalThresholds = {
   needs: (accountId, asset) => [need(approvalPolicies, { accountId, asset })],
-  of: (view, accountId, asset) =>
-    policyAt(view.row(approvalPolicies, { accountId, asset }), view.at)?.threshold ?? null,
+  of: (state, accountId, asset) =>
+    policyAt(state.row(approvalPolicies, { accountId, asset }), state.at)?.threshold ?? null,
 };

@@ -40,7 +40,7 @@ export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<Mem
         command.sourceAccountId === null ? [] : approvals.needs(command.sourceAccountId, asset),
       ),
     ],
-    decide: (command, view) => decideExecution(approvals, command, view),
+    decide: (command, state) => decideExecution(approvals, command, state),
   };
 }
 

@@ -16,7 +16,7 @@ import { type ApprovalThresholds, needsApproval } from '../accounts/approval-thr
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
 import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
-import { type LockedAccount, refuse, type RowWrite, type View, type Writes } from '../ledger/desk/types.js';
+import { type LockedAccount, type LockedState, refuse, type RowWrite, type Writes } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import {
@@ -54,17 +54,17 @@ export interface CancelBatch extends BatchCommand {
 export function decideExecution(
   approvals: ApprovalThresholds,
   command: MemberCommand,
-  view: View,
+  state: LockedState,
 ): Decision<BonusBatch> {
-  const own = findOwnBatch(command, view);
+  const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
   const { batch, source } = own;
   const { memberId, outboxId, delayMs } = command;
   const { id: batchId, sourceAccountId } = batch;
-  const role = view.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
+  const role = state.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (batch.asset !== null && memberId === batch.createdBy) {
-    const threshold = approvals.of(view, sourceAccountId, batch.asset);
+    const threshold = approvals.of(state, sourceAccountId, batch.asset);
     if (needsApproval(threshold, batch.totalRaw)) return refuse(OWN_UPLOAD, false);
   }
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))
@@ -72,7 +72,7 @@ export function decideExecution(
 
   const debit = totalDebit(batch);
   const isHeld = source.balances[batch.asset].available >= debit;
-  const executing: BonusBatch = { ...batch, status: 'executing', executedBy: memberId, executedAt: view.at, isHeld };
+  const executing: BonusBatch = { ...batch, status: 'executing', executedBy: memberId, executedAt: state.at, isHeld };
   const hold: HoldChange = {
     change: 'place',
     resourceId: batchId,
@@ -85,13 +85,13 @@ export function decideExecution(
     outcome: { done: true, resource: executing },
     writes: {
       holds: isHeld ? [hold] : [],
-      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, view, delayMs)],
+      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, state, delayMs)],
     },
     bindsKey: true,
   };
 }
 
-function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: View, delayMs = 0): RowWrite {
+function told(outboxId: Uuid, { id, tenantId }: BonusBatch, { at }: LockedState, delayMs = 0): RowWrite {
   return outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id, delayMs }, at);
 }
 
@@ -113,26 +113,26 @@ const ROW_CANCELED: Refusal = { code: 'invalid_state', message: CANCELED.message
  * Pays one row, or refuses it for good: the row's state decides, so it happens once however often it is asked. While the
  * batch is paused nothing is written. (docs/contract.md, Execution)
  */
-export function decideRow(command: PayRow, view: View): Decision<Bonus> {
+export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
-  const batch = view.row(bonusBatches, { id: batchId });
-  const row = view.row(bonusBatchRows, { batchId, number });
-  const source = view.account(command.sourceAccountId);
+  const batch = state.row(bonusBatches, { id: batchId });
+  const row = state.row(bonusBatchRows, { batchId, number });
+  const source = state.account(command.sourceAccountId);
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined) return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
   // The hold was given back when the batch was canceled. No key: nothing was decided about the row itself.
   if (batch.canceledAt !== null) {
-    const writes = settled(batch, failed(row, CANCELED, view));
+    const writes = settled(batch, failed(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
-  if (batch.pausedAt !== null || isBeforeItsTurn(command, view)) return refuse(NOT_NOW, false);
-  const decided = payRow(batch, row, source, view);
+  if (batch.pausedAt !== null || isBeforeItsTurn(command, state)) return refuse(NOT_NOW, false);
+  const decided = payRow(batch, row, source, state);
   if ('refusal' in decided) {
-    const writes = settled(batch, failed(row, decided.refusal, view));
+    const writes = settled(batch, failed(row, decided.refusal, state));
     return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
   }
   const { bonus } = decided;
-  const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: view.at };
+  const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: state.at };
   return {
     outcome: { done: true, resource: bonus },
     writes: joined(settled(batch, paid), bonusWrites(bonus)),
@@ -141,8 +141,8 @@ export function decideRow(command: PayRow, view: View): Decision<Bonus> {
 }
 
 /** What is set apart from its group, by a busy account or a fault, is overtaken by nothing that could take its money. */
-function isBeforeItsTurn({ batchId, follows }: PayRow, view: View): boolean {
-  return follows !== null && view.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
+function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
+  return follows !== null && state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending';
 }
 
 /** The bonus that pays the row, or the first rule that forbids it now. */
@@ -150,17 +150,17 @@ function payRow(
   batch: BonusBatch,
   row: BonusBatchRow,
   source: LockedAccount,
-  view: View,
+  state: LockedState,
 ): { readonly bonus: Bonus } | { readonly refusal: Refusal } {
-  const tenant = view.row(tenants, { id: batch.tenantId });
+  const tenant = state.row(tenants, { id: batch.tenantId });
   const { asset, executedBy } = batch;
   if (tenant === undefined || asset === null || executedBy === null) throw new Error('an executing batch lacks a part');
-  const recipient = findRecipient(view, tenant, row.recipientAccountId);
+  const recipient = findRecipient(state, tenant, row.recipientAccountId);
   if (recipient === undefined) return { refusal: NOT_FOUND };
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
   const payer = batch.isHeld ? withHeld(source, batch, row) : source;
-  const refusal = paymentRefusal(view, { source: payer, recipient, tenant, amount, fee });
+  const refusal = paymentRefusal(state, { source: payer, recipient, tenant, amount, fee });
   if (refusal !== null) return { refusal };
   const bonus: Bonus = {
     id: newId(),
@@ -176,8 +176,8 @@ function payRow(
     createdBy: executedBy,
     batchId: batch.id,
     batchRow: row.number,
-    limitMonth: monthOf(view.at, tenant.timeZone).name,
-    createdAt: view.at,
+    limitMonth: monthOf(state.at, tenant.timeZone).name,
+    createdAt: state.at,
   };
   return { bonus };
 }
@@ -193,8 +193,8 @@ function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchR
   };
 }
 
-function failed(row: BonusBatchRow, { code, message }: RowFailure, view: View): BonusBatchRow {
-  return { ...row, status: 'failed', code, message, settledAt: view.at };
+function failed(row: BonusBatchRow, { code, message }: RowFailure, state: LockedState): BonusBatchRow {
+  return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
 /** The row's end: its share of the hold, and the batch's sums. */
@@ -216,16 +216,16 @@ function joined(one: Writes, other: Writes): Writes {
  */
 export function decideCancel(
   { tenantId, batchId, actor, reason, outboxId }: CancelBatch,
-  view: View,
+  state: LockedState,
 ): Decision<BonusBatch> {
-  const batch = view.row(bonusBatches, { id: batchId });
+  const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason }, view);
+  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason }, state);
   if (isSettled(batch)) return refuse(SETTLED, false);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE), false);
   if (batch.canceledAt !== null) return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
-  const canceled: BonusBatch = { ...batch, canceledAt: view.at };
-  const act = auditRow(newId(), actor, view.at, {
+  const canceled: BonusBatch = { ...batch, canceledAt: state.at };
+  const act = auditRow(newId(), actor, state.at, {
     tenantId,
     action: 'bonus_batch.cancel',
     subjectType: 'bonus_batch',
@@ -236,7 +236,7 @@ export function decideCancel(
     outcome: { done: true, resource: canceled },
     writes: {
       holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw: unsettledDebit(batch) }] : [],
-      rows: [changeRow(bonusBatches, canceled), insertRow(auditLog, act), told(outboxId, canceled, view)],
+      rows: [changeRow(bonusBatches, canceled), insertRow(auditLog, act), told(outboxId, canceled, state)],
     },
     bindsKey: true,
   };

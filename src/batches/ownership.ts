@@ -1,6 +1,6 @@
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import type { Command, LockedAccount, View } from '../ledger/desk/types.js';
+import type { Command, LockedAccount, LockedState } from '../ledger/desk/types.js';
 
 /** What every command about a batch names: ids that never change. */
 export interface BatchCommand extends Command {
@@ -23,9 +23,9 @@ export interface MemberCommand extends Command {
 /** The tenant's batch with its source; null where there is none such. */
 export function findOwnBatch(
   { tenantId, batchId, sourceAccountId }: MemberCommand,
-  view: View,
+  state: LockedState,
 ): { readonly batch: BonusBatch; readonly source: LockedAccount } | null {
-  const source = sourceAccountId === null ? undefined : view.named(sourceAccountId);
-  const batch = source === undefined ? undefined : view.row(bonusBatches, { id: batchId });
+  const source = sourceAccountId === null ? undefined : state.named(sourceAccountId);
+  const batch = source === undefined ? undefined : state.row(bonusBatches, { id: batchId });
   return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
 }

@@ -19,7 +19,7 @@ import { listOperations, type OperationFilter, readOperation } from '../accounts
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
 import { notFound } from '../core/errors.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { storedPieces } from '../spreadsheets/stored-pieces.js';
@@ -34,7 +34,7 @@ export interface BatchesDeps {
   readonly desk: PostingDesk;
   readonly clock: Clock;
   readonly approvals: ApprovalThresholds;
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
@@ -112,7 +112,7 @@ export class Batches {
       delayMs,
     });
     if (answer.outcome.done && !answer.replayed && delayMs === 0)
-      this.deps.nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
+      this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
     return answer;
   }
 

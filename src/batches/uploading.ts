@@ -12,7 +12,7 @@ import { assertAccountAllowed, assertAllowedSomewhere, lockOwnAccount } from '..
 import type { Answer } from '../ledger/desk/types.js';
 import { findKeys } from '../ledger/desk/keys.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lastWithWorkflow } from './validation/line.js';
 
@@ -33,7 +33,7 @@ export interface UploadRequest {
 export interface UploadDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
@@ -54,7 +54,7 @@ export async function admitUpload(reader: Reader, caller: Caller, key: string): 
  * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
-  { database, clock, nudge, timeoutMs }: UploadDeps,
+  { database, clock, notifier, timeoutMs }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
   idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
@@ -85,7 +85,7 @@ export async function uploadBatch(
     return { row: batch };
   });
   if (told.isNext && answer.outcome.done && !answer.replayed)
-    nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
+    notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
   return answer;
 }
 

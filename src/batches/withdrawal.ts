@@ -6,7 +6,7 @@ import { type BonusBatch, bonusBatches, type BatchRejection } from '../db/entiti
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
-import { changeRow, type Decision, insertRow, refuse, type RowWrite, type View } from '../ledger/desk/types.js';
+import { changeRow, type Decision, insertRow, type LockedState, refuse, type RowWrite } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import { presentBatch } from './presenter.js';
@@ -33,44 +33,47 @@ interface Ending {
 }
 
 /** By its uploader, an admin or an owner: 404, 403, 409. */
-export function decideWithdrawal(command: MemberCommand, view: View): Decision<BonusBatch> {
-  const own = findOwnBatch(command, view);
+export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
+  const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
   const { batch } = own;
   const { memberId, outboxId } = command;
-  const role = view.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
+  const role = state.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
   const isUploader = batch.createdBy === memberId && role !== undefined;
   if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
-  return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason: null }, view);
+  return withdrawn(batch, { code: 'withdrawn', outboxId, actor, reason: null }, state);
 }
 
 /** By time. Before it is due, or after another end, it does nothing and leaves no key. */
-export function decideLapse({ tenantId, batchId, outboxId, readyForMs }: LapseBatch, view: View): Decision<BonusBatch> {
-  const batch = view.row(bonusBatches, { id: batchId });
+export function decideLapse(
+  { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
+  state: LockedState,
+): Decision<BonusBatch> {
+  const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (!hasLapsed(batch, readyForMs, view.at))
+  if (!hasLapsed(batch, readyForMs, state.at))
     return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
-  return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, view);
+  return withdrawn(batch, { code: 'lapsed', outboxId, actor: null, reason: null }, state);
 }
 
 /** The end of a batch that is ready, with its event. */
 export function withdrawn(
   batch: BonusBatch,
   { code, outboxId, actor, reason }: Ending,
-  view: View,
+  state: LockedState,
 ): Decision<BonusBatch> {
   const { id, tenantId } = batch;
-  const ended: BonusBatch = { ...batch, status: 'rejected', rejectionCode: code, finishedAt: view.at };
+  const ended: BonusBatch = { ...batch, status: 'rejected', rejectionCode: code, finishedAt: state.at };
   const rows: RowWrite[] = [
     changeRow(bonusBatches, ended),
-    outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, view.at),
+    outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, state.at),
   ];
   if (actor !== null) {
     const details = { status: ended.status, reason, rows: batch.rowCount };
     const act = { tenantId, action: 'bonus_batch.cancel', subjectType: 'bonus_batch', subjectId: id, details };
-    rows.push(insertRow(auditLog, auditRow(newId(), actor, view.at, act)));
+    rows.push(insertRow(auditLog, auditRow(newId(), actor, state.at, act)));
   }
   const event = {
     tenantId,

@@ -8,7 +8,7 @@ import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { actOnBatch } from './acting.js';
 import { makeMissing } from './ending.js';
@@ -26,7 +26,7 @@ export interface BatchWorkflowDeps {
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
   readonly baseUrl: string;
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
   /** How many batches this process validates, and how many it pays, at a time: of a tenant and in all. */

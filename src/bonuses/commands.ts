@@ -42,6 +42,6 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
         ...approvals.needs(sourceAccountId, amount.asset),
       ];
     },
-    decide: (command, view) => decideBonus(approvals, command, view),
+    decide: (command, state) => decideBonus(approvals, command, state),
   };
 }

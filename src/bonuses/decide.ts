@@ -11,7 +11,14 @@ import { type ApprovalThresholds, needsApproval } from '../accounts/approval-thr
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
-import { type Decision, insertRow, type LockedAccount, refuse, type View, type Writes } from '../ledger/desk/types.js';
+import {
+  type Decision,
+  insertRow,
+  type LockedAccount,
+  type LockedState,
+  refuse,
+  type Writes,
+} from '../ledger/desk/types.js';
 import { bonusEntries, type CreateBonus } from './rules.js';
 
 /** A payment to one person, whoever asks for it: a member, or a batch for one of its rows. */
@@ -24,26 +31,26 @@ export interface Payment {
 }
 
 /** The 404 of a payment: nobody is there, or nobody who can be paid by this tenant. */
-export function findRecipient(view: View, tenant: Tenant, recipientAccountId: Uuid): LockedAccount | undefined {
-  const recipient = view.named(recipientAccountId);
+export function findRecipient(state: LockedState, tenant: Tenant, recipientAccountId: Uuid): LockedAccount | undefined {
+  const recipient = state.named(recipientAccountId);
   if (recipient === undefined) return undefined;
-  const receiver = view.row(tenants, { id: recipient.account.tenantId });
+  const receiver = state.row(tenants, { id: recipient.account.tenantId });
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
 /** The first rule that forbids the payment, in the contract's order, or null; then what no account could hold. */
-export function paymentRefusal(view: View, payment: Payment): Refusal | null {
+export function paymentRefusal(state: LockedState, payment: Payment): Refusal | null {
   const { source, recipient, tenant, amount, fee } = payment;
   const { asset } = amount;
-  const month = monthOf(view.at, tenant.timeZone);
+  const month = monthOf(state.at, tenant.timeZone);
   const key = { accountId: source.account.id, asset };
-  const monthUsed = view.row(monthTotals, { ...key, month: month.name })?.used ?? 0n;
-  const limits = limitsOf(source.account, asset, view.row(accountLimits, key));
+  const monthUsed = state.row(monthTotals, { ...key, month: month.name })?.used ?? 0n;
+  const limits = limitsOf(source.account, asset, state.row(accountLimits, key));
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refusal;
   // The recipient may be the fee account as well.
   const credited = fee.accountId === recipient.account.id ? amount.raw + fee.raw : amount.raw;
-  const feeAccount = fee.accountId === null ? undefined : view.account(fee.accountId);
+  const feeAccount = fee.accountId === null ? undefined : state.account(fee.accountId);
   return (
     overflowRefusal(recipient, { raw: credited, asset }) ??
     (feeAccount === undefined ? null : overflowRefusal(feeAccount, { raw: fee.raw, asset }))
@@ -61,20 +68,20 @@ export function bonusWrites(bonus: Bonus): Writes {
 }
 
 /** 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of checks) */
-export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus, view: View): Decision<Bonus> {
+export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
-  const source = view.named(sourceAccountId);
-  const tenant = view.row(tenants, { id: tenantId });
+  const source = state.named(sourceAccountId);
+  const tenant = state.row(tenants, { id: tenantId });
   if (source === undefined || tenant === undefined || recipientAccountId === null) return refuse(NOT_FOUND, false);
   if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
-  const recipient = findRecipient(view, tenant, recipientAccountId);
+  const recipient = findRecipient(state, tenant, recipientAccountId);
   if (recipient === undefined) return refuse(NOT_FOUND, false);
-  const threshold = approvals.of(view, sourceAccountId, amount.asset);
-  const refused = sameAccountRefusal(command) ?? authorityRefusal(command, view, threshold);
+  const threshold = approvals.of(state, sourceAccountId, amount.asset);
+  const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state, threshold);
   if (refused !== null) return refuse(refused, false);
 
-  const fee = feeOf(view, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
-  const refusal = paymentRefusal(view, { source, recipient, tenant, amount, fee });
+  const fee = feeOf(state, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
+  const refusal = paymentRefusal(state, { source, recipient, tenant, amount, fee });
   // What a balance cannot hold is no rule of business: another day it may fit.
   if (refusal !== null) return refuse(refusal, refusal.code !== 'invalid_field');
   const bonus: Bonus = {
@@ -91,8 +98,8 @@ export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus,
     createdBy: memberId,
     batchId: null,
     batchRow: null,
-    limitMonth: monthOf(view.at, tenant.timeZone).name,
-    createdAt: view.at,
+    limitMonth: monthOf(state.at, tenant.timeZone).name,
+    createdAt: state.at,
   };
   return { outcome: { done: true, resource: bonus }, writes: bonusWrites(bonus), bindsKey: true };
 }
@@ -100,10 +107,10 @@ export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus,
 /** A bonus cannot wait for another member: what needs one is refused. */
 function authorityRefusal(
   { sourceAccountId: accountId, memberId, amount }: CreateBonus,
-  view: View,
+  state: LockedState,
   threshold: bigint | null,
 ): Refusal | null {
-  const role = view.row(memberRoles, { accountId, memberId })?.role;
+  const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createBonus', role)) return AUTHORITY_INSUFFICIENT;
   if (!needsApproval(threshold, amount.raw)) return null;
   return {

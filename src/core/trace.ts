@@ -85,8 +85,8 @@ export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** A part whose end somebody else will see, of the trace that this is in; null outside one. */
-export function beginPart({ name, attributes }: Part): OpenPart | null {
+/** A span whose end somebody else will see, of the trace that this is in; null outside one. */
+export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace.getTracer(NAME).startSpan(name, attributes === undefined ? {} : { attributes });
   return {
@@ -96,7 +96,7 @@ export function beginPart({ name, attributes }: Part): OpenPart | null {
   };
 }
 
-export interface OpenPart {
+export interface OpenSpan {
   readonly traceparent: Traceparent;
   tell(attributes: Attributes): void;
   end(): void;

@@ -132,8 +132,8 @@ export const boolean: Column<boolean> = {
 };
 
 /** A word that this process does not know: a newer one wrote it. */
-export class UnknownWord extends TypeError {
-  override name = 'UnknownWord';
+export class UnknownEnumValue extends TypeError {
+  override name = 'UnknownEnumValue';
 }
 
 /** A closed list of words. */
@@ -145,7 +145,7 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
     literal: (value) => literals.get(value) ?? escape(value),
     parse: (stored) => {
       const word = text(stored);
-      if (!words.includes(word)) throw new UnknownWord(`unexpected value ${word}`);
+      if (!words.includes(word)) throw new UnknownEnumValue(`unexpected value ${word}`);
       return word;
     },
   };

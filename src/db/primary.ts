@@ -12,7 +12,7 @@ export interface PrimaryObserver {
   refused(servers: readonly string[]): void;
 }
 
-export interface PrimaryParts {
+export interface PrimaryDeps {
   readonly address: MysqlAddress;
   readonly tls: MysqlTls | null;
   readonly connect: (server: MysqlServer, state: ServerState) => Connections;
@@ -43,8 +43,8 @@ export class Primary {
   private wake: () => void = () => undefined;
   private readonly search: PrimarySearch;
 
-  constructor(private readonly parts: PrimaryParts) {
-    const { address, tls, observer } = parts;
+  constructor(private readonly deps: PrimaryDeps) {
+    const { address, tls, observer } = deps;
     this.search = new PrimarySearch(address, tls, (servers) => observer.refused(servers));
   }
 
@@ -120,16 +120,16 @@ export class Primary {
   private async hold(found: Found): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
-    const held: Held = { ...found, provenAt: found.askedAt, connections: this.parts.connect(server, state) };
+    const held: Held = { ...found, provenAt: found.askedAt, connections: this.deps.connect(server, state) };
     this.held = held;
     watch.onBroken = () => this.ask();
-    this.parts.observer.found(nameOf(server));
+    this.deps.observer.found(nameOf(server));
     this.tell();
     let isDoubted = false;
     while (this.held === held) {
       await this.pause(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()));
       if (this.held !== held) return;
-      this.parts.tls?.refresh();
+      this.deps.tls?.refresh();
       const askedAt = performance.now();
       const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
         // Without a group there is nowhere else to go: one look may fail, for a pause of ours or of the server's.
@@ -151,7 +151,7 @@ export class Primary {
     if (this.held !== held) return;
     this.held = null;
     this.search.failure = reason;
-    this.parts.observer.lost(nameOf(held.server), reason);
+    this.deps.observer.lost(nameOf(held.server), reason);
     held.watch.close();
     void held.connections.end();
     this.wake();

@@ -113,7 +113,7 @@ export function behindSql(alias: string, { createdAt, id }: TimePosition): strin
  * True in SQL of the rows of `alias` that this process can read: in every column that holds one of a list of words it is one that the
  * list here has. A newer process may write others.
  */
-export function knownWordsSql<Row>(table: Table<Row>, alias: string): string {
+export function knownValuesSql<Row>(table: Table<Row>, alias: string): string {
   const conditions = table.columns.flatMap(({ name, column }) => {
     if (column.words === null) return [];
     const isKnown = `${alias}.${name} IN (${column.words.map((word) => column.literal(word)).join(',')})`;

@@ -2,7 +2,7 @@ import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
 import { newestSql, type OrderedRows } from './ordered-rows.js';
-import { behindSql, columnList, knownWordsSql } from './statements.js';
+import { behindSql, columnList, knownValuesSql } from './statements.js';
 import { parseRow } from './table.js';
 
 /** The most rows that one page looks at, whatever it shows. */
@@ -32,7 +32,7 @@ export async function readVisible<Row extends TimePosition>(
     const found = await reader.query(
       `SELECT ${columnList(table, 'l')} FROM (${newestSql(of, examined)}) p
        STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON l.id=p.id
-       WHERE ${[knownWordsSql(table, 'l'), ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
+       WHERE ${[knownValuesSql(table, 'l'), ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
     );
     return pageOf(
       found.map((row) => parseRow(table, row)),

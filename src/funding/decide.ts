@@ -10,10 +10,10 @@ import {
   type Decision,
   insertRow,
   type LockedAccount,
+  type LockedState,
   type Posting,
   refuse,
   type RowWrite,
-  type View,
 } from '../ledger/desk/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approvalRefusal, closedRefusal, entriesOf, rangeRefusal, decidedRefusal } from './rules.js';
@@ -59,13 +59,13 @@ export interface DecideAdjustment extends StaffCommand {
 }
 
 /** Money enters the account. (docs/contract.md, Pay-ins and adjustments) */
-export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
+export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
-  const account = ownAccount(view, tenantId, accountId);
+  const account = ownAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
   const move = {
     account,
-    system: systemAccount(view, tenantId, command.systemAccountId),
+    system: systemAccount(state, tenantId, command.systemAccountId),
     amount,
     direction: 'in',
   } as const;
@@ -80,7 +80,7 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
     reference,
     description,
     recordedBy: command.by.name,
-    createdAt: view.at,
+    createdAt: state.at,
   };
   const posting: Posting = {
     relatedType: 'payin',
@@ -90,15 +90,15 @@ export function decidePayIn(command: RecordPayIn, view: View): Decision<PayIn> {
   };
   return {
     outcome: { done: true, resource: payIn },
-    writes: { postings: [posting], rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), view)] },
+    writes: { postings: [posting], rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), state)] },
     bindsKey: true,
   };
 }
 
 /** Asks for a correction; nothing moves. (docs/contract.md, Pay-ins and adjustments) */
-export function decideProposal(command: ProposeAdjustment, view: View): Decision<Adjustment> {
+export function decideProposal(command: ProposeAdjustment, state: LockedState): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
-  const account = ownAccount(view, tenantId, accountId);
+  const account = ownAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
   const refusal = direction === 'in' ? closedRefusal(account.account) : null;
   if (refusal !== null) return refuse(refusal, false);
@@ -116,30 +116,33 @@ export function decideProposal(command: ProposeAdjustment, view: View): Decision
     proposedById: command.by.id,
     decidedBy: null,
     decidedById: null,
-    createdAt: view.at,
+    createdAt: state.at,
     decidedAt: null,
   };
   return {
     outcome: { done: true, resource: adjustment },
     writes: {
-      rows: [insertRow(adjustments, adjustment), actOf(command, adjustmentAct(adjustment, 'adjustment.propose'), view)],
+      rows: [
+        insertRow(adjustments, adjustment),
+        actOf(command, adjustmentAct(adjustment, 'adjustment.propose'), state),
+      ],
     },
     bindsKey: true,
   };
 }
 
 /** A second person posts the correction. A closed account can still be emptied, never filled. */
-export function decideApproval(command: DecideAdjustment, view: View): Decision<Adjustment> {
+export function decideApproval(command: DecideAdjustment, state: LockedState): Decision<Adjustment> {
   const { tenantId, accountId, by } = command;
-  const account = ownAccount(view, tenantId, accountId);
-  const adjustment = view.row(adjustments, { id: command.adjustmentId });
+  const account = ownAccount(state, tenantId, accountId);
+  const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND, false);
   const { asset, raw, direction, reason } = adjustment;
-  const system = systemAccount(view, tenantId, command.systemAccountId);
+  const system = systemAccount(state, tenantId, command.systemAccountId);
   const move = { account, system, amount: { raw, asset }, direction };
   const refusal = approvalRefusal(adjustment, by.id, move);
   if (refusal !== null) return refuse(refusal, false);
-  const posted: Adjustment = { ...adjustment, status: 'posted', ...decidedBy(by, view) };
+  const posted: Adjustment = { ...adjustment, status: 'posted', ...decidedBy(by, state) };
   const posting: Posting = {
     relatedType: 'adjustment',
     relatedId: adjustment.id,
@@ -152,7 +155,7 @@ export function decideApproval(command: DecideAdjustment, view: View): Decision<
       postings: [posting],
       rows: [
         changeRow(adjustments, posted),
-        actOf(command, adjustmentAct(posted, 'adjustment.approve', command.why), view),
+        actOf(command, adjustmentAct(posted, 'adjustment.approve', command.why), state),
       ],
     },
     bindsKey: true,
@@ -160,17 +163,17 @@ export function decideApproval(command: DecideAdjustment, view: View): Decision<
 }
 
 /** Ends the proposal without moving anything; whoever made it may take it back so. */
-export function decideRejection(command: DecideAdjustment, view: View): Decision<Adjustment> {
-  const adjustment = view.row(adjustments, { id: command.adjustmentId });
+export function decideRejection(command: DecideAdjustment, state: LockedState): Decision<Adjustment> {
+  const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
-  const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, view) };
+  const rejected: Adjustment = { ...adjustment, status: 'rejected', ...decidedBy(command.by, state) };
   return {
     outcome: { done: true, resource: rejected },
     writes: {
       rows: [
         changeRow(adjustments, rejected),
-        actOf(command, adjustmentAct(rejected, 'adjustment.reject', command.why), view),
+        actOf(command, adjustmentAct(rejected, 'adjustment.reject', command.why), state),
       ],
     },
     bindsKey: true,
@@ -179,13 +182,13 @@ export function decideRejection(command: DecideAdjustment, view: View): Decision
 
 function decidedBy(
   { id, name }: StaffIdentity,
-  { at }: View,
+  { at }: LockedState,
 ): Pick<Adjustment, 'decidedBy' | 'decidedById' | 'decidedAt'> {
   return { decidedBy: name, decidedById: id, decidedAt: at };
 }
 
 /** The act in the audit log, written with what it did. */
-function actOf({ auditId, by }: StaffCommand, act: Act, { at }: View): RowWrite {
+function actOf({ auditId, by }: StaffCommand, act: Act, { at }: LockedState): RowWrite {
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
@@ -202,13 +205,13 @@ function adjustmentAct(adjustment: Adjustment, action: string, why: string | nul
   return { tenantId, action, subjectType: 'adjustment', subjectId: id, details };
 }
 
-function ownAccount(view: View, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
-  const found = view.account(id);
+function ownAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
+  const found = state.account(id);
   return found?.account.tenantId === tenantId && found.account.type !== 'system' ? found : undefined;
 }
 
-function systemAccount(view: View, tenantId: Uuid, id: Uuid): LockedAccount {
-  const found = view.account(id);
+function systemAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount {
+  const found = state.account(id);
   if (found?.account.tenantId !== tenantId || !found.overdraft) throw new Error('not a system account of the tenant');
   return found;
 }

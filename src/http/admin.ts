@@ -49,7 +49,7 @@ export class Readiness {
 /** Before a balancer gives up by itself: after 2 s that of deploy/haproxy, after 3 s Kubernetes. */
 const CHECK_MS = 1_000;
 
-export interface AdminParts {
+export interface AdminDeps {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly errors: ErrorWriter;
@@ -79,9 +79,9 @@ interface Reply {
 const TEXT = 'text/plain; charset=utf-8';
 
 /** The admin port: /livez (the process runs), /readyz (it can work), /metrics (Prometheus). Never open it to the world. */
-export function createAdmin(parts: AdminParts): RequestListener {
+export function createAdmin(deps: AdminDeps): RequestListener {
   return (request, response) => {
-    void reply(parts, request.url?.split('?')[0] ?? '').then(({ status, type, text }) => {
+    void reply(deps, request.url?.split('?')[0] ?? '').then(({ status, type, text }) => {
       response.writeHead(status, {
         'Svc-Request-Id': newId(),
         'Content-Type': type,
@@ -94,7 +94,7 @@ export function createAdmin(parts: AdminParts): RequestListener {
   };
 }
 
-async function reply({ registry, readiness, errors, moreMetrics }: AdminParts, path: string): Promise<Reply> {
+async function reply({ registry, readiness, errors, moreMetrics }: AdminDeps, path: string): Promise<Reply> {
   switch (path) {
     case '/livez':
       return { status: 200, type: TEXT, text: 'ok\n' };

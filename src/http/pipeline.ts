@@ -18,7 +18,7 @@ import type { ApiAnswer, Route } from './route.js';
 import { assertForm, readUpload, type UploadedFile } from './upload.js';
 import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
-export interface PipelineParts {
+export interface PipelineDeps {
   readonly authenticate: Authenticate;
   readonly addresses: ClientAddresses;
   readonly rateLimiter: RateLimits;
@@ -38,7 +38,7 @@ type Repeated = ReadonlySet<SingleHeader>;
  * is told first.
  */
 export async function answerRequest(
-  parts: PipelineParts,
+  deps: PipelineDeps,
   exchange: Exchange,
   route: Route,
   params: Params,
@@ -47,22 +47,22 @@ export async function answerRequest(
   exchange.params = params;
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
-  const ledgerTime = new LedgerTime(parts.ledgerTimeoutMs);
-  const answered = parts.authenticate(readToken(exchange.request, repeated), parts.addresses.of(exchange.request));
+  const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
+  const answered = deps.authenticate(readToken(exchange.request, repeated), deps.addresses.of(exchange.request));
   const caller = answered instanceof Promise ? await ledgerTime.spend(answered) : answered;
   if (caller === null) throw unauthorized('the token is not valid');
   exchange.caller = caller;
   // Taken before the scope is looked at: every answer to a valid token tells its rate.
-  const rate = parts.rateLimiter.take(route.rateClass, caller.tokenKeyId);
+  const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
   assertScope(caller, route.operation);
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
   if (route.admit !== null && key !== null) await ledgerTime.spend(route.admit(caller, key));
-  const place = route.hasFile ? parts.uploads.take(caller.tenantId) : null;
+  const place = route.hasFile ? deps.uploads.take(caller.tenantId) : null;
   try {
-    const content = await readContent(parts.bodyTimeouts, exchange, route, place);
+    const content = await readContent(deps.bodyTimeouts, exchange, route, place);
     const { body, query } = checkInput(route, content, exchange.search);
     const path = filledIn(route.path, params);
     const answer = route.handler({
@@ -74,7 +74,7 @@ export async function answerRequest(
       body,
       file: content.file,
       query,
-      idempotency: key === null ? null : { key, fingerprint: fingerprint(parts, route, path, caller, content) },
+      idempotency: key === null ? null : { key, fingerprint: fingerprint(deps, route, path, caller, content) },
     });
     return await ledgerTime.spend(answer);
   } finally {
@@ -168,7 +168,7 @@ function checkInput(route: Route, content: Content, search: string): { body: unk
 }
 
 function fingerprint(
-  parts: PipelineParts,
+  deps: PipelineDeps,
   { method, idempotent }: Route,
   path: string,
   caller: Caller,
@@ -177,5 +177,5 @@ function fingerprint(
   const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
   // Of a file its bytes count, not its name. The line break keeps them apart from the fields: JSON on one line has none.
   const body = file === null ? (json?.canonical ?? '') : `${json?.canonical ?? ''}\n${file.sha256.toString('hex')}`;
-  return fingerprintOf(parts.fingerprintKeys, { method, path, body, memberId });
+  return fingerprintOf(deps.fingerprintKeys, { method, path, body, memberId });
 }

@@ -15,7 +15,7 @@ import { inboundRouter, type InboundRoute } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
-import { answerRequest, type PipelineParts } from './pipeline.js';
+import { answerRequest, type PipelineDeps } from './pipeline.js';
 import type { RateLimits } from './rate-limit.js';
 import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
 import { sendFile } from './send-file.js';
@@ -47,7 +47,7 @@ export interface ServiceOptions {
   readonly isTraced?: boolean;
 }
 
-interface ServiceParts extends PipelineParts, Pick<ServiceOptions, 'onAnswered' | 'isTraced'> {
+interface ServiceDeps extends PipelineDeps, Pick<ServiceOptions, 'onAnswered' | 'isTraced'> {
   readonly docs: DocsSite;
   readonly errors: ErrorWriter;
   readonly logger: Logger;
@@ -68,7 +68,7 @@ export function createService(options: ServiceOptions): Service {
   const { api, baseUrl, docsUrl } = options;
   const openApi = (): object => openApiDocument(api, baseUrl, docsUrl);
   const docs = new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl });
-  const parts: ServiceParts = {
+  const deps: ServiceDeps = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
@@ -77,15 +77,15 @@ export function createService(options: ServiceOptions): Service {
     metrics: new HttpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
-    exchange.answer = await answerRequest(parts, exchange, route, params);
+    exchange.answer = await answerRequest(deps, exchange, route, params);
   });
-  return { app: application(parts, [routing, inboundRouter(options.inbound ?? []).routes()]), docs };
+  return { app: application(deps, [routing, inboundRouter(options.inbound ?? []).routes()]), docs };
 }
 
-function application(parts: ServiceParts, routings: readonly Routing[]): Koa {
+function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
   const app = new Koa<RequestState>();
   // What is left here are broken connections; every other fault has been answered and logged by then.
-  app.on('error', (fault: unknown) => parts.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
+  app.on('error', (fault: unknown) => deps.logger.debug({ fault: describeFault(fault) }, 'connection failed'));
   app.use(async (context, next) => {
     const exchange = new Exchange(context.req, context.res);
     context.state.exchange = exchange;
@@ -93,27 +93,27 @@ function application(parts: ServiceParts, routings: readonly Routing[]): Koa {
     context.newRouterPath = exchange.path;
     // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange, not 27).
     context.respond = false;
-    if (parts.isTraced === true) await tracedExchange(exchange, () => answerAndTell(parts, exchange, context, next));
-    else await answerAndTell(parts, exchange, context, next);
+    if (deps.isTraced === true) await tracedExchange(exchange, () => answerAndTell(deps, exchange, context, next));
+    else await answerAndTell(deps, exchange, context, next);
   });
-  app.use((context, next) => parts.docs.serve(context, next));
+  app.use((context, next) => deps.docs.serve(context, next));
   for (const routing of routings) app.use(routing);
   app.use(refuseUnmatched);
   return app;
 }
 
 async function answerAndTell(
-  parts: ServiceParts,
+  deps: ServiceDeps,
   exchange: Exchange,
   page: Koa.Context,
   next: Koa.Next,
 ): Promise<number> {
-  const status = await answer(parts, exchange, page, next);
-  finish(parts, exchange, status);
+  const status = await answer(deps, exchange, page, next);
+  finish(deps, exchange, status);
   return status;
 }
 
-async function answer(parts: ServiceParts, exchange: Exchange, page: Koa.Context, next: Koa.Next): Promise<number> {
+async function answer(deps: ServiceDeps, exchange: Exchange, page: Koa.Context, next: Koa.Next): Promise<number> {
   try {
     assertWellFormed(exchange);
     await next();
@@ -123,14 +123,14 @@ async function answer(parts: ServiceParts, exchange: Exchange, page: Koa.Context
     else sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});
     return status;
   } catch (thrown) {
-    return answerError(parts, exchange, thrown);
+    return answerError(deps, exchange, thrown);
   }
 }
 
 /** What may be said after something was looked for: its time would tell whether it is there. (docs/decisions/0043) */
 const ON_A_BEAT: readonly string[] = ['not_found', 'rate_limited'];
 
-async function answerError(parts: ServiceParts, exchange: Exchange, thrown: unknown): Promise<number> {
+async function answerError(deps: ServiceDeps, exchange: Exchange, thrown: unknown): Promise<number> {
   if (thrown instanceof RequestAborted) {
     exchange.response.destroy();
     return CLIENT_GONE;
@@ -138,10 +138,10 @@ async function answerError(parts: ServiceParts, exchange: Exchange, thrown: unkn
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
   const { refusal, headers, isFault } = toldError(thrown, movesMoney);
   exchange.code = refusal.code;
-  parts.metrics.refused(refusal.code);
+  deps.metrics.refused(refusal.code);
   if (isFault) {
-    parts.metrics.fault();
-    parts.logger.error(
+    deps.metrics.fault();
+    deps.logger.error(
       { requestId: exchange.requestId, tokenId: exchange.caller?.tokenKeyId, fault: describeFault(thrown) },
       'a request failed by our fault',
     );
@@ -150,18 +150,18 @@ async function answerError(parts: ServiceParts, exchange: Exchange, thrown: unkn
   const { status } = ERRORS[refusal.code];
   // Half a file is sent: all that is left to say is that it is not whole.
   if (exchange.response.headersSent) exchange.response.destroy();
-  else sendJson(exchange, status, parts.errors.text(refusal), headers);
+  else sendJson(exchange, status, deps.errors.text(refusal), headers);
   return status;
 }
 
-function finish(parts: ServiceParts, exchange: Exchange, status: number): void {
+function finish(deps: ServiceDeps, exchange: Exchange, status: number): void {
   const { method, routeName, caller, requestId, fault } = exchange;
   const elapsedMs = performance.now() - exchange.beganAt;
-  parts.metrics.observe(method, routeName, status, elapsedMs / 1000);
+  deps.metrics.observe(method, routeName, status, elapsedMs / 1000);
   const answered = answeredRequest(exchange, status);
-  if (answered !== null) parts.onAnswered?.(answered);
+  if (answered !== null) deps.onAnswered?.(answered);
   const [tenantId, tokenId] = [caller?.tenantId ?? null, caller?.tokenKeyId ?? null];
-  parts.logger.info(
+  deps.logger.info(
     { requestId, tenantId, tokenId, method, route: routeName, status, ms: Math.round(elapsedMs * 100) / 100, fault },
     'answered',
   );

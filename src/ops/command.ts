@@ -243,7 +243,7 @@ async function withOps(
     const ops = { ...deps, ...rails, output, sessions, signedIn: () => findActor(acting), encryptionKeys };
     await work(ops, config, acting);
   } finally {
-    await deps.desk.drained();
+    await deps.desk.idle();
     await deps.database.close();
   }
 }

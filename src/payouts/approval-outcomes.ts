@@ -2,7 +2,7 @@ import type { Refusal } from '../core/errors.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
-import type { HoldChange, View, Writes } from '../ledger/desk/types.js';
+import type { HoldChange, LockedState, Writes } from '../ledger/desk/types.js';
 import { payoutEvent } from './decide.js';
 import { calmed, nextInstant } from './rules.js';
 
@@ -23,14 +23,14 @@ export const payoutApproval: ApprovalFeature<Payout> = {
   // An end posts nothing: what is held goes back to where it was.
   accountsOf: ({ sourceAccountId }) => [sourceAccountId],
   granted,
-  ended: (payout, action, reason, view) =>
+  ended: (payout, action, reason, state) =>
     action === 'reject'
-      ? rejected(payout, 'rejected', reason, view)
-      : canceled({ ...payout, endedAt: nextInstant(payout, view.at) }),
-  expired: (payout, view) =>
+      ? rejected(payout, 'rejected', reason, state)
+      : canceled({ ...payout, endedAt: nextInstant(payout, state.at) }),
+  expired: (payout, state) =>
     canceled({
       ...payout,
-      endedAt: nextInstant(payout, view.at),
+      endedAt: nextInstant(payout, state.at),
       failureCode: 'approval_expired',
       failureMessage: 'it was not approved in time',
     }),
@@ -47,24 +47,29 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
 }
 
 /** The last approval: verification and status are checked once more, and then it is on its way. */
-function granted(payout: Payout, view: View): Ending<Payout> {
-  const source = view.account(payout.sourceAccountId);
+function granted(payout: Payout, state: LockedState): Ending<Payout> {
+  const source = state.account(payout.sourceAccountId);
   if (source === undefined) throw new Error('the account of a payout does not exist');
   const refusal = capabilityRefusal(source.account);
-  if (refusal !== null) return rejected(payout, refusal.code, refusal.message, view);
-  const settled: Payout = { ...payout, status: 'approved', approvedAt: nextInstant(payout, view.at) };
-  return { settled, writes: { events: [payoutEvent('payout.approved', settled)] } };
+  if (refusal !== null) return rejected(payout, refusal.code, refusal.message, state);
+  const ended: Payout = { ...payout, status: 'approved', approvedAt: nextInstant(payout, state.at) };
+  return { ended, writes: { events: [payoutEvent('payout.approved', ended)] } };
 }
 
-function rejected(payout: Payout, rejectionCode: string, rejectionReason: string | null, view: View): Ending<Payout> {
-  const endedAt = nextInstant(payout, view.at);
-  const settled: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
-  return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.rejected', settled)] } };
+function rejected(
+  payout: Payout,
+  rejectionCode: string,
+  rejectionReason: string | null,
+  state: LockedState,
+): Ending<Payout> {
+  const endedAt = nextInstant(payout, state.at);
+  const ended: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
+  return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.rejected', ended)] } };
 }
 
-function canceled(ended: Payout): Ending<Payout> {
-  const settled: Payout = { ...ended, ...calmed(ended), status: 'canceled' };
-  return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.canceled', settled)] } };
+function canceled(payout: Payout): Ending<Payout> {
+  const ended: Payout = { ...payout, ...calmed(payout), status: 'canceled' };
+  return { ended, writes: { ...givenBack(ended), events: [payoutEvent('payout.canceled', ended)] } };
 }
 
 /** All that was held. */

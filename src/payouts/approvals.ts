@@ -4,7 +4,7 @@ import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { ApprovalState } from '../temporal/contracts.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { payoutApproval } from './approval-outcomes.js';
 
 /** What may be done with a payout before the rail has it: by members, by the staff, by time. */
@@ -14,10 +14,10 @@ export class PayoutApprovals extends Approvals<Payout> {
     desk: PostingDesk,
     reader: Reader,
     clock: Clock,
-    nudge: Pick<Nudge, 'tell'>,
+    notifier: Pick<OutboxNotifier, 'notify'>,
     private readonly rails: ReadonlySet<string> = new Set(),
   ) {
-    super(payoutApproval, desk, reader, clock, nudge);
+    super(payoutApproval, desk, reader, clock, notifier);
   }
 
   override stateOf(payout: Payout): ApprovalState {

@@ -6,7 +6,7 @@ import {
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
-import { changeRow, type Decision, insertRow, refuse, type View } from '../ledger/desk/types.js';
+import { changeRow, type Decision, insertRow, type LockedState, refuse } from '../ledger/desk/types.js';
 import { type PayoutCommand, railEvent, unchanged } from './outcome.js';
 import { calmed, nextInstant } from './rules.js';
 
@@ -16,36 +16,36 @@ import { calmed, nextInstant } from './rules.js';
  */
 
 /** Approved → in progress, with the first attempt. From then on it cannot be canceled. */
-export function decideBegin(command: PayoutCommand, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+export function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   if (payout.status !== 'approved') return unchanged(payout);
-  const submittedAt = nextInstant(payout, view.at);
+  const submittedAt = nextInstant(payout, state.at);
   const begun: Payout = { ...payout, ...calmed(payout), status: 'in_progress', submittedAt };
-  return { ...attempted(command, begun, view), bindsKey: true };
+  return { ...attempted(command, begun, state), bindsKey: true };
 }
 
 /** One more attempt. While operators are about to settle it nothing is given: their outcome may release the money. */
-export function decideAttempt(command: PayoutCommand, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+export function decideAttempt(command: PayoutCommand, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   if (payout.status !== 'in_progress') return refuse(endedAlready(payout), false);
-  if (openResolution(payout, view) !== undefined) return refuse(BEING_RESOLVED, false);
+  if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
   if (payout.railReference !== null) return refuse(TAKEN, false);
-  return attempted(command, payout, view);
+  return attempted(command, payout, state);
 }
 
-function attempted(command: PayoutCommand, payout: Payout, view: View): Decision<Payout> {
+function attempted(command: PayoutCommand, payout: Payout, state: LockedState): Decision<Payout> {
   const attempt = payout.attempts + 1;
-  const next: Payout = { ...payout, attempts: attempt, attemptedAt: view.at };
-  const sent = railEvent(command, next, { kind: 'submission', effect: 'sent', attempt }, view.at);
+  const next: Payout = { ...payout, attempts: attempt, attemptedAt: state.at };
+  const sent = railEvent(command, next, { kind: 'submission', effect: 'sent', attempt }, state.at);
   const rows = [changeRow(payouts, next), insertRow(payoutRailEvents, sent)];
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
 /** What one operator has proposed and no other has decided. */
-export function openResolution({ id: payoutId }: Payout, view: View): PayoutResolution | undefined {
-  return view.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
+export function openResolution({ id: payoutId }: Payout, state: LockedState): PayoutResolution | undefined {
+  return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
 }
 
 function endedAlready({ status }: Payout): Refusal {

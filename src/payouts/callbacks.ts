@@ -10,7 +10,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { reportOutcome } from './commands.js';
 import type { RailObserver } from './conversation.js';
 import { TIMESTAMP_HEADER, verify } from './rails/signing.js';
@@ -25,7 +25,7 @@ export interface CallbackDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** Of each rail that calls back, by the name in payouts. */
   readonly keys: ReadonlyMap<string, Keyring>;
   readonly onCallback: (rail: string, effect: CallbackEffect) => void;
@@ -71,7 +71,7 @@ export class RailCallbacks {
 
   /** A genuine report, through whichever door it came. `rowId`: where its own id binds nothing. Throws as `receive`. */
   async tell(rail: string, { callbackId, ...said }: RailCallback, rowId: Uuid = newId()): Promise<CallbackEffect> {
-    const { database, desk, nudge, onContradiction, onEnd } = this.deps;
+    const { database, desk, notifier, onContradiction, onEnd } = this.deps;
     const payout = await database.reader.find(payouts, { id: said.key });
     if (payout?.rail !== rail) {
       await this.write({ id: rowId, rail, payoutId: null, effect: 'unknown_payout', callbackId });
@@ -95,7 +95,8 @@ export class RailCallbacks {
     });
     if (!outcome.done) return this.refused(outcome.refusal, payout, callbackId, rowId);
     if (replayed) return 'replayed';
-    if (outcome.resource.status !== payout.status) nudge.tell({ id: outboxId, resourceType: 'payout', resourceId: id });
+    if (outcome.resource.status !== payout.status)
+      notifier.notify({ id: outboxId, resourceType: 'payout', resourceId: id });
     if (payout.endedAt === null && outcome.resource.endedAt !== null) onEnd(outcome.resource);
     const written = await database.reader.find(payoutRailEvents, { id: eventId });
     if (written?.effect === 'conflict') onContradiction(rail);

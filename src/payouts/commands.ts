@@ -50,7 +50,7 @@ export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePa
       ...feeNeeds({ tenantId, operation: 'payout', asset }),
       ...limitNeeds(accountId, asset, at),
     ],
-    decide: (command, view) => decidePayout(routes, command, view),
+    decide: (command, state) => decidePayout(routes, command, state),
   };
 }
 

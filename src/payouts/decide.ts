@@ -12,7 +12,7 @@ import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, spendingRefusal } from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import type { EventDraft } from '../ledger/event-log.js';
-import { type Decision, insertRow, refuse, type View } from '../ledger/desk/types.js';
+import { type Decision, insertRow, type LockedState, refuse } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentPayout } from './presenter.js';
 import { chooseRail, type RailRoute } from './rails/rules.js';
@@ -22,32 +22,36 @@ import { type CreatePayout, newPayout } from './rules.js';
  * 404, then 403, then the rules in their order; then the money is held and the payout is approved, or waits for approval.
  * (docs/contract.md, Order of checks)
  */
-export function decidePayout(routes: readonly RailRoute[], command: CreatePayout, view: View): Decision<Payout> {
+export function decidePayout(
+  routes: readonly RailRoute[],
+  command: CreatePayout,
+  state: LockedState,
+): Decision<Payout> {
   const { tenantId, memberId, amount, payoutId } = command;
-  const source = view.named(command.sourceAccountId);
-  const tenant = view.row(tenants, { id: tenantId });
+  const source = state.named(command.sourceAccountId);
+  const tenant = state.row(tenants, { id: tenantId });
   if (source?.account.tenantId !== tenantId || source.account.type === 'system' || tenant === undefined)
     return refuse(NOT_FOUND, false);
   const accountId = source.account.id;
-  const role = view.row(memberRoles, { accountId, memberId })?.role;
+  const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   // Configuration, not a rule: the same request may pass when the operator has added a rail.
   const rail = chooseRail(routes, tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
-  const fee = feeOf(view, { tenantId, operation: 'payout', asset: amount.asset }, accountId, amount.raw);
+  const fee = feeOf(state, { tenantId, operation: 'payout', asset: amount.asset }, accountId, amount.raw);
   // Locked from the beginning, so that it cannot be closed while a fee is on its way into it.
-  if (fee.accountId !== null) view.account(fee.accountId);
-  const month = monthOf(view.at, tenant.timeZone);
+  if (fee.accountId !== null) state.account(fee.accountId);
+  const month = monthOf(state.at, tenant.timeZone);
   const monthKey = { accountId, asset: amount.asset, month: month.name };
-  const monthUsed = view.row(monthTotals, monthKey)?.used ?? 0n;
-  const limits = limitsOf(source.account, amount.asset, view.row(accountLimits, { accountId, asset: amount.asset }));
+  const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
+  const limits = limitsOf(source.account, amount.asset, state.row(accountLimits, { accountId, asset: amount.asset }));
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
 
-  const policy = view.row(approvalPolicies, { accountId, asset: amount.asset });
-  const wanted = approvalsWanted(policy, amount.raw, view.at);
-  const payout = newPayout(command, { fee, limitMonth: month.name, rail, wanted }, view.at);
+  const policy = state.row(approvalPolicies, { accountId, asset: amount.asset });
+  const wanted = approvalsWanted(policy, amount.raw, state.at);
+  const payout = newPayout(command, { fee, limitMonth: month.name, rail, wanted }, state.at);
   const held = { resourceId: payoutId, resourceType: 'payout', accountId, asset: amount.asset } as const;
   const outbox = { outboxId: command.outboxId, tenantId, resourceType: 'payout', resourceId: payoutId } as const;
   return {
@@ -58,7 +62,7 @@ export function decidePayout(routes: readonly RailRoute[], command: CreatePayout
       rows: [
         insertRow(payouts, payout),
         insertRow(payoutSecrets, { id: payoutId, ...command.sealed }),
-        outboxWrite(outbox, view.at),
+        outboxWrite(outbox, state.at),
       ],
       events: wanted === null ? [payoutEvent('payout.approved', payout)] : [],
     },

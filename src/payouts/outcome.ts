@@ -9,9 +9,9 @@ import {
   type Command,
   type Decision,
   insertRow,
+  type LockedState,
   refuse,
   type RowWrite,
-  type View,
   type Writes,
 } from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
@@ -53,17 +53,17 @@ export interface ReportOutcome extends PayoutCommand {
 }
 
 /** What the rail says, by whichever way. Of two that say the same one acts. */
-export function decideReport(command: ReportOutcome, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+export function decideReport(command: ReportOutcome, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { said, kind } = command;
   const means = effectOf(payout, said);
   // What is raised now is not settled yet, whatever was decided before.
   const effect = means === 'conflict' && command.isSettled && payout.stuckSince === null ? 'settled' : means;
-  const { settled, writes } = applied(effect, payout, said, view);
+  const { settled, writes } = applied(effect, payout, said, state);
   const word = { kind, said: said.status, effect: EFFECT_WORDS[effect] } as const;
-  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, view.at, said))];
-  if (settled !== payout) rows.push(changeRow(payouts, settled), ...told(command, settled, view));
+  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at, said))];
+  if (settled !== payout) rows.push(changeRow(payouts, settled), ...told(command, settled, state));
   return {
     outcome: { done: true, resource: settled },
     writes: { ...writes, rows },
@@ -89,7 +89,7 @@ export interface Applied {
 }
 
 /** The payout after the effect, and what it does to the money. The same row where nothing changes. */
-export function applied(effect: Effect, payout: Payout, said: RailStatement, view: View): Applied {
+export function applied(effect: Effect, payout: Payout, said: RailStatement, state: LockedState): Applied {
   const railReference = payout.railReference ?? said.reference;
   switch (effect) {
     case 'settled':
@@ -98,16 +98,16 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, vie
     case 'note':
       return { settled: railReference === payout.railReference ? payout : { ...payout, railReference }, writes: {} };
     case 'conflict':
-      return { settled: raised(payout, 'contradiction', view), writes: {} };
+      return { settled: raised(payout, 'contradiction', state), writes: {} };
     case 'complete':
-      return completed({ ...payout, railReference }, view);
+      return completed({ ...payout, railReference }, state);
     case 'fail':
-      return failed({ ...payout, railReference }, said, view);
+      return failed({ ...payout, railReference }, said, state);
     case 'return':
-      return returned(payout, said, view);
+      return returned(payout, said, state);
     case 'complete_and_return': {
-      const first = completed({ ...payout, railReference }, view);
-      const second = returned(first.settled, said, view);
+      const first = completed({ ...payout, railReference }, state);
+      const second = returned(first.settled, said, state);
       const { postings = [], events = [], ...rest } = first.writes;
       return {
         settled: second.settled,
@@ -122,37 +122,37 @@ export function applied(effect: Effect, payout: Payout, said: RailStatement, vie
 }
 
 /** With when it is asked about next, from now on. */
-export function scheduled(payout: Payout, { at }: View): Payout {
+export function scheduled(payout: Payout, { at }: LockedState): Payout {
   return { ...payout, askAt: nextAsk(payout, at, Number.POSITIVE_INFINITY) };
 }
 
 /** What was held is spent. */
-function completed(payout: Payout, view: View): Applied {
-  const endedAt = nextInstant(payout, view.at);
-  const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, view);
+function completed(payout: Payout, state: LockedState): Applied {
+  const endedAt = nextInstant(payout, state.at);
+  const settled = scheduled({ ...payout, ...calmed(payout), status: 'completed', endedAt }, state);
   const events = [payoutEvent('payout.completed', settled)];
   return { settled, writes: { holds: [released(settled)], postings: [payoutPosting(settled)], events } };
 }
 
-function failed(payout: Payout, { failureCode }: RailStatement, view: View): Applied {
+function failed(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
-  const endedAt = nextInstant(payout, view.at);
-  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'failed', endedAt }, view);
+  const endedAt = nextInstant(payout, state.at);
+  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'failed', endedAt }, state);
   return { settled, writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] } };
 }
 
 /** The amount comes back, to a closed account too; what it used of its month stays used. */
-function returned(payout: Payout, { failureCode }: RailStatement, view: View): Applied {
+function returned(payout: Payout, { failureCode }: RailStatement, state: LockedState): Applied {
   const failure = failureOf(failureCode ?? 'rejected_by_bank');
-  const returnedAt = nextInstant(payout, view.at);
-  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, view);
+  const returnedAt = nextInstant(payout, state.at);
+  const settled = scheduled({ ...payout, ...calmed(payout), ...failure, status: 'returned', returnedAt }, state);
   return { settled, writes: { postings: [returnPosting(settled)], events: [payoutEvent('payout.returned', settled)] } };
 }
 
 /** For operators to look at. What was raised before keeps its time; a contradiction outweighs silence. */
-export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, view: View): Payout {
+export function raised(payout: Payout, stuckReason: NonNullable<Payout['stuckReason']>, state: LockedState): Payout {
   if (payout.stuckReason === stuckReason) return payout;
-  return scheduled({ ...payout, stuckSince: payout.stuckSince ?? view.at, stuckReason }, view);
+  return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }
 
 export interface RaisePayout extends PayoutCommand {
@@ -161,13 +161,13 @@ export interface RaisePayout extends PayoutCommand {
 }
 
 /** Raises a payout of which nothing is heard for too long, and one that is not handed to its rail. */
-export function decideRaise(command: RaisePayout, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+export function decideRaise(command: RaisePayout, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status, approvedAt, submittedAt, stuckSince } = payout;
   const since = status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
   if (since === null || since >= command.standsSince || stuckSince !== null) return unchanged(payout);
-  const settled = raised(payout, 'no_outcome', view);
+  const settled = raised(payout, 'no_outcome', state);
   return {
     outcome: { done: true, resource: settled },
     writes: { rows: [changeRow(payouts, settled)] },
@@ -180,17 +180,17 @@ export interface DenyPayout extends PayoutCommand {
 }
 
 /** The rail never heard of it, though it had taken it or it has ended. Of one that failed that is no contradiction. */
-export function decideDenial(command: DenyPayout, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+export function decideDenial(command: DenyPayout, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { status, railReference, stuckSince } = payout;
   const isContrary =
     status === 'completed' || status === 'returned' || (status === 'in_progress' && railReference !== null);
   const isSettled = command.isSettled && stuckSince === null;
   const effect = isContrary ? (isSettled ? 'settled' : 'conflict') : 'noted';
-  const settled = effect === 'conflict' ? raised(payout, 'contradiction', view) : payout;
+  const settled = effect === 'conflict' ? raised(payout, 'contradiction', state) : payout;
   const word = { kind: 'inquiry', said: 'unknown', effect } as const;
-  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, view.at))];
+  const rows: RowWrite[] = [insertRow(payoutRailEvents, railEvent(command, settled, word, state.at))];
   if (settled !== payout) rows.push(changeRow(payouts, settled));
   return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: false };
 }
@@ -204,7 +204,7 @@ export function unchanged(payout: Payout): Decision<Payout> {
 export function told(
   { outboxId }: { readonly outboxId: Uuid | null },
   { id, tenantId }: Payout,
-  { at }: View,
+  { at }: LockedState,
 ): RowWrite[] {
   return outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at)];
 }
@@ -238,7 +238,7 @@ export function actOn(
   actor: Actor,
   { id, tenantId }: Pick<Payout, 'id' | 'tenantId'>,
   act: Pick<Act, 'action' | 'details'>,
-  { at }: View,
+  { at }: LockedState,
 ): RowWrite {
   return insertRow(auditLog, auditRow(auditId, actor, at, { tenantId, subjectType: 'payout', subjectId: id, ...act }));
 }

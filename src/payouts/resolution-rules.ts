@@ -3,7 +3,7 @@ import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
-import type { View } from '../ledger/desk/types.js';
+import type { LockedState } from '../ledger/desk/types.js';
 import type { RailStatement } from './rules.js';
 
 /** When a payout can be resolved by people, and as what: pure. (docs/contract.md, Rails) */
@@ -52,13 +52,13 @@ export function applyRefusal(
   payout: Payout,
   outcome: PayoutResolution['outcome'],
   release: Release | null,
-  view: View,
+  state: LockedState,
 ): Refusal | null {
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
-  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, view.at);
+  if (givesBack(payout, outcome)) return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
   const source =
-    payout.status === 'failed' && outcome === 'completed' ? view.account(payout.sourceAccountId) : undefined;
+    payout.status === 'failed' && outcome === 'completed' ? state.account(payout.sourceAccountId) : undefined;
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw: payout.feeRaw });
 }
 

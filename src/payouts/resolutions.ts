@@ -17,11 +17,11 @@ import {
   type CommandKind,
   type Decision,
   insertRow,
+  type LockedState,
   naming,
   need,
   refuse,
   type RowWrite,
-  type View,
 } from '../ledger/desk/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { openResolution } from './attempts.js';
@@ -81,11 +81,11 @@ const deciding: CommandKind<Decide, Payout> = {
   decide: decideVerdict,
 };
 
-function decideProposal(command: Propose, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+function decideProposal(command: Propose, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   const { outcome, reason, resolutionId: id, by } = command;
-  if (openResolution(payout, view) !== undefined) return refuse(OPEN_ALREADY, false);
+  if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refuse(refusal, false);
   const resolution: PayoutResolution = {
@@ -100,17 +100,17 @@ function decideProposal(command: Propose, view: View): Decision<Payout> {
     proposedById: by.id,
     decidedBy: null,
     decidedById: null,
-    createdAt: view.at,
+    createdAt: state.at,
     decidedAt: null,
   };
   const act = { action: 'payout.resolve_propose', details: { outcome, reason, status: payout.status } };
-  const rows = [insertRow(payoutResolutions, resolution), audited(command, payout, act, view)];
+  const rows = [insertRow(payoutResolutions, resolution), audited(command, payout, act, state)];
   return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: false };
 }
 
-function decideVerdict(command: Decide, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
-  const open = payout === undefined ? undefined : openResolution(payout, view);
+function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
+  const open = payout === undefined ? undefined : openResolution(payout, state);
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
   const { by, verdict } = command;
   const { outcome, reason } = open;
@@ -118,29 +118,29 @@ function decideVerdict(command: Decide, view: View): Decision<Payout> {
   const refusal = isApplied
     ? (secondPersonRefusal(open.proposedById, by.id) ??
       overtakenRefusal(payout, open) ??
-      applyRefusal(payout, outcome, command.release, view))
+      applyRefusal(payout, outcome, command.release, state))
     : null;
   if (refusal !== null) return refuse(refusal, false);
-  const { settled, writes } = isApplied ? resolved(payout, outcome, view) : { settled: payout, writes: {} };
+  const { settled, writes } = isApplied ? resolved(payout, outcome, state) : { settled: payout, writes: {} };
   const status = isApplied ? 'applied' : 'rejected';
   const decided: PayoutResolution = {
     ...open,
     status,
     decidedBy: by.name,
     decidedById: by.id,
-    decidedAt: view.at,
+    decidedAt: state.at,
   };
   const act = {
     action: isApplied ? 'payout.resolve_approve' : 'payout.resolve_reject',
     details: { outcome, reason, status: settled.status, proposed_by: open.proposedBy, ...whyOf(command.why) },
   };
-  const rows = [changeRow(payoutResolutions, decided), audited(command, settled, act, view)];
+  const rows = [changeRow(payoutResolutions, decided), audited(command, settled, act, state)];
   if (isApplied) {
-    if (command.release?.by === 'void') rows.push(voidedEvent(command.release, settled, view));
+    if (command.release?.by === 'void') rows.push(voidedEvent(command.release, settled, state));
     const said = outcome === 'unchanged' ? null : outcome;
     const word = { kind: 'resolution', said, effect: said === null ? 'noted' : 'applied' } as const;
-    rows.push(insertRow(payoutRailEvents, railEvent(command, settled, word, view.at)));
-    rows.push(changeRow(payouts, settled), ...told(command, settled, view));
+    rows.push(insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)));
+    rows.push(changeRow(payouts, settled), ...told(command, settled, state));
   }
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey: false };
 }
@@ -150,37 +150,41 @@ function whyOf(why: string | null): { readonly why?: string } {
   return why === null ? {} : { why };
 }
 
-function resolved(payout: Payout, outcome: PayoutResolution['outcome'], view: View): Applied {
+function resolved(payout: Payout, outcome: PayoutResolution['outcome'], state: LockedState): Applied {
   const calm: Payout = { ...payout, ...CALM };
-  if (outcome === 'unchanged') return { settled: scheduled(calm, view), writes: {} };
-  if (payout.status === 'failed') return paidAfterAll(calm, view);
+  if (outcome === 'unchanged') return { settled: scheduled(calm, state), writes: {} };
+  if (payout.status === 'failed') return paidAfterAll(calm, state);
   const failureCode = outcome === 'completed' ? null : 'rejected_by_bank';
   const said = { status: outcome, reference: null, failureCode } as const;
-  return applied(effectOf(calm, said), calm, said, view);
+  return applied(effectOf(calm, said), calm, said, state);
 }
 
 /** It failed, and was paid all the same: what was given back is taken again, and counts in its month again. */
-function paidAfterAll(payout: Payout, view: View): Applied {
+function paidAfterAll(payout: Payout, state: LockedState): Applied {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
-  const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, view.at) } as const;
-  const settled = scheduled({ ...payout, ...ends, failureCode: null, failureMessage: null }, view);
+  const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
+  const settled = scheduled({ ...payout, ...ends, failureCode: null, failureMessage: null }, state);
   const months = [{ accountId, asset, month, raw }];
   const events = [payoutEvent('payout.completed', settled)];
   return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
 }
 
-function voidedEvent({ eventId, said }: Extract<Release, { by: 'void' }>, payout: Payout, view: View): RowWrite {
+function voidedEvent(
+  { eventId, said }: Extract<Release, { by: 'void' }>,
+  payout: Payout,
+  state: LockedState,
+): RowWrite {
   const word = { kind: 'void', said: said.status, effect: 'applied' } as const;
-  return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, view.at, said));
+  return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, state.at, said));
 }
 
 function audited(
   { auditId, by }: ResolutionCommand,
   payout: Payout,
   act: Parameters<typeof actOn>[3],
-  view: View,
+  state: LockedState,
 ): ReturnType<typeof actOn> {
-  return actOn(auditId, by, payout, act, view);
+  return actOn(auditId, by, payout, act, state);
 }
 
 /**

@@ -9,7 +9,7 @@ import { systemAccountId } from '../funding/reference.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createPayout } from './commands.js';
 import type { RailRoute } from './rails/rules.js';
 import { payoutList } from './reading.js';
@@ -27,7 +27,7 @@ export interface PayoutDeps {
   readonly desk: PostingDesk;
   readonly reader: Reader;
   /** Hears of new payouts, so that their workflow starts at once. */
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
   /** The operator's choice of rails. */
   readonly routes: readonly RailRoute[];
@@ -51,7 +51,7 @@ export class Payouts {
     { destination, ...request }: PayoutRequest,
     idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
   ): Promise<Answer<Payout>> {
-    const { desk, reader, nudge, encryptionKeys } = this.deps;
+    const { desk, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const ids = { payoutId: id, outboxId: newId() };
     const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, { accountNumber, holderDocument });
@@ -66,7 +66,7 @@ export class Payouts {
       sealed,
     });
     if (!answer.replayed && answer.outcome.done)
-      nudge.tell({ id: ids.outboxId, resourceType: 'payout', resourceId: ids.payoutId });
+      notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: ids.payoutId });
     return answer;
   }
 

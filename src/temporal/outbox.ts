@@ -3,7 +3,7 @@ import { type Clock, instant, type Instant } from '../core/instant.js';
 import { integer, nullable, string, time, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { outbox, type OutboxRow, WAITING_TYPES, type WaitingType } from '../db/entities/outbox.js';
-import { columnList, insertSql, knownWordsSql, literal, literals } from '../db/statements.js';
+import { columnList, insertSql, knownValuesSql, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
@@ -21,7 +21,7 @@ const PASSING_TRIES = 6;
 const NEVER = instant(Date.UTC(9999, 0, 1));
 const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
 /** Entries of a kind that only a newer process knows wait for one, and hold up nothing else. */
-const KNOWN = knownWordsSql(outbox, 'outbox');
+const KNOWN = knownValuesSql(outbox, 'outbox');
 
 export interface OutboxDepth {
   /** Entries that wait to be relayed, without dead letters. */

@@ -2,7 +2,7 @@ import type { Failpoints } from '../core/failpoints.js';
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continued } from '../core/trace.js';
-import { UnknownWord } from '../db/columns.js';
+import { UnknownEnumValue } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow, WaitingType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
@@ -170,7 +170,7 @@ export class Relay {
 
 /** What a newer release can read waits for it: an entry is at fault neither for that nor for what nothing gets through. */
 function isItsOwn(failure: unknown): boolean {
-  return !(failure instanceof UnknownWord) && !isOfEveryCall(failure);
+  return !(failure instanceof UnknownEnumValue) && !isOfEveryCall(failure);
 }
 
 /** `work` for each, `width` at a time. */

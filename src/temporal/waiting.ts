@@ -28,7 +28,7 @@ export interface WaitingSource {
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Of these resources those that still wait, by id; what is settled is left out. Throws UnknownWord (only a newer release can tell). */
+  /** Of these resources those that still wait, by id; what is settled is left out. Throws UnknownEnumValue (only a newer release can tell). */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
   /** Resources that still wait and were made before, in the order of their ids, after `after`, at most `limit`. */
   longWaiting(
@@ -41,7 +41,7 @@ export interface WaitingSource {
 
 /**
  * Of these resources those in one of these states. One in a state that is unknown here is not taken for settled: it may well wait, in the
- * eyes of the release that brought it there. Throws UnknownWord.
+ * eyes of the release that brought it there. Throws UnknownEnumValue.
  */
 export async function inStates<Row extends { readonly status: string }>(
   reader: Reader,

@@ -3,7 +3,7 @@ import { NOT_FOUND } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
-import type { View } from '../ledger/desk/types.js';
+import type { LockedState } from '../ledger/desk/types.js';
 import { completion, creditRefusal } from './decide.js';
 import { presentTransfer } from './presenter.js';
 import { WAITING_TRANSFERS } from './waiting.js';
@@ -32,15 +32,15 @@ export const transferApproval: ApprovalFeature<Transfer> = {
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 
 /** Nothing leaves: the hold is released and the month given back. */
-function ending(settled: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
-  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, limitMonth } = settled;
-  const type = END_EVENTS[settled.status];
+function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
+  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
+  const type = END_EVENTS[ended.status];
   return {
-    settled,
+    ended,
     writes: {
       holds: [{ change: 'release', resourceId: id, raw: raw + feeRaw }],
       months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw: -raw }],
-      events: [{ tenantId, type, resourceId: id, object: presentTransfer(settled) }],
+      events: [{ tenantId, type, resourceId: id, object: presentTransfer(ended) }],
     },
   };
 }
@@ -50,21 +50,21 @@ function rejected(transfer: Transfer, rejectionCode: string, rejectionReason: st
 }
 
 /** The last approval: verification and status are checked once more, and then the money moves. */
-function completed(approved: Transfer, view: View): Ending<Transfer> {
-  const refusal = obstacle(approved, view);
+function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
+  const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
-  const settled: Transfer = { ...approved, status: 'completed' };
-  const holds = [{ change: 'release', resourceId: settled.id, raw: settled.raw + settled.feeRaw }] as const;
-  return { settled, writes: { ...completion(settled), holds } };
+  const ended: Transfer = { ...approved, status: 'completed' };
+  const holds = [{ change: 'release', resourceId: ended.id, raw: ended.raw + ended.feeRaw }] as const;
+  return { ended, writes: { ...completion(ended), holds } };
 }
 
-function obstacle(transfer: Transfer, view: View): Refusal | null {
+function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
   const { sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } = transfer;
-  const source = view.account(sourceAccountId);
-  const destination = view.account(destinationAccountId);
+  const source = state.account(sourceAccountId);
+  const destination = state.account(destinationAccountId);
   if (source === undefined || destination === undefined) throw new Error('an account of a transfer does not exist');
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return refusal;
   if (destination.account.status === 'closed') return NOT_FOUND;
-  return creditRefusal(view, destination, { raw: feeRaw, accountId: feeAccountId }, { raw, asset });
+  return creditRefusal(state, destination, { raw: feeRaw, accountId: feeAccountId }, { raw, asset });
 }

@@ -12,7 +12,14 @@ import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
-import { type Decision, insertRow, type LockedAccount, refuse, type View, type Writes } from '../ledger/desk/types.js';
+import {
+  type Decision,
+  insertRow,
+  type LockedAccount,
+  type LockedState,
+  refuse,
+  type Writes,
+} from '../ledger/desk/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
@@ -21,33 +28,33 @@ import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
  * 404, then 403, then the rules in their order; then the transfer is complete, or waits for approval with its money held.
  * (docs/contract.md, Order of checks)
  */
-export function decideTransfer(command: CreateTransfer, view: View): Decision<Transfer> {
+export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
-  const source = view.named(command.sourceAccountId);
-  const destination = view.named(command.destinationAccountId);
-  const tenant = view.row(tenants, { id: tenantId });
+  const source = state.named(command.sourceAccountId);
+  const destination = state.named(command.destinationAccountId);
+  const tenant = state.row(tenants, { id: tenantId });
   if (source === undefined || destination === undefined || tenant === undefined) return refuse(NOT_FOUND, false);
   if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
-  const receiver = view.row(tenants, { id: destination.account.tenantId });
+  const receiver = state.row(tenants, { id: destination.account.tenantId });
   if (!isReachable(destination.account, tenant, receiver)) return refuse(NOT_FOUND, false);
 
-  const role = view.row(memberRoles, { accountId: source.account.id, memberId })?.role;
+  const role = state.row(memberRoles, { accountId: source.account.id, memberId })?.role;
   if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
 
-  const fee = feeOf(view, { tenantId, operation: 'transfer', asset: amount.asset }, source.account.id, amount.raw);
-  const month = monthOf(view.at, tenant.timeZone);
+  const fee = feeOf(state, { tenantId, operation: 'transfer', asset: amount.asset }, source.account.id, amount.raw);
+  const month = monthOf(state.at, tenant.timeZone);
   const monthKey = { accountId: source.account.id, asset: amount.asset, month: month.name };
-  const monthUsed = view.row(monthTotals, monthKey)?.used ?? 0n;
-  const own = view.row(accountLimits, { accountId: source.account.id, asset: amount.asset });
+  const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
+  const own = state.row(accountLimits, { accountId: source.account.id, asset: amount.asset });
   const limits = limitsOf(source.account, amount.asset, own);
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
-  const overflow = creditRefusal(view, destination, fee, amount);
+  const overflow = creditRefusal(state, destination, fee, amount);
   if (overflow !== null) return refuse(overflow, false);
 
-  const policy = view.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
-  const transfer = newTransfer(command, fee, month.name, view.at, approvalsWanted(policy, amount.raw, view.at));
-  const effect = transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, view.at);
+  const policy = state.row(approvalPolicies, { accountId: source.account.id, asset: amount.asset });
+  const transfer = newTransfer(command, fee, month.name, state.at, approvalsWanted(policy, amount.raw, state.at));
+  const effect = transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);
   return {
     outcome: { done: true, resource: transfer },
     writes: {
@@ -95,7 +102,7 @@ function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant):
 
 /** Refuses what would take the receiver's or the fee account's total beyond what 64 bits hold. */
 export function creditRefusal(
-  view: View,
+  state: LockedState,
   destination: LockedAccount,
   fee: Fee,
   { raw, asset }: Amount,
@@ -104,6 +111,6 @@ export function creditRefusal(
   const credited = fee.accountId === destination.account.id ? raw + fee.raw : raw;
   const refusal = overflowRefusal(destination, { raw: credited, asset });
   if (refusal !== null || fee.accountId === null) return refusal;
-  const receiver = view.account(fee.accountId);
+  const receiver = state.account(fee.accountId);
   return receiver === undefined ? null : overflowRefusal(receiver, { raw: fee.raw, asset });
 }

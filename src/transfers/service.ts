@@ -7,18 +7,18 @@ import type { Transfer } from '../db/entities/operations.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer } from '../ledger/desk/types.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createTransfer } from './commands.js';
 import { transferList } from './reading.js';
 import type { TransferRequest } from './rules.js';
 
 /** What the API does with transfers. */
 export class Transfers {
-  /** `nudge` hears of transfers that have to wait, so that their workflow starts at once. */
+  /** `notifier` hears of transfers that have to wait, so that their workflow starts at once. */
   constructor(
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
-    private readonly nudge: Pick<Nudge, 'tell'>,
+    private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 
   /**
@@ -36,7 +36,7 @@ export class Transfers {
     const answer = await this.desk.submit(createTransfer, { ...request, ...idempotency, ...ids, tenantId, memberId });
     const { outcome, replayed } = answer;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
-      this.nudge.tell({ id: ids.outboxId, resourceType: 'transfer', resourceId: ids.transferId });
+      this.notifier.notify({ id: ids.outboxId, resourceType: 'transfer', resourceId: ids.transferId });
     return answer;
   }
 

@@ -61,7 +61,7 @@ export async function change(
     if (changes.length > 0) await recordChange(transaction, memberActor(caller), endpoint, changes, now);
     return { changed: await shown(transaction, caller, id), notice: told };
   });
-  if (notice !== null) deps.nudge.tell(notice);
+  if (notice !== null) deps.notifier.notify(notice);
   return changed;
 }
 
@@ -188,5 +188,5 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
     await recordChange(transaction, memberActor(caller), endpoint, ['deleted'], now);
     return told;
   });
-  if (notice !== null) deps.nudge.tell(notice);
+  if (notice !== null) deps.notifier.notify(notice);
 }

@@ -2,7 +2,7 @@ import type { Failpoints } from '../core/failpoints.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
-import type { Nudge } from '../temporal/nudge.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import type { RunsDatabase } from './drain/runs-database.js';
 import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
@@ -18,6 +18,6 @@ export interface WebhookDeps {
   readonly sending: Sending;
   readonly failpoints: Failpoints;
   /** Hears of what an endpoint's workflow has to learn. */
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly observer: WebhookObserver;
 }

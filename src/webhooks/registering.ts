@@ -78,7 +78,7 @@ export async function register(
   const draft = draftEndpoint(deps, caller, { ...wanted, url: checked.url }, sending.signing.newSecret());
   const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) => write(transaction, caller, draft));
   if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer);
-  deps.nudge.tell(draft.notice);
+  deps.notifier.notify(draft.notice);
   const { types, secret } = draft;
   return { outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } }, replayed: false };
 }

@@ -4,7 +4,7 @@ import * as column from '../db/columns.js';
 import type { Database, StoredRow, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, insertSql, knownWordsSql, literals } from '../db/statements.js';
+import { columnList, insertSql, knownValuesSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import type { WorkflowsKept } from './attending.js';
@@ -39,7 +39,7 @@ export async function lookOver(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE e.status<>'deleted' AND ${knownWordsSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${SLICE}`,
+     WHERE e.status<>'deleted' AND ${knownValuesSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${SLICE}`,
   );
   const seen = rows.map(parseSeen);
   const open = seen.filter(({ endpoint, head }) => {
@@ -155,7 +155,7 @@ async function lookForOld(
     `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
      FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
-       WHERE ${knownWordsSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+       WHERE ${knownValuesSql(webhookEndpoints, 'e')}${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
   );
   const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
   const last = rows.at(-1);

@@ -92,7 +92,7 @@ export function batchServiceOf(
   const { database } = deps;
   const own = {
     baseUrl: BASE_URL,
-    nudge: NOBODY,
+    notifier: NOBODY,
     sheets: new SheetReaders(),
     failpoints: new Failpoints(null),
     shares,
@@ -114,7 +114,7 @@ export function validationParts({ database, clock }: Pick<BatchWorld, 'database'
     files: fileMaker(database),
     clock,
     baseUrl: BASE_URL,
-    nudge: NOBODY,
+    notifier: NOBODY,
     maxRows: MAX_ROWS,
     openSheet: openTestSheet,
   };
@@ -139,7 +139,7 @@ export interface WorldOptions {
 
 /** A tenant whose payroll is paid: the service's own deps, without HTTP. */
 /** Nobody relays: the tests do themselves what a workflow would. */
-export const NOBODY = { tell: () => undefined };
+export const NOBODY = { notify: () => undefined };
 
 /** A file as it comes out of a form. */
 export function uploadOf(file: Buffer): UploadFile {
@@ -172,7 +172,7 @@ export class BatchWorld {
       desk,
       clock,
       approvals,
-      nudge: NOBODY,
+      notifier: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
     this.execution = new BatchExecution({ database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) });
@@ -301,7 +301,7 @@ export class ServedBatches {
       desk,
       clock,
       approvals: NO_APPROVALS,
-      nudge: NOBODY,
+      notifier: NOBODY,
       timeoutMs: STATEMENT_TIMEOUT_MS,
     });
   }

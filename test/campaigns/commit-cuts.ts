@@ -40,7 +40,7 @@ export async function commitCutCampaign({ db, cuts, fate, commandTimeoutMs }: Co
     const answers = await Promise.all(commands.map((command) => shaky.desk.submit(testKind, command)));
     commands.forEach((command, index) => asked.push({ command, answer: answers[index]! }));
   }
-  await shaky.desk.drained();
+  await shaky.desk.idle();
   const summary = await resolve(asked, safe.desk);
   assert.deepEqual(shaky.faults, []);
   if (fate === 'cut_before') assert.equal(summary.unknownButThere, 0);

@@ -14,7 +14,7 @@ import {
   type ProposeAdjustment,
   type RecordPayIn,
 } from '../../src/funding/decide.js';
-import type { Decision, LockedAccount, View } from '../../src/ledger/desk/types.js';
+import type { Decision, LockedAccount, LockedState } from '../../src/ledger/desk/types.js';
 import { someone } from '../support/world.js';
 
 const TENANT = newId();
@@ -45,15 +45,15 @@ function system(available = 0n): LockedAccount {
   return locked({ type: 'system', systemRole: 'pay_in' }, { available });
 }
 
-function viewOf(accounts: readonly LockedAccount[], adjustment?: Adjustment): View {
+function stateOf(accounts: readonly LockedAccount[], adjustment?: Adjustment): LockedState {
   const row = (_table: unknown, { id }: { id?: Uuid }) => (adjustment?.id === id ? adjustment : undefined);
-  const find: View['account'] = (id) => accounts.find(({ account }) => account.id === id);
+  const find: LockedState['account'] = (id) => accounts.find(({ account }) => account.id === id);
   return {
     at: AT,
     account: find,
     named: find,
     rows: () => [],
-    row: row as unknown as View['row'],
+    row: row as unknown as LockedState['row'],
   };
 }
 
@@ -86,7 +86,7 @@ function codeOf(decision: Decision<unknown>): string | null {
 describe('a pay-in', () => {
   it('moves the money from the pay-in account of the tenant', () => {
     const [account, side] = [locked(), system()];
-    const decision = decidePayIn(payIn(account, side, 5n), viewOf([account, side]));
+    const decision = decidePayIn(payIn(account, side, 5n), stateOf([account, side]));
     assert.ok(decision.outcome.done && decision.bindsKey);
     const { resource } = decision.outcome;
     assert.deepEqual([resource.raw, resource.recordedBy, resource.createdAt], [5n, 'bob', AT]);
@@ -108,12 +108,12 @@ describe('a pay-in', () => {
   for (const status of ['active', 'frozen'] as const)
     it(`reaches an account that is ${status}`, () => {
       const [account, side] = [locked({ status }), system()];
-      assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), viewOf([account, side]))), null);
+      assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), null);
     });
 
   it('does not reach a closed account', () => {
     const [account, side] = [locked({ status: 'closed' }), system()];
-    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), viewOf([account, side]))), 'invalid_state');
+    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), 'invalid_state');
   });
 
   for (const [what, account] of [
@@ -122,12 +122,12 @@ describe('a pay-in', () => {
   ] as const)
     it(`does not find an account of ${what}`, () => {
       const side = system();
-      assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), viewOf([account, side]))), 'not_found');
+      assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), 'not_found');
     });
 
   it('does not find an account that is not there', () => {
     const [account, side] = [locked(), system()];
-    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), viewOf([side]))), 'not_found');
+    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([side]))), 'not_found');
   });
 
   for (const [available, held] of [
@@ -139,14 +139,14 @@ describe('a pay-in', () => {
     it(`fills an account with ${available} available and ${held} held up to 64 bits, and no further`, () => {
       const [account, side] = [locked({}, { available, held }), system()];
       const room = MAX_RAW - available - held;
-      assert.equal(codeOf(decidePayIn(payIn(account, side, room), viewOf([account, side]))), null);
-      assert.equal(codeOf(decidePayIn(payIn(account, side, room + 1n), viewOf([account, side]))), 'invalid_field');
+      assert.equal(codeOf(decidePayIn(payIn(account, side, room), stateOf([account, side]))), null);
+      assert.equal(codeOf(decidePayIn(payIn(account, side, room + 1n), stateOf([account, side]))), 'invalid_field');
     });
 
   it('is out of range, by name, where the pay-in account would leave 64 bits', () => {
     const [account, side] = [locked(), system(-MAX_RAW + 1n)];
-    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), viewOf([account, side]))), null);
-    const { outcome } = decidePayIn(payIn(account, side, 2n), viewOf([account, side]));
+    assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), null);
+    const { outcome } = decidePayIn(payIn(account, side, 2n), stateOf([account, side]));
     assert.ok(!outcome.done);
     assert.equal(outcome.refusal.details?.field, 'amount.raw');
     assert.equal(outcome.refusal.details.reason, 'out_of_range');
@@ -164,7 +164,7 @@ describe('an adjustment', () => {
   });
 
   function proposed(account: LockedAccount, direction: 'in' | 'out', raw: bigint): Adjustment {
-    const { outcome, writes } = decideProposal(proposal(account, direction, raw), viewOf([account]));
+    const { outcome, writes } = decideProposal(proposal(account, direction, raw), stateOf([account]));
     assert.ok(outcome.done);
     assert.equal(writes.postings, undefined);
     return outcome.resource;
@@ -192,7 +192,7 @@ describe('an adjustment', () => {
     it(`${direction} moves the money when a second person approves`, () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment = proposed(account, direction, 5n);
-      const { outcome, writes } = decideApproval(approve(adjustment, side), viewOf([account, side], adjustment));
+      const { outcome, writes } = decideApproval(approve(adjustment, side), stateOf([account, side], adjustment));
       assert.ok(outcome.done);
       assert.deepEqual([outcome.resource.status, outcome.resource.decidedBy], ['posted', 'mary']);
       assert.deepEqual(
@@ -207,24 +207,24 @@ describe('an adjustment', () => {
   it('is not posted by who proposed it, whatever they are called now', () => {
     const [account, side] = [locked(), system()];
     const adjustment = proposed(account, 'in', 5n);
-    const view = viewOf([account, side], adjustment);
+    const state = stateOf([account, side], adjustment);
     for (const name of ['bob', 'BOB', 'robert']) {
       const again = approve(adjustment, side, { ...someone('bob'), name });
-      assert.equal(codeOf(decideApproval(again, view)), 'authority_insufficient');
+      assert.equal(codeOf(decideApproval(again, state)), 'authority_insufficient');
     }
   });
 
   it('is not posted by anybody where nobody knows who proposed it', () => {
     const [account, side] = [locked(), system()];
     const adjustment = { ...proposed(account, 'in', 5n), proposedById: null };
-    const view = viewOf([account, side], adjustment);
-    assert.equal(codeOf(decideApproval(approve(adjustment, side), view)), 'authority_insufficient');
+    const state = stateOf([account, side], adjustment);
+    assert.equal(codeOf(decideApproval(approve(adjustment, side), state)), 'authority_insufficient');
   });
 
   it('takes only what is available: held funds are not', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
     const adjustment = proposed(account, 'out', 5n);
-    const { outcome } = decideApproval(approve(adjustment, side), viewOf([account, side], adjustment));
+    const { outcome } = decideApproval(approve(adjustment, side), stateOf([account, side], adjustment));
     assert.ok(!outcome.done);
     assert.equal(outcome.refusal.code, 'insufficient_funds');
     assert.deepEqual(outcome.refusal.details, { available: '4', requested: '5' });
@@ -238,18 +238,18 @@ describe('an adjustment', () => {
     ] as const) {
       const [account, side] = [locked({}, { available }), system(systemHas)];
       const adjustment = proposed(account, direction, 1n);
-      const view = viewOf([account, side], adjustment);
-      assert.equal(codeOf(decideApproval(approve(adjustment, side), view)), 'invalid_field');
+      const state = stateOf([account, side], adjustment);
+      assert.equal(codeOf(decideApproval(approve(adjustment, side), state)), 'invalid_field');
     }
   });
 
   it('empties a closed account, and never fills one', () => {
     const [account, side] = [locked({ status: 'closed' }, { available: 5n }), system()];
-    assert.equal(codeOf(decideProposal(proposal(account, 'in', 5n), viewOf([account]))), 'invalid_state');
+    assert.equal(codeOf(decideProposal(proposal(account, 'in', 5n), stateOf([account]))), 'invalid_state');
     const out = proposed(account, 'out', 5n);
-    assert.equal(codeOf(decideApproval(approve(out, side), viewOf([account, side], out))), null);
+    assert.equal(codeOf(decideApproval(approve(out, side), stateOf([account, side], out))), null);
     const into: Adjustment = { ...out, direction: 'in' };
-    assert.equal(codeOf(decideApproval(approve(into, side), viewOf([account, side], into))), 'invalid_state');
+    assert.equal(codeOf(decideApproval(approve(into, side), stateOf([account, side], into))), 'invalid_state');
   });
 
   for (const status of ['posted', 'rejected'] as const)
@@ -257,7 +257,7 @@ describe('an adjustment', () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment: Adjustment = { ...proposed(account, 'out', 5n), status, decidedBy: 'mary' };
       for (const decide of [decideApproval, decideRejection]) {
-        const { outcome } = decide(approve(adjustment, side, someone('zoe')), viewOf([account, side], adjustment));
+        const { outcome } = decide(approve(adjustment, side, someone('zoe')), stateOf([account, side], adjustment));
         assert.ok(!outcome.done);
         assert.deepEqual(outcome.refusal.details, { current: status, allowed: ['proposed'] });
       }
@@ -268,7 +268,7 @@ describe('an adjustment', () => {
     const adjustment = proposed(account, 'out', 5n);
     const { outcome, writes } = decideRejection(
       approve(adjustment, side, someone('bob')),
-      viewOf([account, side], adjustment),
+      stateOf([account, side], adjustment),
     );
     assert.ok(outcome.done && writes.postings === undefined);
     assert.equal(outcome.resource.status, 'rejected');
@@ -282,6 +282,6 @@ describe('an adjustment', () => {
       accountId: account.account.id,
     };
     for (const decide of [decideApproval, decideRejection])
-      assert.equal(codeOf(decide(approve(adjustment, side), viewOf([account, side], adjustment))), 'not_found');
+      assert.equal(codeOf(decide(approve(adjustment, side), stateOf([account, side], adjustment))), 'not_found');
   });
 });

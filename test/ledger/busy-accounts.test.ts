@@ -77,7 +77,7 @@ describe('an account whose row somebody keeps locked', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     });
     assert((await waiting)?.outcome.done);
-    await watched.desk.drained();
+    await watched.desk.idle();
     assert.deepEqual(watched.faults, []);
   });
 

@@ -66,7 +66,7 @@ describe('a group of which a statement fails', () => {
         const commands = Array.from({ length: COMMANDS }, () => move({ from: payer, to: receiver, raw: 1n }));
         const answers = await failing(table, event, errno, async () => {
           const all = await desk.submitTogether(testKind, commands);
-          await desk.drained();
+          await desk.idle();
           return all;
         });
         for (const { outcome } of answers) assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');

@@ -103,7 +103,7 @@ describe('the posting desk, when MySQL fails', () => {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
       assert(isUnavailable(await desk.submit(testKind, one())));
     }
-    await desk.drained();
+    await desk.idle();
     assert((await desk.submit(testKind, one())).outcome.done);
   });
 
@@ -122,7 +122,7 @@ describe('the posting desk, when MySQL fails', () => {
     const answers = await Promise.all([desk.submit(slow, commands[0]!), desk.submit(testKind, commands[1]!)]);
     assert(answers.every(isUnavailable));
     open?.();
-    await desk.drained();
+    await desk.idle();
     for (const { key } of commands)
       assert.equal(await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }), undefined);
   });

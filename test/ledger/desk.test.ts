@@ -262,9 +262,9 @@ describe('the posting desk', () => {
     const command = move({ from: payer, to: receiver, raw: 5n });
     const looking: TestCommand = {
       ...command,
-      run: (view) => {
-        view.account(receiver.id);
-        return command.run(view);
+      run: (state) => {
+        state.account(receiver.id);
+        return command.run(state);
       },
     };
     const { outcome } = await watched.desk.submit(forgetful, looking);
@@ -301,11 +301,11 @@ describe('the posting desk', () => {
     );
   });
 
-  it('is drained when all that was asked has been answered', async () => {
+  it('is idle when all that was asked has been answered', async () => {
     let answered = 0;
     for (let count = 0; count < 20; count += 1)
       void watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })).then(() => (answered += 1));
-    await watched.desk.drained();
+    await watched.desk.idle();
     await sleep(0);
     assert.equal(answered, 20);
   });

@@ -31,7 +31,7 @@ describe('the desks of a process', () => {
     const { outcome } = await idle.submit(testKind, move({ from: others[0], to: others[1], raw: 1n }));
     assert(outcome.done);
     assert(answered < 15, `${answered} of the other desk came first`);
-    await desks.drained();
+    await desks.idle();
     assert.equal(answered, 60);
     for (const { outcome: done } of await Promise.all(waiting)) assert(done.done);
   });

@@ -95,8 +95,8 @@ describe('what is held and what a month has used', () => {
     const command = reserve({ from: payer, to: receiver, raw: 10n });
     const twice = {
       ...command,
-      run: (view: Parameters<typeof command.run>[0]): Decision<Transfer> => {
-        const decision = command.run(view);
+      run: (state: Parameters<typeof command.run>[0]): Decision<Transfer> => {
+        const decision = command.run(state);
         return {
           ...decision,
           writes: { ...decision.writes, holds: [...decision.writes.holds!, ...decision.writes.holds!] },

@@ -36,7 +36,7 @@ describe('what the commands of one group ask of one table', () => {
 
   /** From here on `groups` counts what is asked next. A group is told after its answers. */
   const freshGroups = async (): Promise<void> => {
-    await watched.desk.drained();
+    await watched.desk.idle();
     watched.groups.length = 0;
   };
 
@@ -51,8 +51,8 @@ describe('what the commands of one group ask of one table', () => {
       from: payer,
       to: receiver,
       raw: 10n,
-      spoil: (decision, _, view) => {
-        seen.push(view.row(monthTotals, asked.key)?.used);
+      spoil: (decision, _, state) => {
+        seen.push(state.row(monthTotals, asked.key)?.used);
         return decision;
       },
     });
@@ -70,7 +70,7 @@ describe('what the commands of one group ask of one table', () => {
       const commands = asked.map((one) => looking(one, seen));
       const answers = await Promise.all(commands.map((command) => watched.desk.submit(testKind, command)));
       assert(answers.every(({ outcome }) => outcome.done));
-      await watched.desk.drained();
+      await watched.desk.idle();
       assert.deepEqual(watched.groups, [2]);
       assert.deepEqual(seen, [used, used + 10n]);
     }
@@ -86,7 +86,7 @@ describe('what the commands of one group ask of one table', () => {
       watched.desk.submit(testKind, unread),
     ]);
     assert(read.outcome.done && !refused.outcome.done);
-    await watched.desk.drained();
+    await watched.desk.idle();
     assert.deepEqual(watched.groups, [2]);
     assert.match(String(watched.faults[0]?.fault), /a month is changed that was not loaded/);
     const month = await db.database.reader.find(monthTotals, { accountId: receiver.id });

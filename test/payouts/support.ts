@@ -240,11 +240,11 @@ export function railsOf(
     monotonic,
   });
   const inquiries = new LateInquiries(conversation, () => given.windowMs ?? USUAL_WINDOW_MS);
-  const nudge = { tell: () => undefined };
-  const approvals = new PayoutApprovals(desk, database.reader, clock, nudge);
+  const notifier = { notify: () => undefined };
+  const approvals = new PayoutApprovals(desk, database.reader, clock, notifier);
   const onCallback = () => undefined;
   const told = { onCallback, onContradiction, onEnd: () => undefined };
-  const callbacks = new RailCallbacks({ database, desk, clock, nudge, keys: new Map(), ...told });
+  const callbacks = new RailCallbacks({ database, desk, clock, notifier, keys: new Map(), ...told });
   const outbox = new Outbox(database, clock);
   const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
   const turns = new RailTurns(submissions, breakers, database.reader);

@@ -62,9 +62,9 @@ export async function startTestDesk(
     acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
     stop: async () => {
       await servers.desk.stop(2_000);
-      await core.desks.drained();
+      await core.desks.idle();
       core.guard.stop();
-      await bridge.nudge.stop();
+      await bridge.notifier.stop();
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };

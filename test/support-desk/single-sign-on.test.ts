@@ -79,7 +79,7 @@ describe("sign-in by the company's identity provider", () => {
   function openDesk(change: Partial<DeskSettings> = {}, withRights = false): void {
     const { core } = api;
     const { database, desk, clock, failpoints } = core;
-    const nudge = { tell: () => undefined };
+    const notifier = { notify: () => undefined };
     const observer = railMetrics(new Registry(), () => undefined);
     const conversation = new RailConversation({
       ...{ database, desk, clock, rails: new Map(), failpoints, observer },
@@ -92,7 +92,7 @@ describe("sign-in by the company's identity provider", () => {
         ...deps(),
         desk,
         transferApprovals: approvalsOf(api),
-        payoutApprovals: new PayoutApprovals(desk, database.reader, clock, nudge),
+        payoutApprovals: new PayoutApprovals(desk, database.reader, clock, notifier),
         release: { conversation, quietMs: () => 0 },
       },
       settings: {

@@ -97,11 +97,11 @@ export async function startTestApi(
     request: (method, path, options) => request(baseUrl, method, path, options),
     stop: async () => {
       await servers.api.stop(2_000);
-      await core.desks.drained();
+      await core.desks.idle();
       await servers.requests.write();
       core.guard.stop();
       servers.rates.close();
-      await Promise.all([bridge.nudge.stop(), webhooks.tests.stop(), configured.close()]);
+      await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };

@@ -166,7 +166,7 @@ export function approvalsOf({ core }: TestApi): TransferApprovals {
   return new TransferApprovals(core.desk, core.database.reader, core.clock, NOBODY);
 }
 
-const NOBODY = { tell: () => undefined };
+const NOBODY = { notify: () => undefined };
 
 /** The same of either kind, whose row is found by its id. */
 export type KindApprovals = Pick<Approvals<Approvable>, 'actBySignal' | 'expire' | 'expireDue' | 'state'> & {

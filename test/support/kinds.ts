@@ -12,19 +12,19 @@ import {
   type CommandKind,
   type Decision,
   insertRow,
+  type LockedState,
   naming,
   type Need,
   need,
   type Posting,
   refuse,
-  type View,
 } from '../../src/ledger/desk/types.js';
 
 /** A command of a test's own: what it touches and decides is said where it is used. */
 export interface TestCommand extends Command {
   readonly accountIds: readonly Uuid[];
   readonly needs: readonly Need[];
-  readonly run: (view: View) => Decision<Transfer>;
+  readonly run: (state: LockedState) => Decision<Transfer>;
 }
 
 export const testKind: CommandKind<TestCommand, Transfer> = {
@@ -33,7 +33,7 @@ export const testKind: CommandKind<TestCommand, Transfer> = {
   table: transfers,
   accounts: naming(({ accountIds }) => accountIds),
   needs: ({ needs }) => needs,
-  decide: ({ run }, view) => run(view),
+  decide: ({ run }, state) => run(state),
 };
 
 export const MONTH = '2026-11';
@@ -45,7 +45,7 @@ export interface Move {
   readonly asset?: Asset;
   readonly key?: string;
   /** Changes the decision that would be right. */
-  readonly spoil?: (decision: Decision<Transfer>, transfer: Transfer, view: View) => Decision<Transfer>;
+  readonly spoil?: (decision: Decision<Transfer>, transfer: Transfer, state: LockedState) => Decision<Transfer>;
 }
 
 export const SHORT_OF_FUNDS: Refusal = {
@@ -61,10 +61,10 @@ export function move({ from, to, raw, asset = 'COPM', key = randomUUID(), spoil 
     ...identity(from, key, ['move', from.id, to.id, raw.toString()]),
     accountIds: [from.id, to.id],
     needs: monthNeed(from, asset),
-    run: (view) => {
-      const available = view.account(from.id)?.balances[asset].available ?? 0n;
+    run: (state) => {
+      const available = state.account(from.id)?.balances[asset].available ?? 0n;
       if (available < raw && spoil === undefined) return refuse(SHORT_OF_FUNDS, true);
-      const transfer = transferRow({ id, from, to, raw, asset }, 'completed', view);
+      const transfer = transferRow({ id, from, to, raw, asset }, 'completed', state);
       const decision: Decision<Transfer> = {
         outcome: { done: true, resource: transfer },
         writes: {
@@ -75,7 +75,7 @@ export function move({ from, to, raw, asset = 'COPM', key = randomUUID(), spoil 
         },
         bindsKey: true,
       };
-      return spoil === undefined ? decision : spoil(decision, transfer, view);
+      return spoil === undefined ? decision : spoil(decision, transfer, state);
     },
   };
 }
@@ -87,9 +87,9 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
     ...identity(from, key, ['reserve', from.id, to.id, raw.toString()]),
     accountIds: [from.id],
     needs: monthNeed(from, asset),
-    run: (view) => {
-      if ((view.account(from.id)?.balances[asset].available ?? 0n) < raw) return refuse(SHORT_OF_FUNDS, true);
-      const transfer = transferRow({ id, from, to, raw, asset }, 'pending_approval', view);
+    run: (state) => {
+      if ((state.account(from.id)?.balances[asset].available ?? 0n) < raw) return refuse(SHORT_OF_FUNDS, true);
+      const transfer = transferRow({ id, from, to, raw, asset }, 'pending_approval', state);
       return {
         outcome: { done: true, resource: transfer },
         writes: {
@@ -126,8 +126,8 @@ export function settle(transfer: Transfer, to: 'completed' | 'rejected', release
       need(holds, { resourceId: id }),
       need(monthTotals, { accountId: sourceAccountId, asset, month: MONTH }),
     ],
-    run: (view) => {
-      const now = view.row(transfers, { id });
+    run: (state) => {
+      const now = state.row(transfers, { id });
       if (now?.status !== 'pending_approval') return refuse({ code: 'invalid_state', message: 'settled' }, false);
       const isSpent = to === 'completed';
       // Nobody approved it: it is spent as one that never needed that.
@@ -160,7 +160,7 @@ function monthNeed(from: Account, asset: Asset): readonly Need[] {
 function transferRow(
   { id, from, to, raw, asset }: { id: Uuid; from: Account; to: Account; raw: bigint; asset: Asset },
   status: Transfer['status'],
-  view: View,
+  state: LockedState,
 ): Transfer {
   const isInstant = status === 'completed';
   return {
@@ -176,10 +176,10 @@ function transferRow(
     status,
     createdBy: from.tenantId,
     limitMonth: MONTH,
-    createdAt: view.at,
+    createdAt: state.at,
     approvalsRequired: isInstant ? null : 1,
     approvalsReceived: isInstant ? null : 0,
-    approvalExpiresAt: isInstant ? null : view.at,
+    approvalExpiresAt: isInstant ? null : state.at,
     rejectionCode: null,
     rejectionReason: null,
   };

@@ -65,7 +65,7 @@ export async function startTestWorker(
     stop: async () => {
       await deps.stop();
       await sending.close();
-      await core.desks.drained();
+      await core.desks.idle();
       await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0)]);
     },
   };

@@ -125,7 +125,7 @@ export const REASON = 'the customer asked by telephone';
 
 /** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
-  return new TransferApprovals(openDesk(database).desk, database.reader, systemClock, { tell: () => undefined });
+  return new TransferApprovals(openDesk(database).desk, database.reader, systemClock, { notify: () => undefined });
 }
 
 /** What the passing of time does. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Failpoints } from '../../src/core/failpoints.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import { UnknownWord } from '../../src/db/columns.js';
+import { UnknownEnumValue } from '../../src/db/columns.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
@@ -126,7 +126,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     const id = await bank.pend();
     const beside = relayOver({
       ...transferWaiting,
-      waiting: () => Promise.reject(new UnknownWord('unexpected value x_held')),
+      waiting: () => Promise.reject(new UnknownEnumValue('unexpected value x_held')),
     });
     for (let tries = 0; tries <= MAX_TRIES; tries += 1) await beside.relay.relay(await claimAll());
     assert.deepEqual([beside.seen.refused.length, beside.seen.died.length], [MAX_TRIES + 1, 0]);

@@ -57,13 +57,13 @@ describe('the senders of a worker', () => {
   });
 
   function begin(slots = 100, changes: Partial<WebhookDeps> = {}): Senders {
-    const nudge = { tell: (entry: object) => void told.push(entry as OutboxRow) };
+    const notifier = { notify: (entry: object) => void told.push(entry as OutboxRow) };
     const observer = {
       attempted: () => undefined,
       sending: () => undefined,
       failed: (fault: unknown) => void failures.push(fault),
     };
-    const senders = new Senders(partsOf(api, receiver, { nudge, observer, ...changes }), slots, () => 0.5);
+    const senders = new Senders(partsOf(api, receiver, { notifier, observer, ...changes }), slots, () => 0.5);
     senders.start();
     working.push(senders);
     return senders;

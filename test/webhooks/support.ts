@@ -35,7 +35,7 @@ export function ownDatabase(name: string): Promise<TestDatabase> {
 
 const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;
-const SILENT = { tell: () => undefined };
+const SILENT = { notify: () => undefined };
 
 /** What a drain of a test stands on: the API's own database, and the receiver. */
 export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<WebhookDeps> = {}): WebhookDeps {
@@ -47,7 +47,7 @@ export function partsOf(api: TestApi, receiver: FakeReceiver, changes: Partial<W
     encryptionKeys: KEYS,
     sending,
     failpoints,
-    nudge: SILENT,
+    notifier: SILENT,
     observer: UNOBSERVED,
     ...changes,
   };

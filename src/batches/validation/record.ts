@@ -17,7 +17,7 @@ import { accounts, tenants } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
-import type { Nudge } from '../../temporal/nudge.js';
+import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
 import { outboxEntry } from '../../temporal/outbox-entry.js';
 import { keepFiles, type MadeFiles } from '../made-files.js';
 import { presentBatch } from '../presenter.js';
@@ -36,7 +36,7 @@ export interface RecordDeps {
   readonly clock: Clock;
   /** Where tenants reach the API: events name files there. */
   readonly baseUrl: string;
-  readonly nudge: Pick<Nudge, 'tell'>;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
 /** What is wrong in a row; 0: in the file. */
@@ -139,7 +139,7 @@ export class ValidationRecord {
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
-    const { database, clock, baseUrl, nudge } = this.deps;
+    const { database, clock, baseUrl, notifier } = this.deps;
     const outboxId = newId();
     const [finished, next] = await transact(database, async (transaction) => {
       // The tenant's row is the lock of its line.
@@ -172,7 +172,7 @@ export class ValidationRecord {
       await appendEvents(transaction, [event], at, [statement, counted, ...entry]);
       return [finished, next] as const;
     });
-    if (next !== null) nudge.tell({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    if (next !== null) notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
     return finished;
   }
 

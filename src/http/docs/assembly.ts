@@ -9,7 +9,7 @@ import { readPart, writtenPage } from './written.js';
 
 /** The whole site as files, for the service that serves it and for the script that writes it down. */
 
-export interface SiteParts {
+export interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: object;
   /** Where tenants reach the API. */
@@ -35,8 +35,8 @@ const HTML = 'text/html; charset=utf-8';
 const JS = 'text/javascript; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-export function assembleSite(parts: SiteParts): AssembledSite {
-  const { places, routes, openApi, baseUrl } = parts;
+export function assembleSite(deps: SiteDeps): AssembledSite {
+  const { places, routes, openApi, baseUrl } = deps;
   const reference = new Reference(routes, openApi, places);
   const made = {
     reference: () => reference.home(),

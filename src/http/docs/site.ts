@@ -13,7 +13,7 @@ interface ServedFile extends SiteFile {
   readonly etag: string;
 }
 
-export interface DocsParts {
+export interface DocsDeps {
   readonly routes: readonly Route[];
   readonly openApi: () => object;
   readonly baseUrl: string;
@@ -34,8 +34,8 @@ export class DocsSite {
   private readonly base: string;
   private readonly secure = securityHeaders();
 
-  constructor(private readonly parts: DocsParts) {
-    this.base = new URL(parts.docsUrl).pathname.replace(/\/+$/, '');
+  constructor(private readonly deps: DocsDeps) {
+    this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
   }
 
   /** Makes it all, which takes a tenth of a second. Until then the first who asks waits for it, and everybody else with them. */
@@ -44,14 +44,14 @@ export class DocsSite {
   }
 
   private make(): Served {
-    const { base, parts } = this;
+    const { base, deps } = this;
     const places: Places = {
       page: (path) => base + path || '/',
       asset: (name) => `${base}/assets/${name}`,
       openApi: OPENAPI,
     };
-    const openApi = parts.openApi();
-    const { pages, assets, missing } = assembleSite({ ...parts, openApi, places });
+    const openApi = deps.openApi();
+    const { pages, assets, missing } = assembleSite({ ...deps, openApi, places });
     const document = fileOf('application/json; charset=utf-8', JSON.stringify(openApi));
     const files = [
       ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),

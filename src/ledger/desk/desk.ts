@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { untraced } from '../../core/trace.js';
-import { UnknownWord } from '../../db/columns.js';
+import { UnknownEnumValue } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
 import {
   DatabaseUnavailable,
@@ -16,7 +16,7 @@ import type { DeskObserver } from './observer.js';
 import { Parking } from './parking.js';
 import { CommandQueue } from './queue.js';
 import { AccountNotLocked } from './state.js';
-import type { Answers, GroupParts, NamedAccounts, Ticket } from './tickets.js';
+import type { Answers, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import type { Answer, Command, CommandKind } from './types.js';
 import { type Waiting, waitingFor } from './waiting.js';
 
@@ -39,7 +39,7 @@ const UNAVAILABLE_TRIES = 2;
 /*
  * The way of a command:
  *
- *   submit ─ queue ─ run      what gathered becomes a group of tickets (tickets.ts)
+ *   submit ─ queue ─ run      what gathered becomes a group of pending commands (pending-commands.ts)
  *     answerFromKeys          keys that are bound already are answered (keys.ts, group.ts)
  *     nameAccounts            kind.accounts: which accounts the others touch
  *     postGroup               one transaction (group.ts):
@@ -58,16 +58,16 @@ export class PostingDesk {
   private readonly queue = new CommandQueue();
   private inFlight = 0;
   private pumpPlanned = false;
-  private idle: (() => void)[] = [];
+  private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
 
   constructor(
-    private readonly parts: GroupParts,
+    private readonly deps: GroupDeps,
     private readonly options: DeskOptions,
     private readonly observer: DeskObserver,
   ) {
-    this.parking = new Parking(parts.database);
+    this.parking = new Parking(deps.database);
   }
 
   /**
@@ -110,9 +110,9 @@ export class PostingDesk {
   }
 
   /** Resolves when everything that was submitted has been answered. */
-  async drained(): Promise<void> {
+  async idle(): Promise<void> {
     if (this.isIdle()) return;
-    await new Promise<void>((resolve) => this.idle.push(resolve));
+    await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
 
   private isIdle(): boolean {
@@ -120,7 +120,7 @@ export class PostingDesk {
   }
 
   private tellIdle(): void {
-    if (this.isIdle()) this.idle.splice(0).forEach((resolve) => resolve());
+    if (this.isIdle()) this.whenIdle.splice(0).forEach((resolve) => resolve());
   }
 
   /** After the requests of this turn of the event loop have been read, so that they share a group. */
@@ -152,24 +152,24 @@ export class PostingDesk {
 
   private async run(group: readonly Waiting[]): Promise<void> {
     const began = performance.now();
-    for (const { part } of group) part?.tell({ 'desk.group.commands': group.length });
+    for (const { span } of group) span?.tell({ 'desk.group.commands': group.length });
     try {
-      const { lookup } = this.parts.database;
+      const { lookup } = this.deps.database;
       const [known, named] = await Promise.all([answerFromKeys(lookup, group), nameAccounts(lookup, group)]);
       this.settle(known);
       this.park(
-        group.filter((ticket) => !known.has(ticket)),
+        group.filter((pending) => !known.has(pending)),
         named,
       );
       await this.post(
-        group.filter((ticket) => !known.has(ticket) && !ticket.parked),
+        group.filter((pending) => !known.has(pending) && !pending.parked),
         named,
       );
     } catch (fault) {
       // Whoever names a row that only a newer process can read fails alone.
-      if (fault instanceof UnknownWord && group.length > 1) return this.runOneByOne(group);
+      if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
       // Whatever failed, no answer was given: the result is unknown to the client, who asks again with its key.
-      if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('group', fault);
+      if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('group', fault);
       giveUp(group);
     }
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
@@ -177,7 +177,7 @@ export class PostingDesk {
 
   private async runOneByOne(group: readonly Waiting[]): Promise<void> {
     this.observer.groupRetried('data_fault');
-    for (const ticket of group) if (!ticket.answered && !ticket.parked) await this.run([ticket]);
+    for (const pending of group) if (!pending.answered && !pending.parked) await this.run([pending]);
   }
 
   /** Posts the group, and again while its time lasts and the failure says that nothing happened. */
@@ -187,15 +187,15 @@ export class PostingDesk {
     for (
       let open = group;
       ;
-      open = open.filter((ticket) => !ticket.answered && !ticket.parked && !ticket.deadline.passed())
+      open = open.filter((pending) => !pending.answered && !pending.parked && !pending.deadline.passed())
     ) {
       const [first, ...rest] = open;
       if (first === undefined) return;
-      const deadline = Deadline.latestOf([first.deadline, ...rest.map((ticket) => ticket.deadline)]);
+      const deadline = Deadline.latestOf([first.deadline, ...rest.map((pending) => pending.deadline)]);
       try {
         if (!(await this.isClockWell())) return this.refuseByClock(open);
-        named ??= await nameAccounts(this.parts.database.lookup, open);
-        return this.settle(await postGroup(this.parts, open, named, deadline));
+        named ??= await nameAccounts(this.deps.database.lookup, open);
+        return this.settle(await postGroup(this.deps, open, named, deadline));
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
@@ -215,7 +215,7 @@ export class PostingDesk {
   }
 
   private async isClockWell(): Promise<boolean> {
-    const { guard } = this.parts;
+    const { guard } = this.deps;
     if (!guard.isWell()) await guard.compare();
     return guard.isWell();
   }
@@ -228,12 +228,12 @@ export class PostingDesk {
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
   private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
     this.observer.groupRetried('lock_wait');
-    await this.parking.look([...new Set(group.flatMap((ticket) => named.ids.get(ticket) ?? []))]);
+    await this.parking.look([...new Set(group.flatMap((pending) => named.ids.get(pending) ?? []))]);
     this.park(group, named);
   }
 
-  private park(tickets: readonly Waiting[], named: NamedAccounts): void {
-    this.parking.park(tickets, named);
+  private park(group: readonly Waiting[], named: NamedAccounts): void {
+    this.parking.park(group, named);
     if (!this.parking.isEmpty && !this.parkedRuns) void this.runParked();
   }
 
@@ -245,8 +245,8 @@ export class PostingDesk {
       const group = await this.takeFree();
       if (group.length === 0) continue;
       await this.post(group).catch((fault: unknown) => {
-        if (fault instanceof UnknownWord && group.length > 1) return this.runOneByOne(group);
-        if (!(fault instanceof DatabaseUnavailable)) this.parts.onFault('parked group', fault);
+        if (fault instanceof UnknownEnumValue && group.length > 1) return this.runOneByOne(group);
+        if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('parked group', fault);
         giveUp(group);
       });
     }
@@ -260,7 +260,7 @@ export class PostingDesk {
     } catch (fault) {
       // Until their time is over MySQL may be there again.
       if (!isUnavailable(fault)) {
-        this.parts.onFault('parked group', fault);
+        this.deps.onFault('parked group', fault);
         giveUp(this.parking.takeAll());
       }
       return [];
@@ -268,32 +268,32 @@ export class PostingDesk {
   }
 
   private settle(answers: Answers): void {
-    for (const [ticket, answer] of answers) {
+    for (const [pending, answer] of answers) {
       if (answer === UNKNOWN_KEY) this.observer.keyUnknown();
-      ticket.answer(answer);
+      pending.answer(answer);
     }
   }
 
   /** A statement failed for what one of the commands holds: each is tried alone, so that it fails alone. */
   private async postOneByOne(group: readonly Waiting[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
-    const known = await answerFromKeys(this.parts.database.lookup, group);
+    const known = await answerFromKeys(this.deps.database.lookup, group);
     this.settle(known);
-    const open = group.filter((ticket) => !known.has(ticket));
+    const open = group.filter((pending) => !known.has(pending));
     if (open.length === 1 && group.length === 1) throw failure;
-    for (const ticket of open)
-      await this.post([ticket]).catch((fault: unknown) => {
-        this.parts.onFault(ticket.kind.name, fault);
-        giveUp([ticket]);
+    for (const pending of open)
+      await this.post([pending]).catch((fault: unknown) => {
+        this.deps.onFault(pending.kind.name, fault);
+        giveUp([pending]);
       });
   }
 
   /** Asks a fresh connection for the keys until their time is over. A key that is not there may still be committing. */
   private async resolveUnknown(group: readonly Waiting[], unknown: GroupUnknown): Promise<void> {
     this.observer.commitUnknown();
-    for (let open = group; open.length > 0; open = open.filter((ticket) => !ticket.answered)) {
+    for (let open = group; open.length > 0; open = open.filter((pending) => !pending.answered)) {
       try {
-        this.settle(await answersAfter(unknown, this.parts.database.current, open));
+        this.settle(await answersAfter(unknown, this.deps.database.current, open));
       } catch (failure) {
         if (!(failure instanceof DatabaseUnavailable)) throw failure;
       }
@@ -302,8 +302,8 @@ export class PostingDesk {
   }
 }
 
-function giveUp(tickets: readonly Ticket[]): void {
-  for (const ticket of tickets) ticket.answer(UNKNOWN);
+function giveUp(group: readonly PendingCommand[]): void {
+  for (const pending of group) pending.answer(UNKNOWN);
 }
 
 function pause(ms: number): Promise<void> {

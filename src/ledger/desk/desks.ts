@@ -17,7 +17,7 @@ export class Desks {
   }
 
   /** Resolves when everything that was submitted to any of them has been answered. */
-  async drained(): Promise<void> {
-    await Promise.all(this.desks.map((desk) => desk.drained()));
+  async idle(): Promise<void> {
+    await Promise.all(this.desks.map((desk) => desk.idle()));
   }
 }

@@ -11,35 +11,35 @@ import type { Table } from '../../db/table.js';
 import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
 import { lockAndLoad } from './loading.js';
 import { AccountNotLocked, type GroupState } from './state.js';
-import type { Answers, AnyRow, GroupParts, NamedAccounts, Ticket } from './tickets.js';
+import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { writeGroup } from './writer.js';
 
-/** Answers those of the tickets whose key is bound already. Throws DatabaseUnavailable. */
-export async function answerFromKeys(reader: Reader, tickets: readonly Ticket[]): Promise<Answers> {
-  const commands = tickets.map((ticket) => ticket.command);
-  return replay(reader, tickets, await findKeys(reader, commands));
+/** Answers those of the group whose key is bound already. Throws DatabaseUnavailable. */
+export async function answerFromKeys(reader: Reader, group: readonly PendingCommand[]): Promise<Answers> {
+  const commands = group.map((pending) => pending.command);
+  return replay(reader, group, await findKeys(reader, commands));
 }
 
-async function replay(reader: Reader, tickets: readonly Ticket[], keys: BoundKeys): Promise<Answers> {
+async function replay(reader: Reader, group: readonly PendingCommand[], keys: BoundKeys): Promise<Answers> {
   const answers: Answers = new Map();
   if (keys.size === 0) return answers;
-  const wanted = new Map<Table<AnyRow>, { ticket: Ticket; id: Uuid }[]>();
-  for (const ticket of tickets) {
-    const { command, kind } = ticket;
+  const wanted = new Map<Table<AnyRow>, { pending: PendingCommand; id: Uuid }[]>();
+  for (const pending of group) {
+    const { command, kind } = pending;
     const key = keys.get(keyName(command));
     if (key === undefined) continue;
     const answer = answerOfKey(command.fingerprint, key);
-    if (answer !== null) answers.set(ticket, answer);
+    if (answer !== null) answers.set(pending, answer);
     else if (key.resourceId !== null)
-      wanted.set(kind.table, [...(wanted.get(kind.table) ?? []), { ticket, id: key.resourceId }]);
+      wanted.set(kind.table, [...(wanted.get(kind.table) ?? []), { pending, id: key.resourceId }]);
   }
   for (const [table, asked] of wanted) {
     const rows = await reader.select(table, { id: [...new Set(asked.map(({ id }) => id))] });
     const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const { ticket, id } of asked) {
+    for (const { pending, id } of asked) {
       const resource = byId.get(id);
-      if (resource !== undefined) answers.set(ticket, { outcome: { done: true, resource }, replayed: true });
+      if (resource !== undefined) answers.set(pending, { outcome: { done: true, resource }, replayed: true });
     }
   }
   return answers;
@@ -66,60 +66,60 @@ export class GroupUnknown extends Error {
 export async function answersAfter(
   { answers, commitId }: GroupUnknown,
   reader: Reader,
-  tickets: readonly Ticket[],
+  group: readonly PendingCommand[],
 ): Promise<Answers> {
   const keys = await findKeys(
     reader,
     Array.from(answers.keys(), ({ command }) => command),
   );
   const happened = Array.from(keys.values()).some((key) => isBoundBy(commitId, key));
-  return happened ? answers : replay(reader, tickets, keys);
+  return happened ? answers : replay(reader, group, keys);
 }
 
 /**
- * Decides the tickets in one transaction and commits it. When it returns, every answer is durable.
+ * Decides the group in one transaction and commits it. When it returns, every answer is durable.
  * Throws AccountNotLocked, ClockStrayed, TransactionRetryable, GroupUnknown, DatabaseUnavailable, or what a statement failed with.
  */
 export async function postGroup(
-  parts: GroupParts,
-  tickets: readonly Ticket[],
+  deps: GroupDeps,
+  group: readonly PendingCommand[],
   named: NamedAccounts,
   deadline: Deadline,
 ): Promise<Answers> {
-  parts.failpoints.pass('before_lock');
+  deps.failpoints.pass('before_lock');
   const commitId = newCommitId();
   let answers: Answers = new Map();
   try {
-    await parts.database.withTransaction(
+    await deps.database.withTransaction(
       async (transaction) => {
-        answers = await decideGroup(parts, transaction, tickets, named, commitId);
+        answers = await decideGroup(deps, transaction, group, named, commitId);
       },
       deadline,
-      () => parts.failpoints.pass('before_commit'),
+      () => deps.failpoints.pass('before_commit'),
     );
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
   }
-  parts.failpoints.pass('after_commit');
+  deps.failpoints.pass('after_commit');
   return answers;
 }
 
 /** Locks, reads, decides and writes: all but the COMMIT. */
 async function decideGroup(
-  parts: GroupParts,
+  deps: GroupDeps,
   transaction: Transaction,
-  tickets: readonly Ticket[],
+  group: readonly PendingCommand[],
   named: NamedAccounts,
   commitId: Buffer,
 ): Promise<Answers> {
-  const { state, keys } = await lockAndLoad(parts, transaction, tickets, named);
-  parts.failpoints.pass('after_lock');
+  const { state, keys } = await lockAndLoad(deps, transaction, group, named);
+  deps.failpoints.pass('after_lock');
   // It may have been set while the locks were waited for.
-  if (!parts.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
-  const now = parts.clock();
-  const replayed = await replay(transaction, tickets, keys);
-  const open = tickets.filter((ticket) => !replayed.has(ticket));
-  const { decided, bound } = decideAll(parts, state, open, named, now);
+  if (!deps.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
+  const now = deps.clock();
+  const replayed = await replay(transaction, group, keys);
+  const open = group.filter((pending) => !replayed.has(pending));
+  const { decided, bound } = decideAll(deps, state, open, named, now);
   const marked = bound.map((key): IdempotencyKey => ({ ...key, commitId }));
   await writeGroup(transaction, marked, state.writes, now);
   return new Map([...replayed, ...decided]);
@@ -130,17 +130,17 @@ export class ClockStrayed extends Error {
   override name = 'ClockStrayed';
 }
 
-export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): Promise<NamedAccounts> {
-  const byKind = groupBy(tickets, (ticket) => ticket.kind);
-  const ids = new Map<Ticket, readonly Uuid[]>();
-  const owners = new Map<Ticket['kind'], OwnerFinder>();
+export async function nameAccounts(reader: Reader, group: readonly PendingCommand[]): Promise<NamedAccounts> {
+  const byKind = groupBy(group, (pending) => pending.kind);
+  const ids = new Map<PendingCommand, readonly Uuid[]>();
+  const owners = new Map<PendingCommand['kind'], OwnerFinder>();
   await Promise.all(
     Array.from(byKind, async ([kind, own]) => {
       const { ids: ofEach, ownerOf = NO_OWNERS } = await kind.accounts(
-        own.map((ticket) => ticket.command),
+        own.map((pending) => pending.command),
         reader,
       );
-      own.forEach((ticket, index) => ids.set(ticket, ofEach[index] ?? []));
+      own.forEach((pending, index) => ids.set(pending, ofEach[index] ?? []));
       owners.set(kind, ownerOf);
     }),
   );
@@ -152,9 +152,9 @@ export async function nameAccounts(reader: Reader, tickets: readonly Ticket[]): 
  * further ahead than any clock may be would date every other that it meets: its commands are refused, and only they.
  */
 function decideAll(
-  parts: GroupParts,
+  deps: GroupDeps,
   state: GroupState,
-  tickets: readonly Ticket[],
+  group: readonly PendingCommand[],
   named: NamedAccounts,
   now: Instant,
 ): { decided: Answers; bound: DecidedKey[] } {
@@ -162,51 +162,51 @@ function decideAll(
   const byKey = new Map<string, { key: DecidedKey; answer: Answer<AnyRow> }>();
   const bound: DecidedKey[] = [];
   const ahead = new Map<Uuid, number>();
-  for (const ticket of tickets) {
-    const { command } = ticket;
+  for (const pending of group) {
+    const { command } = pending;
     const first = byKey.get(keyName(command));
     if (first !== undefined) {
       const own = answerOfKey(command.fingerprint, first.key);
-      decided.set(ticket, own ?? { ...first.answer, replayed: true });
+      decided.set(pending, own ?? { ...first.answer, replayed: true });
       continue;
     }
-    const accountIds = named.ids.get(ticket) ?? [];
+    const accountIds = named.ids.get(pending) ?? [];
     const latest = state.latest(accountIds);
-    if (latest !== undefined && parts.guard.isTooFarAhead(latest.lastPostedAt)) {
-      ahead.set(latest.id, parts.guard.aheadMs(latest.lastPostedAt));
-      decided.set(ticket, UNKNOWN);
+    if (latest !== undefined && deps.guard.isTooFarAhead(latest.lastPostedAt)) {
+      ahead.set(latest.id, deps.guard.aheadMs(latest.lastPostedAt));
+      decided.set(pending, UNKNOWN);
       continue;
     }
     // Not before the last one of any of its accounts.
     const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
-    const decision = decideOne(parts, state, ticket, accountIds, at);
+    const decision = decideOne(deps, state, pending, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
-    decided.set(ticket, answer);
+    decided.set(pending, answer);
     if (decision?.bindsKey === true) {
-      const key = keyRow(ticket, decision, at);
+      const key = keyRow(pending, decision, at);
       bound.push(key);
       byKey.set(keyName(command), { key, answer });
     }
   }
-  for (const [accountId, aheadMs] of ahead) parts.onAccountAhead(accountId, aheadMs);
+  for (const [accountId, aheadMs] of ahead) deps.onAccountAhead(accountId, aheadMs);
   return { decided, bound };
 }
 
 /** Null when deciding failed by a fault of ours: that command alone goes without an answer. */
 function decideOne(
-  parts: GroupParts,
+  deps: GroupDeps,
   state: GroupState,
-  { kind, command, part }: Ticket,
+  { kind, command, span }: PendingCommand,
   accountIds: readonly Uuid[],
   at: Instant,
 ): Decision<AnyRow> | null {
   try {
-    const decision = kind.decide(command, state.view(at, accountIds));
-    state.apply(part === null ? decision.writes : traced(decision.writes, part.traceparent), command.tenantId, at);
+    const decision = kind.decide(command, state.lockedState(at, accountIds));
+    state.apply(span === null ? decision.writes : traced(decision.writes, span.traceparent), command.tenantId, at);
     return decision;
   } catch (fault) {
     if (fault instanceof AccountNotLocked) throw fault;
-    parts.onFault(kind.name, fault);
+    deps.onFault(kind.name, fault);
     return null;
   }
 }
@@ -224,7 +224,7 @@ function traced(writes: Writes, traceparent: Traceparent): Writes {
 /** What is bound once the transaction that will do it is known. */
 type DecidedKey = Omit<IdempotencyKey, 'commitId'>;
 
-function keyRow({ kind, command }: Ticket, { outcome }: Decision<AnyRow>, at: Instant): DecidedKey {
+function keyRow({ kind, command }: PendingCommand, { outcome }: Decision<AnyRow>, at: Instant): DecidedKey {
   return {
     tenantId: command.tenantId,
     idempotencyKey: command.key,

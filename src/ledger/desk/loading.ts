@@ -12,7 +12,7 @@ import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from './keys.js';
 import { type AlikeRows, LoadedTable } from './loaded-table.js';
 import { GroupState, type LoadedTables } from './state.js';
-import type { GroupParts, NamedAccounts, Ticket } from './tickets.js';
+import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Need, NO_OWNERS } from './types.js';
 
 /** The database was put back to an earlier moment, and nobody has made that good yet. (docs/operations.md, Backup and restore) */
@@ -26,17 +26,17 @@ export class LedgerClosed extends Error {
  * Each of them sees what was committed until it began, so nothing is older than the locks. Throws LedgerClosed.
  */
 export async function lockAndLoad(
-  parts: GroupParts,
+  deps: GroupDeps,
   transaction: Transaction,
-  tickets: readonly Ticket[],
+  group: readonly PendingCommand[],
   named: NamedAccounts,
 ): Promise<{ readonly state: GroupState; readonly keys: BoundKeys }> {
-  const tables = askedBy(parts, tickets, named);
+  const tables = askedBy(deps, group, named);
   const asked = Array.from(tables, ([table, { shapes }]) => shapes.map((alike) => ({ table, alike }))).flat();
-  const ids = new Set(tickets.flatMap((ticket) => named.ids.get(ticket) ?? []));
+  const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
   const reads = [
     OPEN_RESTORE_SQL,
-    selectKeysSql(tickets.map((ticket) => ticket.command)),
+    selectKeysSql(group.map((pending) => pending.command)),
     ...asked.map(({ table, alike }) => neededSql(table, alike)),
   ];
   const [locked = [], closed = [], keys = [], ...loaded] =
@@ -45,7 +45,7 @@ export async function lockAndLoad(
   asked.forEach(({ table, alike }, index) => {
     for (const row of loaded[index] ?? []) alike.add(parseRow(table, row) as Record<string, unknown>);
   });
-  return { state: lockedState(locked, tables), keys: parseKeys(keys) };
+  return { state: groupState(locked, tables), keys: parseKeys(keys) };
 }
 
 function lockSql(ids: ReadonlySet<Uuid>): string {
@@ -54,7 +54,7 @@ function lockSql(ids: ReadonlySet<Uuid>): string {
      ORDER BY a.id FOR UPDATE`;
 }
 
-function lockedState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
+function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
   return new GroupState(
     // The account stands beside each of its balances.
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
@@ -67,11 +67,11 @@ function lockedState(stored: readonly StoredRow[], tables: LoadedTables): GroupS
 }
 
 /** What the group needs. */
-function askedBy(parts: GroupParts, tickets: readonly Ticket[], named: NamedAccounts): LoadedTables {
-  const now = parts.clock();
+function askedBy(deps: GroupDeps, group: readonly PendingCommand[], named: NamedAccounts): LoadedTables {
+  const now = deps.clock();
   const tables = new Map<Table<unknown>, LoadedTable>();
-  for (const ticket of tickets)
-    for (const need of needsOf(parts, ticket, now, named)) {
+  for (const pending of group)
+    for (const need of needsOf(deps, pending, now, named)) {
       let asked = tables.get(need.table);
       if (asked === undefined) tables.set(need.table, (asked = new LoadedTable()));
       asked.ask(need);
@@ -81,15 +81,15 @@ function askedBy(parts: GroupParts, tickets: readonly Ticket[], named: NamedAcco
 
 /** A kind that fails here asks for nothing; its decision then finds nothing that it may read, and fails alone. */
 function needsOf(
-  parts: GroupParts,
-  { kind, command }: Ticket,
+  deps: GroupDeps,
+  { kind, command }: PendingCommand,
   now: Instant,
   { owners }: NamedAccounts,
 ): readonly Need[] {
   try {
     return kind.needs(command, now, owners.get(kind) ?? NO_OWNERS);
   } catch (fault) {
-    parts.onFault(kind.name, fault);
+    deps.onFault(kind.name, fault);
     return [];
   }
 }

@@ -2,17 +2,17 @@ import type { Uuid } from '../../core/ids.js';
 import type { Database } from '../../db/database.js';
 import { BusyAccounts } from './busy-accounts.js';
 import { lockedByOthers } from './loading.js';
-import type { NamedAccounts, Ticket } from './tickets.js';
+import type { NamedAccounts, PendingCommand } from './pending-commands.js';
 
 /** A command that may be set aside. */
-export interface Parkable extends Ticket {
+export interface Parkable extends PendingCommand {
   readonly answered: boolean;
   /** Set aside, because an account that it touches is kept locked by somebody else. */
   parked: boolean;
 }
 
 interface Place<T> {
-  readonly ticket: T;
+  readonly pending: T;
   readonly accounts: readonly Uuid[];
 }
 
@@ -33,18 +33,18 @@ export class Parking<T extends Parkable> {
   }
 
   /** Sets aside those of the commands that touch an account which is known to be kept locked. */
-  park(tickets: readonly T[], named: NamedAccounts): void {
-    for (const ticket of tickets) {
-      const accounts = named.ids.get(ticket) ?? [];
+  park(group: readonly T[], named: NamedAccounts): void {
+    for (const pending of group) {
+      const accounts = named.ids.get(pending) ?? [];
       if (!this.busy.includesAny(accounts)) continue;
-      ticket.parked = true;
-      this.places.push({ ticket, accounts });
+      pending.parked = true;
+      this.places.push({ pending, accounts });
     }
   }
 
   /** Takes those whose accounts are all free by now, at most so many. Nothing is waited for. Throws as a transaction does. */
   async takeFree(most: number): Promise<readonly T[]> {
-    this.places = this.places.filter(({ ticket }) => !ticket.answered);
+    this.places = this.places.filter(({ pending }) => !pending.answered);
     const ids = [...new Set(this.places.flatMap(({ accounts }) => accounts))];
     if (ids.length === 0) return [];
     const locked = await lockedByOthers(this.database, ids);
@@ -53,14 +53,14 @@ export class Parking<T extends Parkable> {
     const free = this.places.filter(({ accounts }) => !accounts.some((id) => locked.has(id))).slice(0, most);
     const taken = new Set(free);
     this.places = this.places.filter((place) => !taken.has(place));
-    return free.map(({ ticket }) => {
-      ticket.parked = false;
-      return ticket;
+    return free.map(({ pending }) => {
+      pending.parked = false;
+      return pending;
     });
   }
 
   /** Takes all. */
   takeAll(): readonly T[] {
-    return this.places.splice(0).map(({ ticket }) => ticket);
+    return this.places.splice(0).map(({ pending }) => pending);
   }
 }

@@ -16,7 +16,7 @@ import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
-import type { HoldChange, Posting, RowWrite, View, Writes } from './types.js';
+import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
 
 /** An account was needed that is not locked: the group begins again, and asks anew which accounts to lock. */
 export class AccountNotLocked extends Error {
@@ -99,9 +99,9 @@ export class GroupState {
     return latest;
   }
 
-  view(at: Instant, accountIds: readonly Uuid[]): View {
+  lockedState(at: Instant, accountIds: readonly Uuid[]): LockedState {
     const named = new Set(accountIds);
-    const rows: View['rows'] = (table, key) => {
+    const rows: LockedState['rows'] = (table, key) => {
       const found = this.loaded.get(table)?.get(key);
       if (found === undefined) throw new UnsoundDecision(`rows of ${table.name} were not asked for by needs`);
       return found as (typeof table extends Table<infer Row> ? Row : never)[];

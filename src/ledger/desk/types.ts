@@ -32,12 +32,12 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    */
   accounts(commands: readonly C[], reader: Reader): Promise<Naming>;
   /**
-   * What `decide` will ask the view for, at about this instant. One SELECT for each table and shape of key reads it for the whole
+   * What `decide` will ask the locked state for, at about this instant. One SELECT for each table and shape of key reads it for the whole
    * group, behind the locks and in one text with them.
    */
   needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
   /** Pure. May throw only for a fault of ours, which then fails this command alone. */
-  decide(command: C, view: View): Decision<Row>;
+  decide(command: C, state: LockedState): Decision<Row>;
 }
 
 /** Whose account it is, which never changes. */
@@ -57,7 +57,7 @@ export function naming<C>(idsOf: (command: C) => readonly Uuid[]): (commands: re
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
-/** Rows that equal `key`. The view finds them by the same properties alone. Made by `need`. */
+/** Rows that equal `key`. The locked state finds them by the same properties alone. Made by `need`. */
 export interface Need {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export interface LockedAccount {
 }
 
 /** What a decision may know: the locked accounts and the rows it needs, as earlier commands of the group left them. */
-export interface View {
+export interface LockedState {
   /** The instant of this command; its resource's and entries' `created_at`. */
   readonly at: Instant;
   /** Undefined when there is no such account. Asking for one that `accounts` did not name makes the group lock again. */

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
-import { beginPart } from '../../core/trace.js';
+import { beginSpan } from '../../core/trace.js';
 import { Deadline } from '../../db/deadline.js';
 import { UNKNOWN } from './keys.js';
 import type { Parkable } from './parking.js';
@@ -28,13 +28,13 @@ export function waitingFor<C extends Command, Row extends { readonly id: Uuid }>
     deadline: Deadline.afterMs(timeoutMs),
     answered: false,
     parked: false,
-    part: beginPart({ name: `desk ${kind.name}` }),
+    span: beginSpan({ name: `desk ${kind.name}` }),
     answer: (answer) => {
       if (waiting.answered) return;
       waiting.answered = true;
       clearTimeout(timer);
-      waiting.part?.tell({ 'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code });
-      waiting.part?.end();
+      waiting.span?.tell({ 'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code });
+      waiting.span?.end();
       resolve(answer as Answer<Row>);
     },
   };

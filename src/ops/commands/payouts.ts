@@ -86,7 +86,7 @@ const PAYOUTS: OperationCommands<Payout> = {
   show,
   question: (_, action, payout) => Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
   approvals: ({ desk, database, clock }) =>
-    new PayoutApprovals(desk, database.reader, clock, { tell: () => undefined }),
+    new PayoutApprovals(desk, database.reader, clock, { notify: () => undefined }),
 };
 
 function addRetry(own: Command): void {

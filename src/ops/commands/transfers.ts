@@ -61,5 +61,5 @@ const TRANSFERS: OperationCommands<Transfer> = {
     return `${VERBS[action]} ${what}`;
   },
   approvals: ({ desk, database, clock }) =>
-    new TransferApprovals(desk, database.reader, clock, { tell: () => undefined }),
+    new TransferApprovals(desk, database.reader, clock, { notify: () => undefined }),
 };

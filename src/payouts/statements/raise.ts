@@ -3,7 +3,14 @@ import { commandFingerprint } from '../../core/fingerprint.js';
 import { newId } from '../../core/ids.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import type { PostingDesk } from '../../ledger/desk/desk.js';
-import { changeRow, type CommandKind, type Decision, insertRow, refuse, type View } from '../../ledger/desk/types.js';
+import {
+  changeRow,
+  type CommandKind,
+  type Decision,
+  insertRow,
+  type LockedState,
+  refuse,
+} from '../../ledger/desk/types.js';
 import { beginPayout } from '../commands.js';
 import { type PayoutCommand, railEvent, raised, unchanged } from '../outcome.js';
 import type { Difference } from './compare.js';
@@ -29,8 +36,8 @@ const notingLine: CommandKind<NoteLine, Payout> = {
   decide: decideNote,
 };
 
-function decideNote(command: NoteLine, view: View): Decision<Payout> {
-  const payout = view.row(payouts, { id: command.facts.id });
+function decideNote(command: NoteLine, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
   // It has changed since the line was compared: the next comparison tells.
   const { status, railReference } = command.facts;
@@ -38,9 +45,9 @@ function decideNote(command: NoteLine, view: View): Decision<Payout> {
   const { status: said, reference } = command.line;
   const isNews = payout.status === 'in_progress' && command.tellsOutcome;
   const isRaised = isNews && payout.stuckSince !== null;
-  const settled = isRaised ? payout : raised(payout, isNews ? 'no_outcome' : 'contradiction', view);
+  const settled = isRaised ? payout : raised(payout, isNews ? 'no_outcome' : 'contradiction', state);
   const word = { kind: 'statement', said, effect: isNews ? 'noted' : 'conflict' } as const;
-  const event = railEvent(command, payout, word, view.at, { status: said, reference, failureCode: null });
+  const event = railEvent(command, payout, word, state.at, { status: said, reference, failureCode: null });
   const rows = [insertRow(payoutRailEvents, event), ...(settled === payout ? [] : [changeRow(payouts, settled)])];
   return { outcome: { done: true, resource: settled }, writes: { rows }, bindsKey: true };
 }

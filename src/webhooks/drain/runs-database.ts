@@ -28,7 +28,7 @@ interface RunsDatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
   /** Hears of what an endpoint's workflow has to learn. */
-  readonly nudge: { readonly tell: (notice: OutboxRow) => void };
+  readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
 /**
@@ -114,11 +114,11 @@ export class RunsDatabase {
     landed: readonly Landed[],
     mayWait: boolean,
   ): Promise<readonly (StoredRun | 'locked' | null)[]> {
-    const { database, clock, nudge } = this.deps;
+    const { database, clock, notifier } = this.deps;
     const { stored, notices } = await transact(database, (transaction) =>
       storeLanded(transaction, landed, clock(), mayWait),
     );
-    for (const notice of notices) nudge.tell(notice);
+    for (const notice of notices) notifier.notify(notice);
     return stored;
   }
 

@@ -3,7 +3,7 @@ import { type Instant, instant } from '../../core/instant.js';
 import * as column from '../../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../../db/database.js';
 import { SUBSCRIBABLE_TYPES, webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
-import { knownWordsSql, literals } from '../../db/statements.js';
+import { knownValuesSql, literals } from '../../db/statements.js';
 import { WORKFLOW_HEAD_START_MS } from '../rules.js';
 
 /** How senders find what there is to do: by indexes on what is due, so that an endpoint without news costs nothing. */
@@ -15,7 +15,7 @@ export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
  * This process knows every word of `e`: an endpoint with one of a later release is left to those who know it. Asked last, of those that
  * are left; counted, so that no plan goes through all subscriptions for it.
  */
-export const KNOWN = `${knownWordsSql(webhookEndpoints, 'e')} AND (SELECT COUNT(*) FROM webhook_subscriptions s
+export const KNOWN = `${knownValuesSql(webhookEndpoints, 'e')} AND (SELECT COUNT(*) FROM webhook_subscriptions s
   WHERE s.endpoint_id=e.id AND s.type NOT IN (${literals(webhookSubscriptions, 'type', SUBSCRIBABLE_TYPES)}))=0`;
 
 /** Nobody sends to `e` now. */

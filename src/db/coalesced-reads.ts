@@ -12,7 +12,7 @@ interface Asked<Key, Found> {
  * Reads that many requests ask for at the same time share a statement: what is asked while earlier reads are under way is
  * the next one. A single request waits for nobody. What was read is given to those who asked, and kept by nobody.
  */
-export class Gathered<Key, Found> {
+export class CoalescedReads<Key, Found> {
   private waiting: Asked<Key, Found>[] = [];
   private underWay = 0;
   private isPlanned = false;

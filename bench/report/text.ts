@@ -10,7 +10,7 @@ export function ms(value: number): string {
   return `${value < 10 ? value.toFixed(2) : value.toFixed(1)} ms`;
 }
 
-export function latencyWords({ p50Ms, p99Ms }: Latency): string {
+export function latencyText({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
 }
 

@@ -7,7 +7,7 @@ const MAX_WAITING = 500;
 const AT_ONCE = 100;
 
 /** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
-export class Nudge {
+export class OutboxNotifier {
   private waiting: Entry[] = [];
   private running: Promise<void> | null = null;
   private isStopped = false;
@@ -18,7 +18,7 @@ export class Nudge {
   ) {}
 
   /** Never throws and never waits. */
-  tell(entry: Entry): void {
+  notify(entry: Entry): void {
     if (this.isStopped || this.waiting.length >= MAX_WAITING) return;
     this.waiting.push({ traceparent: currentTraceparent(), ...entry });
     this.running ??= untraced(() => this.run()).finally(() => (this.running = null));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/core/instant.js';
 import { asUuid, newId } from '../../src/core/ids.js';
-import { UnknownWord } from '../../src/db/columns.js';
+import { UnknownEnumValue } from '../../src/db/columns.js';
 import { batchWaiting } from '../../src/batches/waiting.js';
 import { payoutWaiting } from '../../src/payouts/waiting.js';
 import { transferWaiting } from '../../src/transfers/waiting.js';
@@ -90,7 +90,7 @@ describe('a process beside a newer one, which writes words that it does not know
     assert.equal((await transferWaiting.waiting(reader, [ids[0]])).size, 0);
     for (const source of [transferWaiting, payoutWaiting, batchWaiting, webhookWaiting])
       assert.equal((await source.waiting(reader, [newId()])).size, 0);
-    await assert.rejects(transferWaiting.waiting(reader, ids), UnknownWord);
+    await assert.rejects(transferWaiting.waiting(reader, ids), UnknownEnumValue);
     await status('completed');
     assert.equal((await transferWaiting.waiting(reader, ids)).size, 0);
     await assertLedgerSound(db.database);

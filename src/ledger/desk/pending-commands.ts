@@ -1,4 +1,4 @@
-import type { OpenPart } from '../../core/trace.js';
+import type { OpenSpan } from '../../core/trace.js';
 import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Clock } from '../../core/instant.js';
@@ -10,16 +10,16 @@ import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 export type AnyRow = { readonly id: Uuid };
 
 /** A command with its kind, its time and the place for its answer. The kind's types meet the command's in `PostingDesk.submit`. */
-export interface Ticket {
+export interface PendingCommand {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;
   readonly deadline: Deadline;
-  /** Its part of the trace that gave the command, from the queue to the answer; null outside one. */
-  readonly part: OpenPart | null;
+  /** Its span in the trace that gave the command, from the queue to the answer; null outside one. */
+  readonly span: OpenSpan | null;
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
 
-export interface GroupParts {
+export interface GroupDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly guard: ClockGuard;
@@ -30,11 +30,11 @@ export interface GroupParts {
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
-export type Answers = Map<Ticket, Answer<AnyRow>>;
+export type Answers = Map<PendingCommand, Answer<AnyRow>>;
 
 /** Read before the locks. */
 export interface NamedAccounts {
-  /** For each ticket the accounts that its command will touch. */
-  readonly ids: ReadonlyMap<Ticket, readonly Uuid[]>;
-  readonly owners: ReadonlyMap<Ticket['kind'], OwnerFinder>;
+  /** For each pending command the accounts that it will touch. */
+  readonly ids: ReadonlyMap<PendingCommand, readonly Uuid[]>;
+  readonly owners: ReadonlyMap<PendingCommand['kind'], OwnerFinder>;
 }
