@@ -83,9 +83,9 @@ module.exports = {
     ),
     reachesOnly(
       'routes-reach-their-own-service',
-      'Routes import http, spreadsheets and their own feature.',
+      'Routes import http, spreadsheets, their own feature and the acts of approval.',
       `${FEATURE}routes`,
-      ['^src/$1/', '^src/(http|spreadsheets|core)/'],
+      ['^src/$1/', '^src/(http|spreadsheets|core)/', '^src/approvals/routes-acts\\.ts$'],
     ),
     {
       name: 'services-know-no-http',

@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BATCH_REJECTIONS, BATCH_ROW_STATUSES, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { KEYED_QUERY } from '../http/operation-query.js';
@@ -183,10 +184,8 @@ export const BonusBatchRowQuery = z.strictObject({
   status: z.enum(BATCH_ROW_STATUSES).optional(),
 });
 
-const DESCRIPTION_LENGTH = 140;
-
 /** The text fields of an upload; the file stands beside them. */
 export const UploadForm = z
-  .strictObject({ source_account: uuidField, description: optional(textField({ max: DESCRIPTION_LENGTH })) })
+  .strictObject({ source_account: uuidField, description: optional(textField({ max: MAX_DESCRIPTION })) })
   .openapi('UploadBonusBatch');
 exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });

@@ -1,8 +1,8 @@
-import { time, uuid } from '../db/columns.js';
+import { time } from '../db/columns.js';
 import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { literals } from '../db/statements.js';
 import { batchWorkflowId, type BatchWorkflowInput } from '../temporal/contracts.js';
-import { inStates, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
+import { behindIdSql, inStates, readOwned, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
 /** A `ready` one waits for whoever executes it. */
@@ -14,19 +14,16 @@ export const batchWaiting: WaitingSource = {
   workflowType: 'bonusBatch',
   taskQueue: 'batches',
   workflowIdOf: batchWorkflowId,
-  async waiting(reader, ids) {
-    const rows = await inStates(reader, bonusBatches, ids, UNFINISHED);
-    return new Map(rows.map((row) => [row.id, wanted(row)]));
-  },
-  async longWaiting(reader, madeBefore, after, limit) {
-    const behind = after === null ? '' : ` AND b.id>${uuid.literal(after)}`;
-    const rows = await reader.query(
+  waiting: (reader, ids) => inStates(reader, bonusBatches, ids, UNFINISHED, wanted),
+  longWaiting(reader, madeBefore, after, limit) {
+    const behind = behindIdSql('b.id', after);
+    return readOwned(
+      reader,
       `SELECT b.id, b.tenant_id FROM bonus_batches b FORCE INDEX (by_status)
        WHERE b.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND b.created_at<${time.literal(madeBefore)}${behind}
          AND ${HAS_TURN_SQL}
        ORDER BY b.id LIMIT ${Math.trunc(limit)}`,
     );
-    return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   },
 };
 

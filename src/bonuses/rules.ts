@@ -28,5 +28,4 @@ export function bonusEntries(bonus: Bonus): EntryDraft[] {
 }
 
 /** In code points. */
-export const MAX_DESCRIPTION = 140;
 export const MAX_REFERENCE = 64;

@@ -1,5 +1,6 @@
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
+import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {
@@ -14,7 +15,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
-import { MAX_DESCRIPTION, MAX_REFERENCE } from './rules.js';
+import { MAX_REFERENCE } from './rules.js';
 
 /** A name in its one stored form. Reason: malformed. */
 function nameField(parse: (text: string) => string | null, example: string): z.ZodType<string, string> {

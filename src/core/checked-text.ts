@@ -3,6 +3,8 @@ import { normaliseText, type TextFault, textFault } from './text.js';
 
 /** Of what anybody says why they do something, in code points. */
 export const MAX_REASON = 140;
+/** Of what an operation is for, in code points. */
+export const MAX_DESCRIPTION = 140;
 
 /** A name as it is stored: NFC, one space between words, 1 to `max` code points, no control characters. */
 export function cleanText(text: string, max: number): { readonly clean: string } | { readonly fault: TextFault } {

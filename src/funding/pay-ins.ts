@@ -1,5 +1,5 @@
 import type { Amount } from '../core/amount.js';
-import { checkedText } from '../core/checked-text.js';
+import { checkedText, MAX_DESCRIPTION } from '../core/checked-text.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
@@ -25,8 +25,6 @@ export interface WantedPayIn {
   readonly description: string | null;
   readonly by: StaffIdentity;
 }
-
-const MAX_DESCRIPTION = 140;
 
 const payInKind: CommandKind<RecordPayIn, PayIn> = {
   name: 'record pay-in',

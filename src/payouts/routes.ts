@@ -1,20 +1,9 @@
+import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import {
-  answers,
-  body,
-  idempotent,
-  idempotentPerMember,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  shows,
-  summary,
-} from '../http/route.js';
+import { answers, body, idempotent, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
 import type { PayoutApprovals } from './approvals.js';
 import { presentPayout } from './presenter.js';
 import {
@@ -125,54 +114,18 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
 
 /** What members do with a payout before the rail has it. (docs/contract.md, Payouts) */
 export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void {
-  const ends = 'Answers the payout in its new state. One whose time is over is settled as canceled, and answers 409.';
-  api.post(
-    '/v1/payouts/{id}/approve',
-    named('approvePayout'),
-    permits('approvePayout'),
-    idempotentPerMember,
-    answers({ 200: PayoutSchema }),
-    shows({ 200: PAYOUT_EXAMPLES.approved }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary(
-      'Approve a payout',
-      `Never by whoever created it. With the last approval it needs, the source is checked once more: the payout is \`approved\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
-    ),
-    async (request) => {
-      const answer = await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency);
-      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
-    },
-  );
-
-  api.post(
-    '/v1/payouts/{id}/reject',
-    named('rejectPayout'),
-    permits('approvePayout'),
-    body(RejectPayoutBody),
-    answers({ 200: PayoutSchema }),
-    shows({ 200: PAYOUT_EXAMPLES.rejected }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
-    summary('Reject a payout', `Never by whoever created it, who cancels it instead. ${ends}`),
-    async (request) => {
-      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason);
-      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
-    },
-  );
-
-  api.post(
-    '/v1/payouts/{id}/cancel',
-    named('cancelPayout'),
-    permits('cancelPayout'),
-    answers({ 200: PayoutSchema }),
-    shows({ 200: PAYOUT_EXAMPLES.canceled }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
-    summary(
-      'Cancel a payout',
-      `By whoever created it, or an admin or owner of the source, while it is \`pending_approval\` or \`approved\`: what is \`in_progress\` may have left. ${ends}`,
-    ),
-    async (request) => {
-      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null);
-      return answerOf(answer, (payout) => ({ status: 200, body: presentPayout(payout) }));
-    },
-  );
+  approvalRoutes(api, approvals, {
+    noun: 'payout',
+    approve: 'approvePayout',
+    reject: 'rejectPayout',
+    cancel: 'cancelPayout',
+    schema: PayoutSchema,
+    examples: PAYOUT_EXAMPLES,
+    rejectBody: RejectPayoutBody,
+    present: presentPayout,
+    approvedStatus: 'approved',
+    expiredStatus: 'canceled',
+    canceling:
+      'By whoever created it, or an admin or owner of the source, while it is `pending_approval` or `approved`: what is `in_progress` may have left.',
+  });
 }

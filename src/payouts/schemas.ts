@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
 import { isCountry } from '../core/countries.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
@@ -15,8 +16,6 @@ import {
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 
-const DESCRIPTION_LENGTH = 140;
-const REASON_LENGTH = 140;
 const HOLDER_NAME_LENGTH = 80;
 
 const bankAccount = {
@@ -46,7 +45,7 @@ export const CreatePayoutBody = z
         .openapi({ description: 'Kept encrypted; never shown again.' }),
     }),
     amount: amountField,
-    description: optional(textField({ max: DESCRIPTION_LENGTH })),
+    description: optional(textField({ max: MAX_DESCRIPTION })),
   })
   .openapi('CreatePayout');
 exampled(CreatePayoutBody, {
@@ -153,7 +152,7 @@ export const PAYOUT_EXAMPLES = {
 } satisfies Record<string, z.input<typeof PayoutSchema>>;
 
 export const RejectPayoutBody = z
-  .strictObject({ reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short') })
+  .strictObject({ reason: textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short') })
   .openapi('RejectPayout');
 exampled(RejectPayoutBody, { reason: 'The invoice was paid already' });
 

@@ -31,29 +31,41 @@ export interface WaitingSource {
   /** Of these resources those that still wait, by id; what is settled is left out. Throws UnknownEnumValue (only a newer release can tell). */
   waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
   /** Resources that still wait and were made before, in the order of their ids, after `after`, at most `limit`. */
-  longWaiting(
-    reader: Reader,
-    madeBefore: Instant,
-    after: Uuid | null,
-    limit: number,
-  ): Promise<readonly { readonly id: Uuid; readonly tenantId: Uuid }[]>;
+  longWaiting(reader: Reader, madeBefore: Instant, after: Uuid | null, limit: number): Promise<readonly OwnedId[]>;
+}
+
+export interface OwnedId {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
 }
 
 /**
- * Of these resources those in one of these states. One in a state that is unknown here is not taken for settled: it may well wait, in the
- * eyes of the release that brought it there. Throws UnknownEnumValue.
+ * For `waiting`: of these resources those in one of these states, with their workflows. One in a state that is unknown here is not taken
+ * for settled: it may well wait, in the eyes of the release that brought it there. Throws UnknownEnumValue.
  */
-export async function inStates<Row extends { readonly status: string }>(
+export async function inStates<Row extends { readonly id: Uuid; readonly status: string }>(
   reader: Reader,
   table: Table<Row>,
   ids: readonly Uuid[],
   states: readonly Row['status'][],
-): Promise<readonly Row[]> {
-  if (ids.length === 0) return [];
+  wanted: (row: Row) => WantedWorkflow,
+): Promise<ReadonlyMap<Uuid, WantedWorkflow>> {
+  if (ids.length === 0) return new Map();
   const known = table.column('status').column.words ?? [];
   const rows = await reader.query(
     `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
      AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${literals(table, 'status', known)}))`,
   );
-  return rows.map((row) => parseRow(table, row));
+  return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, wanted(row)]));
+}
+
+/** For `longWaiting`: what this SELECT of `id` and `tenant_id` finds. */
+export async function readOwned(reader: Reader, sql: string): Promise<readonly OwnedId[]> {
+  const rows = await reader.query(sql);
+  return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
+}
+
+/** SQL of "behind this id", where there is one: ` AND t.id>…`. */
+export function behindIdSql(column: string, after: Uuid | null): string {
+  return after === null ? '' : ` AND ${column}>${uuid.literal(after)}`;
 }

@@ -1,20 +1,9 @@
+import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/operation-query.js';
-import {
-  answers,
-  body,
-  idempotent,
-  idempotentPerMember,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  shows,
-  summary,
-} from '../http/route.js';
+import { answers, body, idempotent, named, pathId, permits, query, refuses, shows, summary } from '../http/route.js';
 import type { TransferApprovals } from './approvals.js';
 import { presentTransfer } from './presenter.js';
 import {
@@ -34,53 +23,19 @@ export function transferRoutes(api: Api, transfers: Transfers, cursors: Cursors)
 
 /** What members do with a transfer that waits for approval. (docs/contract.md, Approval) */
 export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
-  const ends = 'Answers the transfer in its new state. One whose time is over is settled as expired, and answers 409.';
-  api.post(
-    '/v1/transfers/{id}/approve',
-    named('approveTransfer'),
-    permits('approveTransfer'),
-    idempotentPerMember,
-    answers({ 200: TransferSchema }),
-    shows({ 200: TRANSFER_EXAMPLES.approved }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary(
-      'Approve a transfer',
-      `Never by whoever created it. With the last approval it needs, the source is checked once more: the transfer is \`completed\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
-    ),
-    async (request) => {
-      const answer = await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency);
-      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
-    },
-  );
-
-  api.post(
-    '/v1/transfers/{id}/reject',
-    named('rejectTransfer'),
-    permits('approveTransfer'),
-    body(RejectBody),
-    answers({ 200: TransferSchema }),
-    shows({ 200: TRANSFER_EXAMPLES.rejected }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
-    summary('Reject a transfer', `Never by whoever created it, who cancels it instead. ${ends}`),
-    async (request) => {
-      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason);
-      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
-    },
-  );
-
-  api.post(
-    '/v1/transfers/{id}/cancel',
-    named('cancelTransfer'),
-    permits('cancelTransfer'),
-    answers({ 200: TransferSchema }),
-    shows({ 200: TRANSFER_EXAMPLES.canceled }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
-    summary('Cancel a transfer', `By whoever created it, or an admin or owner of the source. ${ends}`),
-    async (request) => {
-      const answer = await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null);
-      return answerOf(answer, (transfer) => ({ status: 200, body: presentTransfer(transfer) }));
-    },
-  );
+  approvalRoutes(api, approvals, {
+    noun: 'transfer',
+    approve: 'approveTransfer',
+    reject: 'rejectTransfer',
+    cancel: 'cancelTransfer',
+    schema: TransferSchema,
+    examples: TRANSFER_EXAMPLES,
+    rejectBody: RejectBody,
+    present: presentTransfer,
+    approvedStatus: 'completed',
+    expiredStatus: 'expired',
+    canceling: 'By whoever created it, or an admin or owner of the source.',
+  });
 }
 
 function create(api: Api, transfers: Transfers): void {

@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
 import { TRANSFER_STATUSES } from '../db/entities/operations.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
@@ -14,16 +15,13 @@ import {
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 
-const DESCRIPTION_LENGTH = 140;
-const REASON_LENGTH = 140;
-
 /** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
   .strictObject({
     source_account: uuidField,
     destination: z.strictObject({ type: z.literal('account'), account_id: uuidField }),
     amount: amountField,
-    description: optional(textField({ max: DESCRIPTION_LENGTH })),
+    description: optional(textField({ max: MAX_DESCRIPTION })),
   })
   .refine(differs, {
     path: ['destination', 'account_id'],
@@ -93,7 +91,7 @@ export const TRANSFER_EXAMPLES = {
 
 export const RejectBody = z
   .strictObject({
-    reason: textField({ min: 1, max: REASON_LENGTH }).refine((text) => text.trim() !== '', 'too_short'),
+    reason: textField({ min: 1, max: MAX_REASON }).refine((text) => text.trim() !== '', 'too_short'),
   })
   .openapi('Reject');
 exampled(RejectBody, { reason: 'The invoice was paid already' });

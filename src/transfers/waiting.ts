@@ -1,9 +1,8 @@
 import { formatAmount } from '../core/amount.js';
-import { uuid } from '../db/columns.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { time } from '../db/columns.js';
 import { type ApprovalWorkflowInput, transferWorkflowId } from '../temporal/contracts.js';
-import { inStates, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
+import { behindIdSql, inStates, readOwned, type WaitingSource, type WantedWorkflow } from '../temporal/waiting.js';
 
 /** By their holds, of which there are few: the table itself may hold many millions. */
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
@@ -15,17 +14,14 @@ export const transferWaiting: WaitingSource = {
   workflowType: 'transfer',
   taskQueue: 'approvals',
   workflowIdOf: transferWorkflowId,
-  async waiting(reader, ids) {
-    const rows = await inStates(reader, transfers, ids, ['pending_approval']);
-    return new Map(rows.map((row) => [row.id, wanted(row)]));
-  },
-  async longWaiting(reader, madeBefore, after, limit) {
-    const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
-    const rows = await reader.query(
+  waiting: (reader, ids) => inStates(reader, transfers, ids, ['pending_approval'], wanted),
+  longWaiting(reader, madeBefore, after, limit) {
+    const behind = behindIdSql('t.id', after);
+    return readOwned(
+      reader,
       `SELECT t.id, t.tenant_id FROM ${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'
        AND t.created_at<${time.literal(madeBefore)}${behind} ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
     );
-    return rows.map((row) => ({ id: uuid.parse(row.id), tenantId: uuid.parse(row.tenant_id) }));
   },
 };
 

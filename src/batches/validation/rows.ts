@@ -1,10 +1,11 @@
 import { type Asset, MAX_RAW } from '../../core/amount.js';
+import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import { type FeeSchedule, feeFor } from '../../core/fees.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Limits } from '../../accounts/limits.js';
 import type { Recipients } from '../../accounts/recipients.js';
 import { operationLimitRefusal } from '../../accounts/rules.js';
-import { MAX_DESCRIPTION, MAX_REFERENCE } from '../../bonuses/rules.js';
+import { MAX_REFERENCE } from '../../bonuses/rules.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import type { FilledCell, SheetRow } from '../../spreadsheets/sheet.js';
 import { type NamedRecipient, readAmount, readAsset, type Reading, readRecipient, readText } from './cells.js';

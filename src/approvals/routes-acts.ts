@@ -1,0 +1,76 @@
+import type { Operation } from '../core/permissions.js';
+import { answerOf } from '../http/answer.js';
+import type { Api } from '../http/api.js';
+import { answers, body, idempotentPerMember, named, pathId, permits, refuses, shows, summary } from '../http/route.js';
+import type { z } from '../http/zod.js';
+import type { Approvable } from './decide.js';
+import type { Approvals } from './service.js';
+
+/** In what features differ whose resources wait for approval. */
+export interface ApprovalRoutes<Row extends Approvable> {
+  readonly noun: 'transfer' | 'payout';
+  readonly approve: Operation;
+  readonly reject: string;
+  readonly cancel: Operation;
+  readonly schema: z.ZodType;
+  readonly examples: Readonly<Record<'approved' | 'rejected' | 'canceled', unknown>>;
+  readonly rejectBody: z.ZodType<{ readonly reason: string }>;
+  readonly present: (row: Row) => unknown;
+  /** The status after the last approval. */
+  readonly approvedStatus: string;
+  /** The status of one whose time is over. */
+  readonly expiredStatus: string;
+  /** Who cancels it, and when: a sentence. */
+  readonly canceling: string;
+}
+
+/** What members do with whatever waits for approval: approve, reject, cancel. (docs/contract.md, Approval) */
+export function approvalRoutes<Row extends Approvable>(
+  api: Api,
+  approvals: Approvals<Row>,
+  { noun, schema, examples, present, approvedStatus, expiredStatus, ...feature }: ApprovalRoutes<Row>,
+): void {
+  const path = `/v1/${noun}s/{id}` as const;
+  const ends = `Answers the ${noun} in its new state. One whose time is over is settled as ${expiredStatus}, and answers 409.`;
+  const shown = (row: Row) => ({ status: 200, body: present(row) });
+
+  api.post(
+    `${path}/approve`,
+    named(feature.approve),
+    permits(feature.approve),
+    idempotentPerMember,
+    answers({ 200: schema }),
+    shows({ 200: examples.approved }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    summary(
+      `Approve a ${noun}`,
+      `Never by whoever created it. With the last approval it needs, the source is checked once more: the ${noun} is \`${approvedStatus}\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
+    ),
+    async (request) =>
+      answerOf(await approvals.approve(request.caller, pathId(request, 'id'), request.idempotency), shown),
+  );
+
+  api.post(
+    `${path}/reject`,
+    named(feature.reject),
+    permits(feature.approve),
+    body(feature.rejectBody),
+    answers({ 200: schema }),
+    shows({ 200: examples.rejected }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary(`Reject a ${noun}`, `Never by whoever created it, who cancels it instead. ${ends}`),
+    async (request) =>
+      answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason), shown),
+  );
+
+  api.post(
+    `${path}/cancel`,
+    named(feature.cancel),
+    permits(feature.cancel),
+    answers({ 200: schema }),
+    shows({ 200: examples.canceled }),
+    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    summary(`Cancel a ${noun}`, `${feature.canceling} ${ends}`),
+    async (request) => answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
+  );
+}
