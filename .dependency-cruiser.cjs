@@ -32,6 +32,19 @@ module.exports = {
       '^src/(ledger|db|core)/',
     ]),
     reachesOnly(
+      'the-auditor-believes-the-tables',
+      'What is audited has no part in it: no feature, and of the ledger not how it posts.',
+      '^src/auditor/',
+      ['^src/(auditor|db|core)/', '^src/ledger/clock-resets\\.ts$'],
+    ),
+    {
+      name: 'the-audited-know-no-auditor',
+      comment: 'Neither the ledger nor a feature imports what judges it; a restore is made good by an audit.',
+      severity: 'error',
+      from: { path: ['^src/ledger/', FEATURE], pathNot: '^src/restores/' },
+      to: { path: '^src/auditor/' },
+    },
+    reachesOnly(
       'the-bridge-knows-no-feature',
       'temporal/ imports only db and core, and the shape of a row that the desk writes.',
       '^src/temporal/',

@@ -56,7 +56,7 @@ export default tseslint.config(
   { files: ['src/**/*.ts'], ignores: ['src/ops/**'], rules: { 'no-console': 'error' } },
   {
     files: [
-      ...['ledger', 'transfers', 'bonuses', 'batches'].map((folder) => `src/${folder}/**/*.ts`),
+      ...['ledger', 'auditor', 'transfers', 'bonuses', 'batches'].map((folder) => `src/${folder}/**/*.ts`),
       'src/core/amount.ts',
     ],
     rules: { 'no-restricted-syntax': noFloats },

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { StandingAudit, StandingStep } from '../src/ledger/auditor/standing.js';
+import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import type { AuditSummary } from '../src/temporal/contracts.js';
 
 /** What the workflow of the audit has done. A step that was given up writes nothing: the next goes on from the one before. */

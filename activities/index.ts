@@ -8,7 +8,7 @@ import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
 import type { WorkflowsKept } from '../src/webhooks/attending.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
-import type { StandingAudit, StandingStep } from '../src/ledger/auditor/standing.js';
+import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
 import { auditActivities, type AuditActivities } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
 import {

@@ -5,7 +5,7 @@ import type { LoadJob, LoadResult } from './load/job.js';
 import { runLoad } from './load/run-load.js';
 import type { Options } from './options.js';
 import { say } from './report/say.js';
-import { RowFailed } from './row.js';
+import { RowFailed } from './row-failed.js';
 import { ApiProcess } from './service/api-process.js';
 import { type GroupHistogram, groupsBetween } from './service/group-sizes.js';
 import { cpuMsOf, databasePid } from './service/process-figures.js';

@@ -5,7 +5,8 @@ import { describeMachine } from './report/machine.js';
 import { printProfiles } from './report/profiles.js';
 import { isAllMet, markdownTable, type RowResult, writeResults } from './report/results.js';
 import { say } from './report/say.js';
-import { type Measured, medianOf, type Row, RowFailed } from './row.js';
+import { RowFailed } from './row-failed.js';
+import { type Measured, medianOf, type Row } from './row.js';
 import { chooseRows } from './rows/index.js';
 
 /** The benchmark suite: `npm run bench`, which gives it a MySQL and a Temporal server of its own. */

@@ -1,4 +1,5 @@
 import type { Bench } from './bench.js';
+import { RowFailed } from './row-failed.js';
 
 /** A line of the suite: one workload beside its baseline and its targets. A new one is added to rows/index.ts. */
 export interface Row {
@@ -43,9 +44,4 @@ export function atLeast(what: string, value: number, least: number): Target {
 
 export function atMost(what: string, value: number, most: number): Target {
   return { text: `${what} ≤ ${most.toLocaleString('en')}`, isMet: value <= most };
-}
-
-/** A row could not be measured: its message says why, and what figures there are mean nothing. */
-export class RowFailed extends Error {
-  override name = 'RowFailed';
 }

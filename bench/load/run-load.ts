@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import type { LoadJob, LoadResult } from './job.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import type { Asked, Report, Told } from './protocol.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));

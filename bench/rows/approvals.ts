@@ -5,7 +5,8 @@ import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { evenLedger } from '../ledgers/shape.js';
 import { latencyText, perSecond, seconds } from '../report/text.js';
-import { atLeast, type Measured, type Row, RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
+import { atLeast, type Measured, type Row } from '../row.js';
 import { approvalParties, approverToken, setPolicies } from './approving.js';
 import { headOf, loggedAfter, outboxEntries } from './logged.js';
 

@@ -2,7 +2,8 @@ import type { Bench, Service } from '../bench.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { latencyText, megabytes, perSecond, seconds } from '../report/text.js';
-import { atLeast, atMost, type Measured, type Row, RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
+import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { Client } from '../service/client.js';
 import {
   downloadByMany,

@@ -3,7 +3,8 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { ENTRIES_OF_AN_OPERATION, evenLedger, type LedgerShape } from '../ledgers/shape.js';
-import { atMost, type Row, RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
+import { atMost, type Row } from '../row.js';
 import { cpuMsOf, databasePid } from '../service/process-figures.js';
 
 const TRANSFERS = 1_000_000;

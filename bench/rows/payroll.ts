@@ -7,7 +7,7 @@ import { UNIT_RAW } from '../ledgers/history.js';
 import { FIRST_ACCOUNT } from '../ledgers/history.js';
 import { aliasOf } from '../ledgers/party-rows.js';
 import type { LedgerShape } from '../ledgers/shape.js';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import type { Client } from '../service/client.js';
 
 /** A payroll: its file, and the way of a batch through the API. */

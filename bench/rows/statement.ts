@@ -6,7 +6,8 @@ import { MAX_MOVEMENTS } from '../../src/statements/rules.js';
 import type { Bench, Service } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { megabytes, seconds } from '../report/text.js';
-import { atMost, type Measured, type Row, RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
+import { atMost, type Measured, type Row } from '../row.js';
 import { Client } from '../service/client.js';
 import { busyLedgerOf, withBusyAccount } from './movement-history.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../ledgers/ledger.js';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import type { ApiProcess } from './api-process.js';
 
 const SHOWN_LETTERS = 1_000;

@@ -3,7 +3,7 @@ import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import { cpuMsOf, peakMbOf } from './process-figures.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

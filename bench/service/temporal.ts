@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { WorkflowType } from '../../src/temporal/contracts.js';
-import { RowFailed } from '../row.js';
+import { RowFailed } from '../row-failed.js';
 import { freePort } from './free-port.js';
 import type { Grounds } from './settings.js';
 

@@ -9,7 +9,7 @@ import { systemClock as clock } from '../../src/core/instant.js';
 import { SYSTEM_CHAIN } from '../../src/db/audit-hash.js';
 import { uuid } from '../../src/db/columns.js';
 import { type ChainedAct, chainedActs } from '../../src/db/entities/identity.js';
-import { verifyAuditLog } from '../../src/ledger/auditor/audit.js';
+import { verifyAuditLog } from '../../src/auditor/audit.js';
 import { run } from '../ops/ops.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, makeTenant, TEST_ACTOR } from '../support/world.js';

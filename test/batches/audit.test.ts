@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
-import { audit } from '../../src/ledger/auditor/audit.js';
+import { audit } from '../../src/auditor/audit.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';

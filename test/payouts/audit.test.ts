@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { audit } from '../../src/ledger/auditor/audit.js';
+import { audit } from '../../src/auditor/audit.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
-import { audit } from '../../src/ledger/auditor/audit.js';
+import { audit } from '../../src/auditor/audit.js';
 import { copyMark } from '../../src/restores/copy-mark.js';
 import { openRestore } from '../../src/restores/opening.js';
 import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';

@@ -16,7 +16,7 @@ import { type Account, accounts, type Member, type Tenant } from '../../src/db/e
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
-import { audit, type Finding } from '../../src/ledger/auditor/audit.js';
+import { audit, type Finding } from '../../src/auditor/audit.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { CLOCK_BOUNDS, type ClockBounds, ClockGuard } from '../../src/ledger/clock-guard.js';
 import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';

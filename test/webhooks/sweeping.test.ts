@@ -8,7 +8,7 @@ import { instant } from '../../src/core/instant.js';
 import { webhookDeliveries, webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
-import { audit } from '../../src/ledger/auditor/audit.js';
+import { audit } from '../../src/auditor/audit.js';
 import { WEBHOOK_SECRETS } from '../../src/webhooks/secrets.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeping.js';
 import { startTestApi, type TestApi } from '../support/api.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { chainHeads, listActs } from '../../access/audit-log.js';
 import type { Uuid } from '../../core/ids.js';
-import { verifyAuditLog } from '../../ledger/auditor/audit.js';
+import { verifyAuditLog } from '../../auditor/audit.js';
 import { addQuery, type Ops } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';

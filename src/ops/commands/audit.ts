@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { audit } from '../../ledger/auditor/audit.js';
-import { auditStanding } from '../../ledger/auditor/standing.js';
+import { audit } from '../../auditor/audit.js';
+import { auditStanding } from '../../auditor/standing.js';
 import { addQuery } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';

@@ -1,0 +1,85 @@
+import { bigint, string } from '../db/columns.js';
+import type { Database } from '../db/database.js';
+import { accountChecks } from './checks/accounts.js';
+import { approvalChecks } from './checks/approvals.js';
+import { auditLogChecks } from './checks/audit-log.js';
+import { batchChecks } from './checks/batches.js';
+import { entryChecks } from './checks/entries.js';
+import { crossingChecks } from './checks/crossing.js';
+import { eventChecks, eventCounterChecks, verifiedChecks } from './checks/events.js';
+import { monthChecks } from './checks/months.js';
+import { holdChecks, operationChecks } from './checks/operations.js';
+import { railReportChecks } from './checks/rail-reports.js';
+import { accountReferenceChecks, keyChecks } from './checks/references.js';
+import { transactionChecks } from './checks/transactions.js';
+import type { AuditPosition } from './position.js';
+import { AuditRun, type Check } from './run.js';
+import type { AuditOptions, AuditReport } from './types.js';
+
+export type { AuditOptions, AuditReport, Finding } from './types.js';
+
+/** All checks. What is true of a feature's operations follows from its source (sources/index.ts). */
+const CHECKS: readonly Check[] = [
+  accountChecks,
+  // These four tell the tally what there is; the fifth says where they differ.
+  operationChecks,
+  transactionChecks,
+  entryChecks,
+  eventChecks,
+  crossingChecks,
+  verifiedChecks,
+  holdChecks,
+  approvalChecks,
+  batchChecks,
+  railReportChecks,
+  monthChecks,
+  eventCounterChecks,
+  keyChecks,
+  accountReferenceChecks,
+  auditLogChecks,
+];
+
+/**
+ * Recomputes the ledger from what cannot change and compares. It may run while money moves: each slice is one snapshot,
+ * nothing is locked, and its memory does not grow with the ledger. Throws DatabaseUnavailable.
+ */
+export function audit(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
+  return runChecks(database, options, CHECKS);
+}
+
+/** The same for the chains of the audit log alone: a finding says where one breaks. */
+export function verifyAuditLog(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
+  return runChecks(database, options, [auditLogChecks]);
+}
+
+async function runChecks(database: Database, options: AuditOptions, checks: readonly Check[]): Promise<AuditReport> {
+  const run = new AuditRun(database, options, await estimate(database, checks));
+  await run.go(checks);
+  return run.finish();
+}
+
+/** What a step of an audit came to; `position` is where the next one goes on, null when all is done. */
+export interface AuditStep extends AuditReport {
+  readonly position: AuditPosition | null;
+}
+
+/** Goes on with an audit of the whole ledger until `options.isOver`. Throws DatabaseUnavailable, and the signal's reason. */
+export async function auditSome(
+  database: Database,
+  position: AuditPosition,
+  options: Pick<AuditOptions, 'isOver' | 'signal'>,
+): Promise<AuditStep> {
+  const run = new AuditRun(database, options, 1, position);
+  const next = await run.go(CHECKS);
+  return { position: next, ...run.finish() };
+}
+
+/** About how many rows will be looked at: the server's own estimate, which costs nothing. */
+async function estimate(database: Database, checks: readonly Check[]): Promise<number> {
+  const rows = await database.reader.query(
+    'SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables WHERE table_schema=DATABASE()',
+  );
+  const sizes = new Map(rows.map((row) => [string.parse(row.name), bigint.parse(row.estimate ?? '0')]));
+  const total = checks.flatMap((check) => check.tables).reduce((sum, name) => sum + (sizes.get(name) ?? 0n), 1n);
+  return Number.parseInt(total.toString(), 10);
+}

@@ -1,0 +1,153 @@
+import type { Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { actHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../db/audit-hash.js';
+import { bigint, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type AuditAnchor, auditAnchors, type ChainedAct, chainedActs } from '../../db/entities/identity.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import type { AuditRun, Check } from '../run.js';
+import { afterKey, ROWS_A_SLICE, walk } from '../walk.js';
+
+type Anchors = ReadonlyMap<Uuid, AuditAnchor>;
+
+/**
+ * The audit log: each chain gapless, each act tied to the one before it, each as it was written, the last the one of the
+ * chain's head; what is older than the chains as it was when they began. (db/audit-hash.ts)
+ */
+export const auditLogChecks: Check = {
+  tables: ['audit_log'],
+  run: async (audit) => {
+    const anchors = await readAnchors(audit);
+    await checkOldActs(audit, anchors);
+    await checkChains(audit, anchors);
+    await checkHeads(audit);
+  },
+};
+
+async function readAnchors(audit: AuditRun): Promise<Anchors> {
+  const where = audit.tenantId === undefined ? {} : { chainId: audit.tenantId };
+  const anchors = await audit.slice((reader) => reader.select(auditAnchors, where));
+  return new Map(anchors.map((anchor) => [anchor.chainId, anchor]));
+}
+
+/** The acts without a chain are those that the anchors were made of. */
+async function checkOldActs(audit: AuditRun, anchors: Anchors): Promise<void> {
+  const found = audit.memory(new Map<Uuid, { readonly acts: bigint; readonly hash: Buffer }>());
+  await walk(
+    audit,
+    ROWS_A_SLICE,
+    (reader, after: ChainedAct | undefined) =>
+      readActs(reader, [
+        'chain_id IS NULL AND sequence IS NULL',
+        ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+        ...(after === undefined ? [] : [`id>${uuid.literal(after.id)}`]),
+      ]),
+    (_, slice) => {
+      audit.counted('audit_acts', slice.length);
+      for (const act of slice) {
+        const { acts, hash } = found.get(chainOf(act)) ?? { acts: 0n, hash: GENESIS };
+        found.set(chainOf(act), { acts: acts + 1n, hash: actHash(hash, null, act) });
+      }
+      return Promise.resolve();
+    },
+  );
+  for (const chainId of new Set([...anchors.keys(), ...found.keys()])) {
+    const [wanted, seen] = [anchors.get(chainId), found.get(chainId)];
+    if (wanted?.acts !== seen?.acts)
+      audit.report(
+        'audit_anchor',
+        chainName(chainId),
+        `${seen?.acts ?? 0n} act(s) are in no chain, but it began after ${wanted?.acts ?? 0n}`,
+      );
+    else if (seen !== undefined && wanted?.hash.equals(seen.hash) !== true)
+      audit.report('audit_anchor', chainName(chainId), 'the acts from before it are not what they were when it began');
+  }
+}
+
+async function checkChains(audit: AuditRun, anchors: Anchors): Promise<void> {
+  const ofChains = audit.tenantId === undefined ? 'chain_id IS NOT NULL' : `chain_id=${uuid.literal(audit.tenantId)}`;
+  const memory = audit.memory<{ before?: ChainedAct }>({});
+  await walk(
+    audit,
+    ROWS_A_SLICE,
+    (reader, after: ChainedAct | undefined) => readActs(reader, [ofChains, ...behind(after)]),
+    (_, slice) => {
+      audit.counted('audit_acts', slice.length);
+      for (const act of slice) {
+        const { before } = memory;
+        const own = before?.chainId === act.chainId ? before : undefined;
+        checkLink(audit, act, own, anchors.get(act.chainId ?? SYSTEM_CHAIN)?.hash ?? GENESIS);
+        memory.before = act;
+      }
+      return Promise.resolve();
+    },
+  );
+}
+
+function behind(act: ChainedAct | undefined): string[] {
+  if (act === undefined || act.chainId === null || act.sequence === null) return [];
+  const at = { first: uuid.literal(act.chainId), second: bigint.literal(act.sequence) };
+  return [afterKey('chain_id', 'sequence', at)];
+}
+
+/** A restore leaves out the numbers that somebody may have kept of what was lost, and says so in the next act. */
+function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
+  if (action !== RESTORE_GAP || sequence === null || sequence <= last) return false;
+  return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
+}
+
+/** `first`: what the first act of the chain follows. */
+function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefined, first: Buffer): void {
+  const { chainId, sequence, previousHash, hash } = act;
+  const report = (message: string): void => audit.report('audit_chain', actName(act), message);
+  if (chainId === null || sequence === null || previousHash === null || hash === null)
+    return report('its place in the chain is not whole');
+  const last = before?.sequence ?? 0n;
+  const follows = isAcrossGap(act, last) ? sequence : last + 1n;
+  if (chainId !== chainOf(act)) report('it is in the chain of another tenant');
+  if (sequence !== follows) report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
+  else if (!previousHash.equals(before?.hash ?? first)) report('it does not follow the act before it');
+  if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
+}
+
+/** What was cut off at the end of a chain, and what was put behind it. */
+async function checkHeads(audit: AuditRun): Promise<void> {
+  const own = audit.tenantId === undefined ? '' : ` AND c.chain_id=${uuid.literal(audit.tenantId)}`;
+  const ownActs = audit.tenantId === undefined ? '' : ` AND a.chain_id=${uuid.literal(audit.tenantId)}`;
+  await audit.slice(async (reader) => {
+    const cut = await reader.query(
+      `SELECT c.chain_id, CAST(c.last_sequence AS CHAR) AS last FROM audit_chains c
+       LEFT JOIN audit_log a ON a.chain_id=c.chain_id AND a.sequence=c.last_sequence
+       WHERE c.last_sequence>0 AND (a.id IS NULL OR a.hash<>c.last_hash)${own} LIMIT 1000`,
+    );
+    for (const row of cut)
+      audit.report(
+        'audit_head',
+        chainName(uuid.parse(row.chain_id)),
+        `its last act is number ${bigint.parse(row.last)}, which is not there as it was written`,
+      );
+    const put = await reader.query(
+      `SELECT ${columnList(chainedActs, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
+       WHERE a.chain_id IS NOT NULL AND (c.chain_id IS NULL OR a.sequence>c.last_sequence)${ownActs} LIMIT 1000`,
+    );
+    for (const act of put.map((row) => parseRow(chainedActs, row)))
+      audit.report('audit_head', actName(act), 'it is behind the end of its chain');
+  });
+}
+
+async function readActs(reader: Reader, conditions: readonly string[]): Promise<ChainedAct[]> {
+  const rows = await reader.query(
+    `SELECT ${columnList(chainedActs)} FROM audit_log FORCE INDEX (chain)
+     WHERE ${conditions.join(' AND ')} ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
+  );
+  return rows.map((row) => parseRow(chainedActs, row));
+}
+
+function chainName(chainId: Uuid): string {
+  return chainId === SYSTEM_CHAIN ? 'the chain of no tenant' : `the chain of tenant ${chainId}`;
+}
+
+function actName({ id, sequence, action, at }: ChainedAct): string {
+  return `act ${id}, number ${sequence ?? '?'}: ${action} at ${toRfc3339(at)}`;
+}

@@ -1,0 +1,243 @@
+import { eachAsset } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import { bigint, string, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { EVENT_TYPES, type EventRemoval } from '../../db/entities/events.js';
+import { type LedgerTransaction, ledgerTransactions, type ResourceType } from '../../db/entities/ledger.js';
+import { describeExpected, describePosted, factsOf } from '../facts.js';
+import type { AuditRun, Check } from '../run.js';
+import { SOURCES } from '../sources/index.js';
+import type { Expectation, OperationSource } from '../sources/types.js';
+import { bucketOf } from '../tally.js';
+import { afterKey, ROWS_A_SLICE, walk, walkById } from '../walk.js';
+import { type AuditedEntry, walkEntries } from './entries.js';
+import { mayBeRemoved, readRemovals } from './events.js';
+
+/** Of a million buckets: in memory at a time is this share of the ledger. */
+const BUCKETS_AT_ONCE = 4_000;
+const EVENTS_A_SLICE = 10_000;
+
+interface Suspect {
+  readonly source: OperationSource;
+  readonly operation: Expectation;
+}
+
+interface Posted {
+  readonly transaction: LedgerTransaction;
+  readonly legs: AuditedEntry[];
+}
+
+/** All that there is of some buckets. */
+interface Collected {
+  readonly operations: ReadonlyMap<Uuid, Suspect>;
+  readonly posted: readonly Posted[];
+  /** Types of events, by operation. */
+  readonly events: ReadonlyMap<Uuid, readonly string[]>;
+}
+
+/**
+ * What operations ask for against the ledger transactions, entries and events that there are. No index leads from an operation to
+ * these: the walks before have told a tally of both sides, and where it says that they differ, these operations are gathered by
+ * the same walks once more and compared. Of what changes meanwhile the other side may come late: it is left to the next run.
+ */
+export const crossingChecks: Check = {
+  tables: [],
+  // What it gathers is in memory.
+  run: (audit) =>
+    audit.atOnce(async () => {
+      let from = 0;
+      while (!['operation_event', 'operation_posting', 'transaction_legs'].some((check) => audit.hasEnoughOf(check))) {
+        const buckets = audit.tally.differing(from, BUCKETS_AT_ONCE);
+        const last = [...buckets].at(-1);
+        if (last === undefined) return;
+        await checkBuckets(audit, buckets);
+        from = last + 1;
+      }
+    }),
+};
+
+/** Operations first: what they asked for then was written before, so the walks that follow find it. */
+async function checkBuckets(audit: AuditRun, buckets: ReadonlySet<number>): Promise<void> {
+  const isWanted = (operationId: Uuid): boolean => audit.isInTime(operationId) && buckets.has(bucketOf(operationId));
+  const operations = new Map<Uuid, Suspect>();
+  for (const source of SOURCES)
+    await source.walk(audit, ROWS_A_SLICE, (_, all) => {
+      for (const operation of all) if (isWanted(operation.id)) operations.set(operation.id, { source, operation });
+      return Promise.resolve();
+    });
+  const posted = await collectPosted(audit, isWanted);
+  const collected: Collected = { operations, posted, events: await collectEvents(audit, isWanted) };
+  for (const one of posted) checkSums(audit, one);
+  const differing = await unchanged(audit, differingOf(collected));
+  const removals = await audit.slice((reader) => readRemovals(reader));
+  const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
+  for (const suspect of differing) {
+    const { id, tenantId } = suspect.operation;
+    checkPosted(audit, suspect, byOperation.get(id) ?? []);
+    checkEvents(audit, suspect, collected.events.get(id) ?? [], removals.get(tenantId));
+  }
+}
+
+async function collectPosted(audit: AuditRun, isWanted: (id: Uuid) => boolean): Promise<readonly Posted[]> {
+  const posted = new Map<Uuid, Posted>();
+  await walkById(audit, ledgerTransactions, ROWS_A_SLICE, (_, slice) => {
+    for (const transaction of slice)
+      if (isWanted(transaction.relatedId)) posted.set(transaction.id, { transaction, legs: [] });
+    return Promise.resolve();
+  });
+  await walkEntries(audit, (_, entries) => {
+    for (const entry of entries) posted.get(entry.transactionId)?.legs.push(entry);
+    return Promise.resolve();
+  });
+  return [...posted.values()];
+}
+
+interface LoggedEvent {
+  readonly tenantId: Uuid;
+  readonly sequence: bigint;
+  readonly resourceId: Uuid;
+  readonly type: string;
+}
+
+async function collectEvents(
+  audit: AuditRun,
+  isWanted: (id: Uuid) => boolean,
+): Promise<ReadonlyMap<Uuid, readonly string[]>> {
+  const found: LoggedEvent[] = [];
+  await walk(
+    audit,
+    EVENTS_A_SLICE,
+    (reader, after: LoggedEvent | undefined) => readLogged(reader, audit.tenantId, after),
+    (_, slice) => {
+      found.push(...slice.filter(({ resourceId }) => isWanted(resourceId)));
+      return Promise.resolve();
+    },
+  );
+  const byOperation = groupBy(found, ({ resourceId }) => resourceId);
+  return new Map(Array.from(byOperation, ([id, events]) => [id, events.map(({ type }) => type)]));
+}
+
+async function readLogged(
+  reader: Reader,
+  tenantId: Uuid | undefined,
+  after: LoggedEvent | undefined,
+): Promise<LoggedEvent[]> {
+  const conditions = ['TRUE'];
+  if (tenantId !== undefined) conditions.push(`tenant_id=${uuid.literal(tenantId)}`);
+  if (after !== undefined) {
+    const at = { first: uuid.literal(after.tenantId), second: after.sequence.toString() };
+    conditions.push(afterKey('tenant_id', 'sequence', at));
+  }
+  const rows = await reader.query(
+    `SELECT tenant_id, sequence, resource_id, type FROM events FORCE INDEX (PRIMARY) WHERE ${conditions.join(' AND ')}
+     ORDER BY tenant_id, sequence LIMIT ${EVENTS_A_SLICE}`,
+  );
+  return rows.map((row) => ({
+    tenantId: uuid.parse(row.tenant_id),
+    sequence: bigint.parse(row.sequence),
+    resourceId: uuid.parse(row.resource_id),
+    type: string.parse(row.type),
+  }));
+}
+
+/** Those of which not exactly what they ask for was gathered. */
+function differingOf({ operations, posted, events }: Collected): readonly Suspect[] {
+  const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
+  return [...operations.values()].filter(({ source, operation }) => {
+    const own = (byOperation.get(operation.id) ?? []).map((one) => signatureOf(one));
+    const wanted = operation.postings.map((legs) => signature(source.resourceType, legs.map(describeExpected)));
+    const told = events.get(operation.id) ?? [];
+    return !isSame(own, wanted) || !isSame(told, operation.events);
+  });
+}
+
+function isSame(found: readonly string[], wanted: readonly string[]): boolean {
+  return [...found].sort().join('|') === [...wanted].sort().join('|');
+}
+
+/** Those of them that ask for the same now as when they were read. */
+async function unchanged(audit: AuditRun, suspects: readonly Suspect[]): Promise<readonly Suspect[]> {
+  const kept: Suspect[] = [];
+  for (const [source, own] of groupBy(suspects, (suspect) => suspect.source)) {
+    const now = await audit.slice((reader) =>
+      source.expectations(
+        reader,
+        own.map(({ operation }) => operation.id),
+      ),
+    );
+    const factsNow = (id: Uuid): string | undefined => {
+      const operation = now.get(id);
+      return operation === undefined ? undefined : JSON.stringify(factsOf(source.resourceType, operation));
+    };
+    kept.push(
+      ...own.filter(
+        ({ operation }) => factsNow(operation.id) === JSON.stringify(factsOf(source.resourceType, operation)),
+      ),
+    );
+  }
+  return kept;
+}
+
+function checkSums(audit: AuditRun, { transaction, legs }: Posted): void {
+  const subject = `ledger transaction ${transaction.id}`;
+  if (legs.length === 0) audit.report('transaction_entries', subject, 'it has no entries');
+  const sums = eachAsset(() => 0n);
+  for (const { asset, raw } of legs) sums[asset] += raw;
+  for (const [asset, sum] of Object.entries(sums))
+    if (sum !== 0n) audit.report('transaction_sum', subject, `its entries in ${asset} sum to ${sum}`);
+}
+
+function checkPosted(audit: AuditRun, { source, operation }: Suspect, posted: readonly Posted[]): void {
+  const { resourceType } = source;
+  const own = posted.filter(({ transaction }) => transaction.relatedType === resourceType);
+  const subject = `${resourceType} ${operation.id}`;
+  if (own.length !== operation.postings.length)
+    audit.report(
+      'operation_posting',
+      subject,
+      `it is ${operation.state}, so it has ${operation.postings.length} ledger transaction(s), but ${own.length} are there`,
+    );
+  if (operation.postings.length === 0) return;
+  const wanted = operation.postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
+  for (const one of own) {
+    const found = signatureOf(one);
+    if (one.legs.length > 0 && !wanted.includes(found))
+      audit.report(
+        'transaction_legs',
+        `ledger transaction ${one.transaction.id}`,
+        `${subject} makes [${wanted.join('] or [')}], but it has [${found}]`,
+      );
+  }
+}
+
+function signatureOf({ transaction, legs }: Posted): string {
+  const { relatedType, tenantId } = transaction;
+  return signature(
+    relatedType,
+    legs.map((leg) => describePosted(leg, tenantId)),
+  );
+}
+
+function signature(type: ResourceType, legs: readonly string[]): string {
+  return `${type}: ${[...legs].sort().join('; ')}`;
+}
+
+function checkEvents(
+  audit: AuditRun,
+  { source, operation }: Suspect,
+  found: readonly string[],
+  removal: EventRemoval | undefined,
+): void {
+  const { id, state } = operation;
+  for (const type of EVENT_TYPES) {
+    const wanted = operation.events.filter((one) => one === type).length;
+    const there = found.filter((one) => one === type).length;
+    if (there > wanted || (there < wanted && !mayBeRemoved(id, removal)))
+      audit.report(
+        'operation_event',
+        `${source.resourceType} ${id}`,
+        `it is ${state}, but has ${there} event(s) ${type}, not ${wanted}`,
+      );
+  }
+}

@@ -1,0 +1,159 @@
+import { type Asset, eachAsset } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import { asset, bigint, nullable, oneOf, string, uuid } from '../../db/columns.js';
+import type { Reader, StoredRow } from '../../db/database.js';
+import { ENTRY_KINDS, RESOURCE_TYPES, type ResourceType } from '../../db/entities/ledger.js';
+import { wasReset } from '../../ledger/clock-resets.js';
+import { describePosted, legFact, placeOf, type PostedLeg } from '../facts.js';
+import type { AuditRun, Check } from '../run.js';
+import { afterKey, walk } from '../walk.js';
+
+const ENTRIES_A_SLICE = 10_000;
+
+export interface AuditedEntry extends PostedLeg {
+  readonly seq: bigint;
+  readonly transactionId: Uuid;
+  readonly totalAfter: bigint;
+  /** As stored: of fixed width, so its order is that of time. */
+  readonly createdAt: string;
+  readonly hasAccount: boolean;
+  /** Its ledger transaction; null where there is none. */
+  readonly transaction: {
+    readonly relatedType: ResourceType;
+    readonly relatedId: Uuid;
+    readonly tenantId: Uuid;
+    readonly createdAt: string;
+  } | null;
+}
+
+/** What is known of an account's entries up to one of them. Entries never change, so it holds across slices. */
+interface Progress {
+  readonly accountId: Uuid;
+  seq: bigint;
+  createdAt: string;
+  readonly totals: Record<Asset, bigint>;
+}
+
+/**
+ * Every entry in its account's order: numbered without gaps, dated never backwards but where an operator said so, its total the one before it plus its
+ * amount, its account and transaction there. With the last total in the balance (accounts.ts) every balance is proved. What
+ * it is a leg of is compared with what the operation asks for (crossing.ts).
+ */
+export const entryChecks: Check = {
+  tables: ['entries'],
+  run: async (audit) => {
+    const memory = audit.memory<{ progress?: Progress }>({});
+    await walkEntries(audit, async (reader, entries) => {
+      const own = entries.filter((entry) => isOwn(audit, entry));
+      audit.counted('entries', own.length);
+      for (const entry of entries) tally(audit, entry);
+      for (const entry of own) {
+        if (memory.progress?.accountId !== entry.account.id) memory.progress = startOf(entry.account.id);
+        const { progress } = memory;
+        const isBefore = entry.createdAt < progress.createdAt;
+        if (isBefore && (await wasReset(reader, entry.account.id, progress.seq))) progress.createdAt = '';
+        checkEntry(audit, progress, entry);
+      }
+    });
+  },
+};
+
+/** Of an account that is audited; of a tenant's transactions the other accounts' legs are walked through as well. */
+function isOwn({ tenantId }: AuditRun, { account }: AuditedEntry): boolean {
+  return tenantId === undefined || account.tenantId === tenantId;
+}
+
+/** Every entry that is audited, or that a ledger transaction of the audited tenant made, by account. */
+export async function walkEntries(
+  audit: AuditRun,
+  visit: (reader: Reader, entries: readonly AuditedEntry[]) => Promise<void>,
+): Promise<void> {
+  await walk(audit, ENTRIES_A_SLICE, (reader, after) => readEntries(reader, audit, after), visit);
+}
+
+async function readEntries(
+  reader: Reader,
+  { tenantId }: AuditRun,
+  after: AuditedEntry | undefined,
+): Promise<AuditedEntry[]> {
+  const conditions = ['TRUE'];
+  if (after !== undefined)
+    conditions.push(
+      afterKey('e.account_id', 'e.seq', { first: uuid.literal(after.account.id), second: after.seq.toString() }),
+    );
+  if (tenantId !== undefined) {
+    const own = uuid.literal(tenantId);
+    conditions.push(`(a.tenant_id=${own} OR t.tenant_id=${own})`);
+  }
+  const rows = await reader.query(
+    `SELECT STRAIGHT_JOIN e.account_id, e.seq, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at,
+      e.counterparty_account_id, a.tenant_id, a.system_role, c.tenant_id AS c_tenant_id, c.system_role AS c_system_role,
+      t.related_type, t.related_id, t.tenant_id AS t_tenant_id, t.created_at AS t_created_at
+     FROM entries e FORCE INDEX (PRIMARY) LEFT JOIN accounts a ON a.id=e.account_id
+      LEFT JOIN accounts c ON c.id=e.counterparty_account_id LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
+     WHERE ${conditions.join(' AND ')} ORDER BY e.account_id, e.seq LIMIT ${ENTRIES_A_SLICE}`,
+  );
+  return rows.map(parseEntry);
+}
+
+const kind = oneOf(ENTRY_KINDS);
+const relatedType = oneOf(RESOURCE_TYPES);
+
+function parseEntry(row: StoredRow): AuditedEntry {
+  const counterpartyId = nullable(uuid).parse(row.counterparty_account_id);
+  return {
+    account: placeOf(uuid.parse(row.account_id), row, ''),
+    seq: bigint.parse(row.seq),
+    transactionId: uuid.parse(row.transaction_id),
+    asset: asset.parse(row.asset),
+    kind: kind.parse(row.kind),
+    raw: bigint.parse(row.raw),
+    totalAfter: bigint.parse(row.total_after),
+    createdAt: string.parse(row.created_at),
+    counterparty: counterpartyId === null ? null : placeOf(counterpartyId, row, 'c_'),
+    hasAccount: row.tenant_id !== null,
+    transaction:
+      row.related_id === null
+        ? null
+        : {
+            relatedType: relatedType.parse(row.related_type),
+            relatedId: uuid.parse(row.related_id),
+            tenantId: uuid.parse(row.t_tenant_id),
+            createdAt: string.parse(row.t_created_at),
+          },
+  };
+}
+
+/** A leg of its operation; and the legs of a transaction sum to zero, which is told of each by its own name. */
+function tally(audit: AuditRun, entry: AuditedEntry): void {
+  const { transaction, transactionId, raw } = entry;
+  if (transaction === null || (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)) return;
+  const { relatedId, relatedType: type, tenantId, createdAt } = transaction;
+  if (entry.createdAt !== createdAt)
+    audit.report('transaction_time', `ledger transaction ${transactionId}`, 'an entry has another date');
+  if (!audit.isInTime(relatedId)) return;
+  audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);
+  // Of an amount the lower 32 bits are enough, and what a number may be multiplied by exactly.
+  // eslint-disable-next-line no-restricted-syntax -- no amount any more
+  audit.tally.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
+}
+
+function startOf(accountId: Uuid): Progress {
+  return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
+}
+
+/** Goes on from what is stored, right or wrong, so that one damaged entry is not reported again for all that follow. */
+function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
+  const subject = `entry ${entry.account.id}/${entry.seq}`;
+  const { asset: ofAsset, raw, totalAfter } = entry;
+  if (!entry.hasAccount) audit.report('entry_account', subject, 'there is no such account');
+  if (entry.transaction === null) audit.report('entry_transaction', subject, 'its ledger transaction does not exist');
+  if (entry.seq !== before.seq + 1n) audit.report('entry_seq', subject, `it follows number ${before.seq}`);
+  if (totalAfter !== before.totals[ofAsset] + raw)
+    audit.report('entry_total', subject, `${before.totals[ofAsset]} and ${raw} do not make its total of ${totalAfter}`);
+  if (entry.createdAt < before.createdAt)
+    audit.report('entry_time', subject, `it is dated ${entry.createdAt}, the entry before it ${before.createdAt}`);
+  before.seq = entry.seq;
+  before.createdAt = entry.createdAt;
+  before.totals[ofAsset] = totalAfter;
+}

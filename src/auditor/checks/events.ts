@@ -1,0 +1,262 @@
+import { groupBy } from '../../core/collections.js';
+import { timeOfId, type Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { bigint, nullable, time, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type EventRemoval, eventRemovals, type EventRow, events, type EventType } from '../../db/entities/events.js';
+import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
+import { type EventGap, eventGaps } from '../../db/entities/restores.js';
+import { accounts } from '../../db/entities/parties.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { eventFact } from '../facts.js';
+import type { AuditRun, Check } from '../run.js';
+import { sourceOf } from '../sources/index.js';
+import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+
+/** The log of each tenant: gapless but for what restores have left out, never dated backwards, each body that of its row, each about something that exists. */
+export const eventChecks: Check = {
+  tables: ['events'],
+  run: async (audit) => {
+    const memory = audit.memory<{ before?: EventRow }>({});
+    await walk(
+      audit,
+      ROWS_A_SLICE,
+      (reader, after: EventRow | undefined) => readEvents(reader, audit, after),
+      async (reader, slice) => {
+        audit.counted('events', slice.length);
+        const removals = await readRemovals(
+          reader,
+          slice.map((event) => event.tenantId),
+        );
+        const gaps = await readGaps(
+          reader,
+          slice.map((event) => event.tenantId),
+        );
+        for (const event of slice) {
+          const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
+          const { before } = memory;
+          const follows = { before: before?.tenantId === event.tenantId ? before : undefined, removedThrough };
+          checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
+          checkBody(audit, event);
+          if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isOfRemoved(event, removals))
+            audit.tally.add(event.resourceId, eventFact(event.type), -1);
+          memory.before = event;
+        }
+        await checkResources(audit, reader, slice, removals);
+      },
+    );
+  },
+};
+
+async function readEvents(reader: Reader, audit: AuditRun, after: EventRow | undefined): Promise<EventRow[]> {
+  const conditions = [
+    ...(after === undefined
+      ? []
+      : [
+          afterKey('tenant_id', 'sequence', {
+            first: uuid.literal(after.tenantId),
+            second: bigint.literal(after.sequence),
+          }),
+        ]),
+    ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+  ];
+  const rows = await reader.query(
+    `SELECT ${columnList(events)} FROM events FORCE INDEX (PRIMARY)${whereAll(conditions)}
+     ORDER BY tenant_id, sequence LIMIT ${ROWS_A_SLICE}`,
+  );
+  return rows.map((row) => parseRow(events, row));
+}
+
+/** What retention has removed of these tenants' logs; left out: of all. */
+export async function readRemovals(
+  reader: Reader,
+  tenantIds?: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, EventRemoval>> {
+  const rows = await reader.select(eventRemovals, tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] });
+  return new Map(rows.map((row) => [row.tenantId, row]));
+}
+
+/** An event is never older than its operation, whose id begins with its time: of a younger one nothing can be removed. */
+export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
+  return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
+}
+
+function isOfRemoved({ tenantId, resourceId }: EventRow, removals: ReadonlyMap<Uuid, EventRemoval>): boolean {
+  return mayBeRemoved(resourceId, removals.get(tenantId));
+}
+
+function isOfOperation({ type }: Pick<EventRow, 'type'>): boolean {
+  return !type.startsWith('account.');
+}
+
+async function readGaps(reader: Reader, tenantIds: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
+  const rows = await reader.select(
+    eventGaps,
+    { tenantId: [...new Set(tenantIds)] },
+    { orderBy: ['tenantId', 'afterSequence'] },
+  );
+  return groupBy(rows, ({ tenantId }) => tenantId);
+}
+
+/** Behind a gap that begins there, or several of them: where the log goes on. `gaps` in their order. */
+function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
+  return gaps.reduce((at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at), last);
+}
+
+/** The first that is kept follows the last that was removed. */
+function checkPlace(
+  audit: AuditRun,
+  event: EventRow,
+  {
+    before,
+    removedThrough,
+    gaps,
+  }: {
+    readonly before: EventRow | undefined;
+    readonly removedThrough: bigint;
+    readonly gaps: readonly EventGap[];
+  },
+): void {
+  const last = before?.sequence ?? 0n;
+  const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
+  if (event.sequence !== follows + 1n)
+    audit.report('event_sequence', nameOf(event), `it is number ${event.sequence} and follows number ${follows}`);
+  if (before !== undefined && event.createdAt < before.createdAt)
+    audit.report('event_time', nameOf(event), 'it is dated before the event that it follows');
+}
+
+function checkBody(audit: AuditRun, event: EventRow): void {
+  const body = parseObject(event.body);
+  const wanted: Readonly<Record<string, string>> = {
+    id: event.id,
+    type: event.type,
+    sequence: event.sequence.toString(),
+    created_at: toRfc3339(event.createdAt),
+  };
+  const wrong = Object.keys(wanted).filter((field) => String(body?.[field]) !== wanted[field]);
+  if (idOfObject(body) !== event.resourceId) wrong.push('data.object');
+  if (wrong.length > 0) audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
+}
+
+/** The resource that the body shows. An account's verification names the account. */
+function idOfObject(body: Readonly<Record<string, unknown>> | null): unknown {
+  const object = asObject(asObject(body?.data)?.object);
+  return object?.id ?? object?.account_id;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+}
+
+/** Of an operation whose other events may be removed it is also told here that its state has no such event. */
+async function checkResources(
+  audit: AuditRun,
+  reader: Reader,
+  slice: readonly EventRow[],
+  removals: ReadonlyMap<Uuid, EventRemoval>,
+): Promise<void> {
+  for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
+    const known = await resources(
+      reader,
+      word,
+      own.map((event) => event.resourceId),
+    );
+    for (const event of own) {
+      const resource = known.get(event.resourceId);
+      if (resource?.tenantId !== event.tenantId)
+        audit.report('event_resource', nameOf(event), `the tenant has no ${word} ${event.resourceId}`);
+      else if (isOfRemoved(event, removals) && resource.events?.includes(event.type) === false)
+        audit.report('operation_event', `${word} ${event.resourceId}`, `its state has no event ${event.type}`);
+    }
+  }
+}
+
+async function resources(
+  reader: Reader,
+  word: string,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid; readonly events?: readonly EventType[] }>> {
+  if (word === 'account') return byId(reader, accounts, ids);
+  const type = RESOURCE_TYPES.find((one) => one === word);
+  return (type === undefined ? undefined : await sourceOf(type)?.expectations(reader, ids)) ?? new Map();
+}
+
+function nameOf(event: EventRow): string {
+  return `event ${event.id}`;
+}
+
+/** The events that tell of verified accounts, tenant by tenant: only the first declaration of an account makes one. */
+export const verifiedChecks: Check = {
+  tables: [],
+  run: async (audit) => {
+    const tenantIds = audit.tenantId === undefined ? await readTenantIds(audit) : [audit.tenantId];
+    for (const tenantId of tenantIds) {
+      const rows = await audit.slice((reader) =>
+        reader.query(
+          `SELECT e.resource_id, CAST(COUNT(*) AS CHAR) AS events, MAX(a.verified_at) AS verified_at
+           FROM events e FORCE INDEX (type) STRAIGHT_JOIN accounts a ON a.id=e.resource_id
+           WHERE e.tenant_id=${uuid.literal(tenantId)} AND e.type='account.verified'
+           GROUP BY e.resource_id HAVING COUNT(*)>1 OR MAX(a.verified_at) IS NULL`,
+        ),
+      );
+      for (const { resource_id: id, events: count, verified_at: verifiedAt } of rows)
+        audit.report(
+          'account_verified',
+          `account ${uuid.parse(id)}`,
+          `it is ${verifiedAt === null ? 'not ' : ''}verified, but has ${bigint.parse(count)} event(s) account.verified`,
+        );
+    }
+  },
+};
+
+async function readTenantIds(audit: AuditRun): Promise<readonly Uuid[]> {
+  const rows = await audit.slice((reader) => reader.query('SELECT id FROM tenants ORDER BY id'));
+  return rows.map((row) => uuid.parse(row.id));
+}
+
+/** Each tenant's counter stands at its last event. */
+export const eventCounterChecks: Check = {
+  tables: [],
+  run: (audit) =>
+    audit.slice(async (reader) => {
+      const of = audit.tenantId === undefined ? '' : ` WHERE t.id=${uuid.literal(audit.tenantId)}`;
+      const last = (column: string): string =>
+        `(SELECT e.${column} FROM events e WHERE e.tenant_id=t.id ORDER BY e.sequence DESC LIMIT 1)`;
+      const rows = await reader.query(
+        `SELECT t.id, c.last_sequence, c.last_at, r.removed_through, ${last('sequence')} AS sequence,
+           ${last('created_at')} AS created_at
+         FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id
+         LEFT JOIN event_removals r ON r.tenant_id=t.id${of}`,
+      );
+      audit.counted('event_counters', rows.length);
+      const gaps = await readGaps(
+        reader,
+        rows.map((row) => uuid.parse(row.id)),
+      );
+      for (const row of rows) {
+        const subject = `tenant ${uuid.parse(row.id)}`;
+        const counter = nullable(bigint).parse(row.last_sequence);
+        const lastAt = nullable(time).parse(row.last_at);
+        const last = nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
+        const sequence = acrossGaps(last, gaps.get(uuid.parse(row.id)) ?? []);
+        const createdAt = nullable(time).parse(row.created_at);
+        if (counter !== sequence)
+          audit.report(
+            'event_counter',
+            subject,
+            `its counter stands at ${counter ?? 'nothing'}, and its log ends at ${sequence}`,
+          );
+        else if (createdAt !== null && lastAt !== null && lastAt < createdAt)
+          audit.report('event_counter', subject, 'its counter is dated before its last event');
+      }
+    }),
+};

@@ -1,0 +1,77 @@
+import type { Uuid } from '../../core/ids.js';
+import { asset, bigint, string, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { monthTotals } from '../../db/entities/ledger.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
+import type { AuditRun, Check } from '../run.js';
+import { SOURCES } from '../sources/index.js';
+import type { MonthUse } from '../sources/types.js';
+import { idList, walkById } from '../walk.js';
+
+const ACCOUNTS_A_SLICE = 500;
+/** Entries, as a measure of operations, that a slice should not go far beyond. */
+const ENTRIES_A_SLICE = 50_000n;
+
+/**
+ * What each account used of each month, summed over the operations that count in it. Sums of one moment: an account's
+ * operations are summed in one snapshot, however many they are.
+ */
+export const monthChecks: Check = {
+  tables: ['accounts'],
+  run: (audit) =>
+    walkById(audit, accounts, ACCOUNTS_A_SLICE, async (_, slice) => {
+      audit.counted('month_accounts', slice.length);
+      for (const ids of evenly(slice)) await audit.slice((reader) => checkMonths(audit, reader, ids));
+    }),
+};
+
+function evenly(slice: readonly Account[]): Uuid[][] {
+  const parts: Uuid[][] = [[]];
+  let weight = 0n;
+  for (const { id, seq } of slice) {
+    if (weight > 0n && weight + seq > ENTRIES_A_SLICE) {
+      parts.push([]);
+      weight = 0n;
+    }
+    parts.at(-1)?.push(id);
+    weight += seq;
+  }
+  return parts;
+}
+
+async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]): Promise<void> {
+  const list = idList(ids);
+  if (list === null) return;
+  const stored = await reader.select(monthTotals, { accountId: ids });
+  audit.counted('month_totals', stored.length);
+  const used = new Map<string, bigint>();
+  for (const { monthUse, tableName } of SOURCES)
+    if (monthUse !== null) await addUse(reader, tableName, monthUse, list, used);
+  for (const { accountId, asset: ofAsset, month, used: total } of stored) {
+    const name = `account ${accountId} ${ofAsset} ${month}`;
+    compare(audit, name, total, used.get(name) ?? 0n);
+    used.delete(name);
+  }
+  for (const [name, sum] of used) compare(audit, name, 0n, sum);
+}
+
+async function addUse(
+  reader: Reader,
+  table: string,
+  { accountColumn, monthColumn, rawColumn, condition }: MonthUse,
+  ids: string,
+  used: Map<string, bigint>,
+): Promise<void> {
+  const rows = await reader.query(
+    `SELECT ${accountColumn} AS account_id, asset, ${monthColumn} AS month, CAST(SUM(${rawColumn}) AS CHAR) AS used
+     FROM ${table} WHERE ${accountColumn} IN (${ids}) AND ${condition} GROUP BY ${accountColumn}, asset, ${monthColumn}`,
+  );
+  for (const row of rows) {
+    const name = `account ${uuid.parse(row.account_id)} ${asset.parse(row.asset)} ${string.parse(row.month)}`;
+    used.set(name, (used.get(name) ?? 0n) + bigint.parse(row.used));
+  }
+}
+
+function compare(audit: AuditRun, name: string, total: bigint, sum: bigint): void {
+  if (total !== sum) audit.report('month_total', name, `${total} are counted, its operations make ${sum}`);
+}

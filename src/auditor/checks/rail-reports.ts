@@ -1,0 +1,109 @@
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { nullable, oneOf, string, time, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payouts,
+  type PayoutStatus,
+  RAIL_EFFECTS,
+  RAIL_WORDS,
+} from '../../db/entities/payouts.js';
+import { literals } from '../../db/statements.js';
+import type { AuditRun, Check } from '../run.js';
+import { idList, ROWS_A_SLICE, walkById } from '../walk.js';
+
+type Word = (typeof RAIL_WORDS)[number];
+
+/** What a rail may have said of a payout in each state. */
+const AGREEING: Readonly<Record<PayoutStatus, readonly Word[]>> = {
+  pending_approval: ['unknown'],
+  approved: ['unknown'],
+  rejected: ['unknown'],
+  canceled: ['unknown'],
+  in_progress: ['unknown', 'accepted'],
+  completed: ['unknown', 'accepted', 'completed'],
+  returned: ['unknown', 'accepted', 'completed', 'returned'],
+  failed: ['unknown', 'accepted', 'failed', 'voided'],
+};
+/** The effects of what was believed to come from the rail, and was heard for the first time. */
+const GENUINE: readonly PayoutRailEvent['effect'][] = ['noted', 'applied', 'duplicate', 'conflict', 'settled'];
+
+/** What rails said of payouts: whatever contradicts their state is raised to operators, or was settled by them since. */
+export const railReportChecks: Check = {
+  tables: ['payout_rail_events'],
+  run: (audit) =>
+    walkById(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
+      const calm = slice.filter(({ stuckSince }) => stuckSince === null);
+      const [reports, resolved] = [await readReports(reader, calm), await readResolved(reader, calm)];
+      for (const payout of calm) checkReports(audit, payout, reports.get(payout.id) ?? [], resolved.get(payout.id));
+    }),
+};
+
+interface RailReport {
+  readonly payoutId: Uuid;
+  readonly said: Word;
+  readonly reference: string | null;
+  readonly effect: PayoutRailEvent['effect'];
+  readonly firstAt: Instant;
+}
+
+async function readReports(
+  reader: Reader,
+  slice: readonly Payout[],
+): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
+  const rows = await reader.query(
+    `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at FROM payout_rail_events FORCE INDEX (payout)
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND said IS NOT NULL AND kind<>'resolution'
+       AND effect IN (${literals(payoutRailEvents, 'effect', GENUINE)})
+     GROUP BY payout_id, said, rail_reference, effect`,
+  );
+  const reports = rows.map((row) => ({
+    payoutId: uuid.parse(row.payout_id),
+    said: oneOf(RAIL_WORDS).parse(row.said),
+    reference: nullable(string).parse(row.rail_reference),
+    effect: oneOf(RAIL_EFFECTS).parse(row.effect),
+    firstAt: time.parse(row.first_at),
+  }));
+  return groupBy(reports, ({ payoutId }) => payoutId);
+}
+
+/** When operators last decided what became of each. */
+async function readResolved(reader: Reader, slice: readonly Payout[]): Promise<ReadonlyMap<Uuid, Instant>> {
+  const rows = await reader.query(
+    `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
+     WHERE payout_id IN (${idList(slice.map(({ id }) => id)) ?? 'NULL'}) AND status='applied' GROUP BY payout_id`,
+  );
+  return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
+}
+
+function checkReports(
+  audit: AuditRun,
+  payout: Payout,
+  reports: readonly RailReport[],
+  resolvedAt: Instant | undefined,
+): void {
+  audit.counted('rail_words', reports.length);
+  for (const report of reports.filter((one) => contradicts(payout, one))) {
+    // Said again later, it is still what operators decided about.
+    const same = reports.filter(({ said, reference }) => said === report.said && reference === report.reference);
+    if (resolvedAt !== undefined && same.some(({ firstAt }) => firstAt <= resolvedAt)) continue;
+    const named = report.reference === null ? '' : ` as ${report.reference}`;
+    const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
+    audit.report(
+      'payout_rail_word',
+      `payout ${payout.id}`,
+      `it is ${payout.status}${known}, its rail said ${report.said}${named}, and nobody is told`,
+    );
+  }
+}
+
+function contradicts({ status, railReference }: Payout, { said, reference, effect }: RailReport): boolean {
+  if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
+  // What was accepted before it failed agrees; afterwards it does not.
+  if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;
+  return reference !== null && railReference !== null && reference !== railReference;
+}

@@ -1,0 +1,90 @@
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import { bigint, string, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type IdempotencyKey, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
+import { statements } from '../../db/entities/statements.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import type { AuditRun, Check } from '../run.js';
+import { sourceOf } from '../sources/index.js';
+import { afterKey, byId, ROWS_A_SLICE, walk, whereAll } from '../walk.js';
+
+/** Every idempotency key that made something names a resource of its tenant. */
+export const keyChecks: Check = {
+  tables: ['idempotency_keys'],
+  run: (audit) =>
+    walk(
+      audit,
+      ROWS_A_SLICE,
+      (reader, after: IdempotencyKey | undefined) => readKeys(reader, audit, after),
+      async (reader, slice) => {
+        audit.counted('idempotency_keys', slice.length);
+        for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
+          const ids = own.flatMap((key) => key.resourceId ?? []);
+          const known = await ownersOf(reader, type, ids);
+          for (const { tenantId, idempotencyKey, resourceId } of own)
+            if (resourceId !== null && known?.get(resourceId)?.tenantId !== tenantId)
+              audit.report(
+                'key_resource',
+                `key ${tenantId}/${idempotencyKey}`,
+                `the tenant has no ${type} ${resourceId}`,
+              );
+        }
+      },
+    ),
+};
+
+/** What of these there is, by id. */
+function ownersOf(
+  reader: Reader,
+  type: KeyResourceType,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, { readonly tenantId: Uuid }> | undefined> {
+  if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
+  if (type === 'statement') return byId(reader, statements, ids);
+  return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
+}
+
+async function readKeys(reader: Reader, audit: AuditRun, after: IdempotencyKey | undefined): Promise<IdempotencyKey[]> {
+  const conditions = [
+    ...(after === undefined
+      ? []
+      : [
+          afterKey('tenant_id', 'idempotency_key', {
+            first: uuid.literal(after.tenantId),
+            second: string.literal(after.idempotencyKey),
+          }),
+        ]),
+    ...(audit.tenantId === undefined ? [] : [`tenant_id=${uuid.literal(audit.tenantId)}`]),
+  ];
+  const rows = await reader.query(
+    `SELECT ${columnList(idempotencyKeys)} FROM idempotency_keys FORCE INDEX (PRIMARY)${whereAll(conditions)}
+     ORDER BY tenant_id, idempotency_key LIMIT ${ROWS_A_SLICE}`,
+  );
+  return rows.map((row) => parseRow(idempotencyKeys, row));
+}
+
+const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
+
+/** What belongs to an account belongs to one that exists. Without a tenant's account nobody can say whose it is. */
+export const accountReferenceChecks: Check = {
+  tables: [],
+  run: async (audit) => {
+    if (audit.tenantId !== undefined) return;
+    for (const table of OF_AN_ACCOUNT)
+      await audit.slice(async (reader) => {
+        const rows = await reader.query(
+          `SELECT r.account_id, CAST(COUNT(*) AS CHAR) AS orphans FROM ${table} r LEFT JOIN accounts a ON a.id=r.account_id
+           WHERE a.id IS NULL GROUP BY r.account_id LIMIT 1000`,
+        );
+        for (const row of rows)
+          audit.report(
+            'row_account',
+            `account ${uuid.parse(row.account_id)}`,
+            `it does not exist, but has ${bigint.parse(row.orphans)} row(s) in ${table}`,
+          );
+      });
+  },
+};

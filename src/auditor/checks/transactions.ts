@@ -1,0 +1,39 @@
+import { groupBy } from '../../core/collections.js';
+import { type LedgerTransaction, ledgerTransactions } from '../../db/entities/ledger.js';
+import { postingFact } from '../facts.js';
+import type { AuditRun, Check } from '../run.js';
+import { sourceOf } from '../sources/index.js';
+import type { Expectation } from '../sources/types.js';
+import { ROWS_A_SLICE, walkById } from '../walk.js';
+
+/** Every ledger transaction is of an operation that exists, of its tenant. Whether it is the right one: crossing.ts. */
+export const transactionChecks: Check = {
+  tables: ['ledger_transactions'],
+  run: (audit) =>
+    walkById(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
+      audit.counted('ledger_transactions', slice.length);
+      for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
+        const expected = await sourceOf(type)?.expectations(
+          reader,
+          own.map((transaction) => transaction.relatedId),
+        );
+        for (const transaction of own) {
+          const { relatedId } = transaction;
+          checkOperation(audit, transaction, expected?.get(relatedId));
+          if (audit.isInTime(relatedId)) audit.tally.add(relatedId, postingFact(type), -1);
+        }
+      }
+    }),
+};
+
+function checkOperation(
+  audit: AuditRun,
+  transaction: LedgerTransaction,
+  operation: Pick<Expectation, 'tenantId'> | undefined,
+): void {
+  const subject = `ledger transaction ${transaction.id}`;
+  const of = `${transaction.relatedType} ${transaction.relatedId}`;
+  if (operation === undefined) audit.report('transaction_resource', subject, `there is no ${of}`);
+  else if (operation.tenantId !== transaction.tenantId)
+    audit.report('transaction_resource', subject, `${of} is another tenant's`);
+}

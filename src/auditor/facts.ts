@@ -1,0 +1,56 @@
+import type { Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import { nullable, oneOf, uuid } from '../db/columns.js';
+import type { StoredRow } from '../db/database.js';
+import { SYSTEM_ROLES, type SystemRole } from '../db/entities/parties.js';
+import type { EntryKind, ResourceType } from '../db/entities/ledger.js';
+import type { Expectation, ExpectedEntry } from './sources/types.js';
+
+/** What an operation asks for, in words that are the same for what is there. */
+
+/** An account, with what it is to a tenant when it is a system account. */
+export interface Place {
+  readonly id: Uuid;
+  readonly tenantId: Uuid | null;
+  readonly role: SystemRole | null;
+}
+
+/** An entry as it was posted. */
+export interface PostedLeg {
+  readonly kind: EntryKind;
+  readonly raw: bigint;
+  readonly asset: Asset;
+  readonly account: Place;
+  readonly counterparty: Place | null;
+}
+
+const role = nullable(oneOf(SYSTEM_ROLES));
+
+/** Of an account whose `tenant_id` and `system_role` were selected under this prefix. */
+export function placeOf(id: Uuid, row: StoredRow, prefix: string): Place {
+  const tenantId = nullable(uuid).parse(row[`${prefix}tenant_id`]);
+  return { id, tenantId, role: role.parse(row[`${prefix}system_role`]) };
+}
+
+export function describeExpected({ account, asset, raw, kind, counterparty }: ExpectedEntry): string {
+  return `${kind} ${raw} ${asset} on ${account} with ${counterparty}`;
+}
+
+/** As the operation of this tenant would ask for it. */
+export function describePosted({ kind, raw, asset, account, counterparty }: PostedLeg, tenantId: Uuid): string {
+  const name = (place: Place | null): string => {
+    if (place === null) return 'nobody';
+    return place.role !== null && place.tenantId === tenantId ? place.role : place.id;
+  };
+  return `${kind} ${raw} ${asset} on ${name(account)} with ${name(counterparty)}`;
+}
+
+export const postingFact = (type: ResourceType): string => `${type} is posted`;
+export const legFact = (type: ResourceType, described: string): string => `${type} ${described}`;
+export const eventFact = (type: string): string => `event ${type}`;
+
+/** All that must be there for an operation beside its own rows. */
+export function factsOf(type: ResourceType, { postings, events }: Expectation): { money: string[]; events: string[] } {
+  const legs = postings.flat().map((leg) => legFact(type, describeExpected(leg)));
+  return { money: [...postings.map(() => postingFact(type)), ...legs], events: events.map(eventFact) };
+}

@@ -1,0 +1,37 @@
+import { Counter, type Registry } from 'prom-client';
+import { readTogether } from '../core/gauges.js';
+import type { Clock } from '../core/instant.js';
+import type { Reader } from '../db/database.js';
+import { auditStanding, type StandingStep } from './standing.js';
+
+/** How the audit that runs by itself stands. Answers who counts its steps. */
+export function auditMetrics(registry: Registry, reader: Reader, clock: Clock): (step: StandingStep) => void {
+  readTogether(
+    registry,
+    {
+      audit_findings_open: { help: 'Contradictions that the audit has found and nobody has acknowledged' },
+      audit_pass_age_seconds: {
+        help: 'Since the last whole audit ended; before that, since the first began, or the first tenant came',
+      },
+    },
+    async () => {
+      const { open, since } = await auditStanding(reader);
+      return { audit_findings_open: open, audit_pass_age_seconds: since === null ? 0 : (clock() - since) / 1_000 };
+    },
+  );
+  const steps = new Counter({
+    name: 'audit_steps_total',
+    help: 'Steps of the audit, by how they ended: done (a whole audit), rests, idle, superseded',
+    labelNames: ['ended'] as const,
+    registers: [registry],
+  });
+  const rows = new Counter({
+    name: 'audit_rows_total',
+    help: 'Rows that the audit has looked at',
+    registers: [registry],
+  });
+  return ({ ended, rows: looked }) => {
+    steps.inc({ ended });
+    rows.inc(looked);
+  };
+}

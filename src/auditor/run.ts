@@ -1,0 +1,157 @@
+import { timeOfId, type Uuid } from '../core/ids.js';
+import type { Database, Reader } from '../db/database.js';
+import { type AuditPosition, type Place, startOfAudit } from './position.js';
+import { Tally } from './tally.js';
+import type { AuditOptions, AuditReport, Finding } from './types.js';
+
+/** A slice reads at most some thousand rows; only one account with millions of operations takes longer. */
+const SLICE_TIMEOUT_MS = 600_000;
+/** A ledger that is damaged all over must not fill the memory with what is wrong with it. */
+const MAX_FINDINGS_OF_A_CHECK = 1_000;
+
+/** Its time is over: it goes on from where it stands. Thrown between two slices, through the check, to whoever runs it. */
+export class AuditRests extends Error {
+  override name = 'AuditRests';
+}
+
+/** One run of the auditor, or one step of it: where checks get their snapshots and leave what they find. */
+export class AuditRun {
+  readonly tenantId: Uuid | undefined;
+  /** What operations ask for against what is there, by operation. (checks/crossing.ts) */
+  readonly tally: Tally;
+  private readonly beganAt: number;
+  private readonly onProgress: AuditOptions['onProgress'];
+  private readonly isOver: () => boolean;
+  private readonly signal: AbortSignal | undefined;
+  private done = 0;
+  private readonly findings: Finding[] = [];
+  private readonly found: Map<string, number>;
+  private readonly checked: Record<string, number> = {};
+  /** Where it goes on; null once it is beyond. */
+  private from: Place | null;
+  private check = 0;
+  private walks = 0;
+  private memories: object[] = [];
+  private rests = true;
+
+  constructor(
+    private readonly database: Database,
+    options: AuditOptions,
+    private readonly total: number,
+    position: AuditPosition = startOfAudit(Date.now()),
+  ) {
+    this.tenantId = options.tenantId;
+    this.onProgress = options.onProgress;
+    this.signal = options.signal;
+    this.isOver = options.isOver ?? (() => false);
+    this.beganAt = position.beganAt;
+    this.found = new Map(position.found);
+    this.tally = new Tally(position.tally);
+    this.from = position.place;
+  }
+
+  /** Everything that `work` reads is of one moment. Reads lock nothing, so postings go on. */
+  slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    this.signal?.throwIfAborted();
+    return this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
+  }
+
+  /** What began later is left to the next run: the walks would see different parts of it. */
+  isInTime(operationId: Uuid): boolean {
+    return timeOfId(operationId) <= this.beganAt;
+  }
+
+  report(check: string, subject: string, message: string): void {
+    const found = (this.found.get(check) ?? 0) + 1;
+    this.found.set(check, found);
+    if (found <= MAX_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
+  }
+
+  /** True when nothing more of it would be reported. */
+  hasEnoughOf(check: string): boolean {
+    return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
+  }
+
+  /** Tells that so many rows of a kind were looked at. */
+  counted(what: string, rows: number): void {
+    this.checked[what] = (this.checked[what] ?? 0) + rows;
+    this.done += rows;
+    this.onProgress?.(Math.min(this.done, this.total), this.total);
+  }
+
+  /** Runs the checks from where it stands. Answers where it rests, or null at their end. Throws what a check throws. */
+  async go(checks: readonly Check[]): Promise<AuditPosition | null> {
+    try {
+      for (const [number, check] of checks.entries()) {
+        if (number < (this.from?.check ?? 0)) continue;
+        if (this.from !== null && number > this.from.check) this.from = null;
+        [this.check, this.walks, this.memories] = [number, 0, []];
+        await check.run(this);
+        if (this.isOver() && number + 1 < checks.length)
+          return this.positionAt({ check: number + 1, walk: 0, after: undefined, memories: [] });
+      }
+      return null;
+    } catch (thrown) {
+      if (thrown instanceof AuditRests) return this.positionAt(this.from);
+      throw thrown;
+    }
+  }
+
+  /** What a check knows across slices: as it was left, where it goes on. Asked for in the same order each time. */
+  memory<T extends object>(fresh: T): T {
+    const kept = this.from?.memories[this.memories.length] as T | undefined;
+    const memory = kept ?? fresh;
+    this.memories.push(memory);
+    return memory;
+  }
+
+  /** Where the next walk of the check begins; null where it is done already. */
+  beginWalk<Row>(): { readonly after: Row | undefined } | null {
+    if (!this.rests) return { after: undefined };
+    const walk = this.walks;
+    this.walks += 1;
+    if (this.from === null || walk > this.from.walk) return { after: undefined };
+    if (walk < this.from.walk) return null;
+    return { after: this.from.after as Row | undefined };
+  }
+
+  /** Between two slices of a walk. Throws AuditRests when its time is over. */
+  restAfter(row: unknown): void {
+    if (!this.rests || !this.isOver()) return;
+    this.from = { check: this.check, walk: this.walks - 1, after: row, memories: this.memories };
+    throw new AuditRests('its time is over');
+  }
+
+  /** What cannot be cut off and go on: its walks begin at their beginning, and end at their end. */
+  async atOnce(work: () => Promise<void>): Promise<void> {
+    this.rests = false;
+    try {
+      await work();
+    } finally {
+      this.rests = true;
+    }
+  }
+
+  private positionAt(place: Place | null): AuditPosition {
+    return { beganAt: this.beganAt, place, found: this.found, tally: this.tally.sums };
+  }
+
+  finish(): AuditReport {
+    for (const [check, found] of this.found)
+      if (found > MAX_FINDINGS_OF_A_CHECK)
+        this.findings.push({
+          check,
+          subject: '',
+          message: `and ${found - MAX_FINDINGS_OF_A_CHECK} more of this kind`,
+        });
+    this.onProgress?.(this.total, this.total);
+    return { findings: this.findings, checked: this.checked };
+  }
+}
+
+/** A group of checks that share one walk through a table. */
+export interface Check {
+  /** The tables it walks, whose sizes make the estimate for the progress. */
+  readonly tables: readonly string[];
+  run(audit: AuditRun): Promise<void>;
+}

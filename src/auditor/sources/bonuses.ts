@@ -1,0 +1,76 @@
+import { type Bonus, bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
+import type { EventType } from '../../db/entities/events.js';
+import { type ExpectedEntry, operationSource } from './types.js';
+
+/** Bonuses: paid from the beginning, so each has left the account and counts in its month. */
+export const bonusSource = operationSource({
+  resourceType: 'bonus',
+  table: bonuses,
+  monthUse: {
+    accountColumn: 'source_account_id',
+    monthColumn: 'limit_month',
+    rawColumn: 'raw',
+    condition: 'TRUE',
+  },
+  expect: (bonus) => ({
+    state: 'completed',
+    accounts: [
+      bonus.sourceAccountId,
+      bonus.recipientAccountId,
+      ...(bonus.feeAccountId === null ? [] : [bonus.feeAccountId]),
+    ],
+    postings: [entriesOf(bonus)],
+    events: [],
+    hold: null,
+    approval: null,
+  }),
+});
+
+function entriesOf(bonus: Bonus): ExpectedEntry[] {
+  const { sourceAccountId: source, recipientAccountId: recipient, feeAccountId, asset, raw, feeRaw } = bonus;
+  const amount: ExpectedEntry[] = [
+    { account: source, asset, raw: -raw, kind: 'bonus_out', counterparty: recipient },
+    { account: recipient, asset, raw, kind: 'bonus_in', counterparty: source },
+  ];
+  if (feeAccountId === null) return amount;
+  return [
+    ...amount,
+    { account: source, asset, raw: -feeRaw, kind: 'fee_out', counterparty: feeAccountId },
+    { account: feeAccountId, asset, raw: feeRaw, kind: 'adjustment_in', counterparty: source },
+  ];
+}
+
+const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
+  validating: [],
+  ready: ['bonus_batch.ready'],
+  rejected: ['bonus_batch.rejected'],
+  executing: ['bonus_batch.ready'],
+  completed: ['bonus_batch.ready', 'bonus_batch.completed'],
+  partially_failed: ['bonus_batch.ready', 'bonus_batch.partially_failed'],
+};
+
+/**
+ * Batches: what is not yet paid or refused of an executing one is held, where it was held at all. Its sums are compared
+ * with its rows, and these with the bonuses, by the batches' own check (../checks/batches.ts).
+ */
+export const batchSource = operationSource({
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  monthUse: null,
+  expect: (batch) => {
+    const { status, sourceAccountId, feeAccountId, asset, totalRaw, feesRaw, settledRaw } = batch;
+    const isHeld = status === 'executing' && batch.isHeld && batch.canceledAt === null;
+    return {
+      state: status,
+      accounts: [sourceAccountId, ...(feeAccountId === null ? [] : [feeAccountId])],
+      postings: [],
+      // What was withdrawn or lapsed was ready before.
+      events: [...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
+      hold:
+        isHeld && asset !== null
+          ? { accountId: sourceAccountId, asset, remaining: totalRaw + feesRaw - settledRaw, expiresAt: null }
+          : null,
+      approval: null,
+    };
+  },
+});

@@ -1,0 +1,109 @@
+import type { Asset } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import type { EventType } from '../../db/entities/events.js';
+import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
+import type { SystemRole } from '../../db/entities/parties.js';
+import type { Table } from '../../db/table.js';
+import type { AuditRun } from '../run.js';
+import { byId, walkById } from '../walk.js';
+
+/** An entry that an operation must have made. */
+export interface ExpectedEntry {
+  /** An account, or the tenant's own system account with a role. */
+  readonly account: Uuid | SystemRole;
+  readonly asset: Asset;
+  readonly raw: bigint;
+  readonly kind: EntryKind;
+  readonly counterparty: Uuid | SystemRole;
+}
+
+/** What the ledger must hold for an operation in its present state. */
+export interface Expectation {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  /** Its state in a word, for messages. */
+  readonly state: string;
+  /** Every account that it names. */
+  readonly accounts: readonly Uuid[];
+  /** The ledger transactions that it made, each by its entries. */
+  readonly postings: readonly (readonly ExpectedEntry[])[];
+  /** The events of the transitions that it went through. */
+  readonly events: readonly EventType[];
+  /** What is set aside for it; null when nothing is. */
+  readonly hold: ExpectedHold | null;
+  /** The approvals that it has; null when it needs none. */
+  readonly approval: ExpectedApproval | null;
+}
+
+export interface ExpectedHold {
+  readonly accountId: Uuid;
+  readonly asset: Asset;
+  readonly remaining: bigint;
+  /** Of what the hold is found by: null for all but transfers that wait. */
+  readonly expiresAt: Instant | null;
+}
+
+export interface ExpectedApproval {
+  readonly received: number;
+  readonly required: number;
+  /** True when it went on because it was approved. */
+  readonly isApproved: boolean;
+  /** True while it waits for more. */
+  readonly isWaiting: boolean;
+  /** Whoever asked for it never approves it. */
+  readonly createdBy: Uuid;
+}
+
+/** Which rows count against a month: names of columns, and the condition that makes a row count. */
+export interface MonthUse {
+  readonly accountColumn: string;
+  readonly monthColumn: string;
+  readonly rawColumn: string;
+  readonly condition: string;
+}
+
+/**
+ * What the auditor knows of a feature that moves money. A feature adds its own to `index.ts`; every check about
+ * operations, holds, months, events and references follows from it.
+ */
+export interface OperationSource {
+  readonly resourceType: ResourceType;
+  readonly tableName: string;
+  /** Null when the operation uses up no monthly allowance. */
+  readonly monthUse: MonthUse | null;
+  /** What must be there for these operations, by id; those that do not exist are left out. */
+  expectations(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Expectation>>;
+  /** Goes through all operations, a slice a snapshot. */
+  walk(
+    audit: AuditRun,
+    size: number,
+    check: (reader: Reader, operations: readonly Expectation[]) => Promise<void>,
+  ): Promise<void>;
+}
+
+export interface SourceDefinition<Row> {
+  readonly resourceType: ResourceType;
+  readonly table: Table<Row>;
+  readonly monthUse: MonthUse | null;
+  /** Pure. */
+  readonly expect: (row: Row) => Omit<Expectation, 'id' | 'tenantId'>;
+}
+
+export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
+  definition: SourceDefinition<Row>,
+): OperationSource {
+  const { resourceType, table, monthUse } = definition;
+  const expect = (row: Row): Expectation => ({ id: row.id, tenantId: row.tenantId, ...definition.expect(row) });
+  return {
+    resourceType,
+    tableName: table.name,
+    monthUse,
+    expectations: async (reader, ids) => {
+      const rows = await byId(reader, table, ids);
+      return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
+    },
+    walk: (audit, size, check) => walkById(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
+  };
+}

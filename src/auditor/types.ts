@@ -1,0 +1,27 @@
+import type { Uuid } from '../core/ids.js';
+
+/** Something in the database that contradicts something else in it. */
+export interface Finding {
+  /** Which rule is broken: a stable name. */
+  readonly check: string;
+  /** What it is about: a table's word and the ids that name the row. */
+  readonly subject: string;
+  readonly message: string;
+}
+
+export interface AuditReport {
+  readonly findings: Finding[];
+  /** How many rows of each kind were looked at. */
+  readonly checked: Record<string, number>;
+}
+
+export interface AuditOptions {
+  /** Only what belongs to this tenant. */
+  readonly tenantId?: Uuid;
+  /** Rows looked at, of an estimate that is never smaller. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Whether it rests now, to go on another time; asked between slices. Left out: never. */
+  readonly isOver?: () => boolean;
+  /** Ends it where it cannot rest. */
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,101 @@
+import type { Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { columnList } from '../db/statements.js';
+import { parseRow, type Table } from '../db/table.js';
+import type { AuditRun } from './run.js';
+
+/**
+ * Goes through rows in the order of a key, a slice at a time. `read` and `check` of a slice see the same snapshot, so what
+ * they compare is of one moment; between slices the ledger goes on.
+ */
+export async function walk<Row>(
+  audit: AuditRun,
+  size: number,
+  read: (reader: Reader, after: Row | undefined) => Promise<readonly Row[]>,
+  check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  const begun = audit.beginWalk<Row>();
+  if (begun === null) return;
+  let { after } = begun;
+  for (;;) {
+    const from = after;
+    const rows = await audit.slice(async (reader) => {
+      const slice = await read(reader, from);
+      if (slice.length > 0) await check(reader, slice);
+      return slice;
+    });
+    if (rows.length < size) return;
+    after = rows.at(-1);
+    audit.restAfter(after);
+  }
+}
+
+/** Goes through a table whose primary key is `id`. */
+export function walkById<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
+  audit: AuditRun,
+  table: Table<Row>,
+  size: number,
+  check: (reader: Reader, rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> =>
+    readPage(reader, table, after?.id, size, audit.tenantId);
+  return walk(audit, size, read, check);
+}
+
+async function readPage<Row>(
+  reader: Reader,
+  table: Table<Row>,
+  afterId: Uuid | undefined,
+  size: number,
+  tenantId: Uuid | undefined,
+): Promise<Row[]> {
+  const conditions = [
+    ...(afterId === undefined ? [] : [`id>${uuid.literal(afterId)}`]),
+    ...(tenantId === undefined ? [] : [`tenant_id=${uuid.literal(tenantId)}`]),
+  ];
+  const rows = await reader.query(
+    `SELECT ${columnList(table)} FROM ${table.name} FORCE INDEX (PRIMARY)${whereAll(conditions)} ORDER BY id LIMIT ${size}`,
+  );
+  return rows.map((row) => parseRow(table, row));
+}
+
+/** What comes after a place in a key of two columns, in a form that every optimizer takes for ranges of the key. */
+export function afterKey(first: string, second: string, at: { first: string; second: string }): string {
+  return `((${first}=${at.first} AND ${second}>${at.second}) OR ${first}>${at.first})`;
+}
+
+export function whereAll(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The rows with these ids, by id. */
+export async function byId<Row extends { readonly id: Uuid }>(
+  reader: Reader,
+  table: Table<Row>,
+  ids: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, Row>> {
+  const wanted = [...new Set(ids)];
+  const found = new Map<Uuid, Row>();
+  for (let from = 0; from < wanted.length; from += ROWS_A_SLICE) {
+    const list = idList(wanted.slice(from, from + ROWS_A_SLICE)) ?? 'NULL';
+    const rows = await reader.query(`SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${list})`);
+    for (const row of rows) {
+      const parsed = parseRow(table, row);
+      found.set(parsed.id, parsed);
+    }
+  }
+  return found;
+}
+
+/**
+ * Rows of a slice that are looked up in other tables by their ids. Fewer than a thousand: MariaDB makes a table of a longer
+ * IN, and then reads the other tables whole.
+ */
+export const ROWS_A_SLICE = 900;
+
+/** Distinct ids for an IN, or null when there are none. */
+export function idList(ids: Iterable<Uuid>): string | null {
+  const distinct = Array.from(new Set(ids), (id) => uuid.literal(id));
+  return distinct.length === 0 ? null : distinct.join(',');
+}
