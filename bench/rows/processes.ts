@@ -1,6 +1,6 @@
 import { type Bench, type Run, SMALL_LEDGER } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { latencyWords, perSecond } from '../report/words.js';
+import { latencyText, perSecond } from '../report/text.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { hotParties, loadOf, type Parties, randomParties } from './transfers.js';
 
@@ -41,7 +41,7 @@ async function measure(bench: Bench, choose: (ledger: Ledger) => Parties): Promi
   );
   const [one, ...several] = figures.map((figure) => ({
     ...figure,
-    text: `${figure.count}: ${perSecond(figure.rate)}, ${latencyWords(figure.latency)}`,
+    text: `${figure.count}: ${perSecond(figure.rate)}, ${latencyText(figure.latency)}`,
   }));
   if (one === undefined) throw new Error('nothing was measured');
   const ratio = Math.min(...several.map(({ rate }) => rate / one.rate));

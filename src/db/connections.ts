@@ -175,12 +175,7 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
  * never ends would wait for ever. `onDone` hears of each statement that has succeeded; of those that answer rows it would hear
  * nothing.
  */
-export function send(
-  connection: Connection,
-  sql: string,
-  deadline: Deadline,
-  onDone?: () => void,
-): Promise<unknown> {
+export function send(connection: Connection, sql: string, deadline: Deadline, onDone?: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timeoutMs = deadline.leftMs();
     if (timeoutMs === 0) return reject(new DatabaseUnavailable('no time was left for a statement'));
