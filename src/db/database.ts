@@ -5,11 +5,10 @@ import {
   CommitUnknown,
   DatabaseUnavailable,
   errnoOf,
-  isAnswer,
   isNoPrimary,
-  isRefusedWhole,
   isRetryable,
   isUnavailable,
+  isUncommitted,
   TransactionRetryable,
 } from './failures.js';
 import { type StatementKind, type StatementObserver, UNTIMED } from './metrics.js';
@@ -203,8 +202,7 @@ export class Database {
     try {
       await this.send(lent, 'commit', [...ending.statements, 'COMMIT'].join(';'), deadline, () => (done += 1));
     } catch (error) {
-      const isBeforeIt = isAnswer(error) && done < ending.statements.length;
-      if (isRetryable(error) || isBeforeIt || isRefusedWhole(error)) return this.rollBack(lent, error);
+      if (isUncommitted(error, done, ending.statements.length)) return this.rollBack(lent, error);
       this.abandon(lent, error);
       throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
     }

@@ -35,9 +35,17 @@ export function isRetryable(error: unknown): boolean {
   return errno !== null && ROLLED_BACK_RETRYABLE.has(errno);
 }
 
-/** True when the server itself answered so, and its connection can be used on: what it did before is done, and no more of it. */
-export function isAnswer(error: unknown): boolean {
+/** True when the server itself answered so, on a connection that still stands. */
+function isAnswer(error: unknown): boolean {
   return (errnoOf(error) ?? 0) > 0 && !(error instanceof Error && 'fatal' in error && error.fatal === true);
+}
+
+/**
+ * True when nothing is committed, nor will be, though a text with COMMIT failed: the server answers its statements in their order and stops
+ * at the first that fails, and `done` of the `before` that stand before COMMIT were done.
+ */
+export function isUncommitted(error: unknown, done: number, before: number): boolean {
+  return isRetryable(error) || isRefusedWhole(error) || (isAnswer(error) && done < before);
 }
 
 /** A statement that MySQL refused for what it holds: the statement's fault, not the server's. */
@@ -78,7 +86,7 @@ export function isNoPrimary(error: unknown): boolean {
 }
 
 /** True when neither the statement nor the COMMIT happened, nor will. */
-export function isRefusedWhole(error: unknown): boolean {
+function isRefusedWhole(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno !== null && REFUSED_WHOLE.has(errno);
 }

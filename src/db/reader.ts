@@ -23,7 +23,10 @@ export interface Transaction extends Reader {
   all(statements: readonly string[], kind?: 'many' | 'lock'): Promise<readonly (readonly StoredRow[])[]>;
   /** Has this done between the last statement of the work and the COMMIT: it locks what must be locked last. */
   atEnd(last: () => Promise<void>): void;
-  /** Has these sent in one text with COMMIT, which the server does not reach when one of them fails. */
+  /**
+   * Has these sent in one text with COMMIT, which the server does not reach when one of them fails. None of them answers rows: how many
+   * were done tells whether it was COMMIT that failed.
+   */
   withCommit(statements: readonly string[]): void;
 }
 
@@ -46,6 +49,10 @@ export function readerOver(sendSql: Send): Reader {
   return { query, select, find: async (table, where, options) => (await select(table, where, options))[0] };
 }
 
+function answersRows(statement: string): boolean {
+  return /^\s*SELECT\b/i.test(statement) && !/\bINTO\s+@/i.test(statement);
+}
+
 export function transactionOver(sendSql: Send, ending: Ending): Transaction {
   return {
     ...readerOver(sendSql),
@@ -62,6 +69,9 @@ export function transactionOver(sendSql: Send, ending: Ending): Transaction {
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
     atEnd: (last) => ending.lasts.push(last),
-    withCommit: (statements) => ending.statements.push(...statements),
+    withCommit: (statements) => {
+      if (statements.some(answersRows)) throw new TypeError('what is sent with COMMIT may answer no rows');
+      ending.statements.push(...statements);
+    },
   };
 }

@@ -3,7 +3,7 @@ import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { Transaction } from '../../src/db/database.js';
 import { members } from '../../src/db/entities/parties.js';
-import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
+import { DatabaseUnavailable, isUncommitted } from '../../src/db/failures.js';
 import { insertSql } from '../../src/db/statements.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 
@@ -61,16 +61,35 @@ describe('a server that is no primary any more', () => {
       assert.deepEqual(told, ['found', 'lost', 'found']);
     });
 
-    const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
-    it(`that answers ${errno} to the text that commits is left too, and ${isUnknown ? 'what came of it is unknown' : 'nothing happened'}`, async () => {
+    it(`that answers ${errno} to a statement before COMMIT in its text is left too, and nothing happened`, async () => {
       const [failure, isThere] = await failing(async (transaction) => {
-        transaction.withCommit([fail(errno)]);
+        transaction.withCommit(['DO 1', fail(errno)]);
         return Promise.resolve();
       });
-      assert(failure instanceof (isUnknown ? CommitUnknown : DatabaseUnavailable), String(failure));
-      // The server of this test never reached its COMMIT.
+      assert(failure instanceof DatabaseUnavailable, String(failure));
       assert.equal(isThere, false);
       assert.deepEqual(told, ['found', 'lost', 'found']);
     });
+
+    const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
+    // No server answers so to COMMIT when a test asks for it.
+    it(`that answers ${errno} to COMMIT itself: ${isUnknown ? 'what came of it is unknown' : 'nothing happened'}`, () => {
+      const answer = Object.assign(new Error('a test'), { errno });
+      assert.equal(isUncommitted(answer, 2, 2), !isUnknown);
+      assert(isUncommitted(answer, 1, 2));
+    });
   }
+
+  it('whose connection breaks leaves it unknown, however little of a text with COMMIT was answered', () => {
+    assert(!isUncommitted(Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }), 0, 2));
+    assert(!isUncommitted(Object.assign(new Error('reset'), { fatal: true, code: 'ECONNRESET', errno: -104 }), 0, 2));
+  });
+
+  it('refuses to send what answers rows with COMMIT, whose answers are counted', async () => {
+    const [failure] = await failing(async (transaction) => {
+      transaction.withCommit(['SELECT 1']);
+      return Promise.resolve();
+    });
+    assert(failure instanceof TypeError, String(failure));
+  });
 });
