@@ -6,7 +6,13 @@ import { type Environment, read, refuseFor } from './config/reading.js';
 import { RATE_VARIABLES } from './config/rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
 import { STOP_DELAY_MS } from './config/stopping.js';
-import { DEPLOYMENT_VARIABLES, deploymentFaults, TEMPORAL_VARIABLES, type TemporalConfig } from './config/temporal.js';
+import {
+  DEPLOYMENT_VARIABLES,
+  deploymentFaults,
+  TEMPORAL_VARIABLES,
+  type TemporalConfig,
+  WORKFLOW_PATCHES,
+} from './config/temporal.js';
 import { WAITING_VARIABLES } from './config/waiting.js';
 import {
   addressRanges,
@@ -96,6 +102,7 @@ const SERVICE_VARIABLES = {
     .default(200_000)
     .describe("the same of all of a tenant's tokens together"),
   NEW_RECIPIENTS_FULL_AFTER_DAYS: count(1, 365).default(10).describe('how long either takes to be full again'),
+  WORKFLOW_PATCHES,
   FAILPOINT: failpoint.optional().describe('fault tests only: where the process ends itself, name:N'),
 } as const;
 
@@ -186,6 +193,7 @@ export const OPS_VARIABLES = {
   DESK_MAX_GROUP: VARIABLES.DESK_MAX_GROUP,
   DESK_GROUPS_IN_FLIGHT: VARIABLES.DESK_GROUPS_IN_FLIGHT,
   DESK_MAX_QUEUE: VARIABLES.DESK_MAX_QUEUE,
+  WORKFLOW_PATCHES,
   FAILPOINT: VARIABLES.FAILPOINT,
   ENCRYPTION_KEYS: VARIABLES.ENCRYPTION_KEYS.optional(),
   PAYOUT_RAIL_URLS: VARIABLES.PAYOUT_RAIL_URLS,

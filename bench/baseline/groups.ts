@@ -77,7 +77,15 @@ async function recordGroup(
   const open = group.filter((one) => !known.has(one));
   if (open.length === 0) return;
   const answers = await postGroup(
-    { database, clock: systemClock, guard, failpoints: new Failpoints(null), onFault: fail, onAccountAhead: fail },
+    {
+      database,
+      clock: systemClock,
+      guard,
+      failpoints: new Failpoints(null),
+      hasShortEvents: true,
+      onFault: fail,
+      onAccountAhead: fail,
+    },
     open,
     named,
     Deadline.afterMs(RECORDING_MS),

@@ -106,7 +106,11 @@ async function store(
   await recordAct(transaction, actor, now, { tenantId, action, subjectType: 'account', subjectId: id });
   const answer = presentVerification({ ...account, verifiedAt }, row.documentLast4);
   if (isFirst)
-    await appendEvents(transaction, [{ tenantId, type: 'account.verified', resourceId: id, object: answer }], now);
+    await appendEvents(
+      transaction,
+      [{ tenantId, type: 'account.verified', resourceId: id, object: () => answer }],
+      now,
+    );
   return answer;
 }
 

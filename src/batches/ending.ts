@@ -42,7 +42,7 @@ export async function endExecution(
     const at = clock();
     const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
     const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
-    const object = presentBatch({ ...settled, ...end }, baseUrl);
+    const object = () => presentBatch({ ...settled, ...end }, baseUrl);
     const event = { tenantId, type: `bonus_batch.${status}`, resourceId: id, object } as const;
     const unpaid = updateSql(bonusBatchStorage, { unpaidRows: settled.rowsFailed }, { batchId: id });
     await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id }), unpaid]);

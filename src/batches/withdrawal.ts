@@ -79,7 +79,7 @@ export function withdrawn(
     tenantId,
     type: 'bonus_batch.rejected',
     resourceId: id,
-    object: presentBatch(ended, NO_FILES),
+    object: () => presentBatch(ended, NO_FILES),
   } as const;
   return { outcome: { done: true, resource: ended }, writes: { rows, events: [event] }, bindsKey: true };
 }

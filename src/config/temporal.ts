@@ -34,6 +34,14 @@ const name = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits
 /** Of a build, as `2026-11-22.1` or a commit. */
 const build = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be letters, digits, dots, - and _, 100 at most');
 
+/** Whether processes of the release before may be there, or come back. (docs/operations.md, Upgrade) */
+export const WORKFLOW_PATCHES = z
+  .enum(['on', 'off'])
+  .default('on')
+  .describe(
+    'off: workflows go on and events are stored as the previous version knows them; while any process of it runs or may come back',
+  );
+
 /** Which release a worker is, for Temporal's worker versioning. (docs/operations.md, Worker versions) */
 export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_DEPLOYMENT_NAME: name
@@ -44,10 +52,6 @@ export const DEPLOYMENT_VARIABLES = {
   TEMPORAL_BUILD_ID: build
     .optional()
     .describe('the version of that deployment: another for each build, as the tag of the image'),
-  WORKFLOW_PATCHES: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('off: workflows go on as the previous version knows them, so that it can have them back'),
 } as const;
 
 export type DeploymentConfig = Readonly<z.infer<z.ZodObject<typeof DEPLOYMENT_VARIABLES>>>;

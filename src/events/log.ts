@@ -5,6 +5,7 @@ import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
 import type { EventGap } from '../db/entities/restores.js';
 import { literal } from '../db/statements.js';
+import { parseStoredEvent, STORED_EVENT, withWholeBodies } from './bodies.js';
 import { eventsOf, gapsOf, sequencesWithin } from './places.js';
 
 export interface EventFilter {
@@ -51,14 +52,13 @@ export async function readEvents(
   if (filter.type !== undefined) conditions.push(`type=${literal(events, 'type', filter.type)}`);
   const index = filter.type === undefined ? 'PRIMARY' : 'type';
   const rows = await reader.query(
-    `SELECT sequence, body FROM events FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
+    `SELECT ${STORED_EVENT} FROM events FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const shown = await withWholeBodies(reader, rows.slice(0, limit).map(parseStoredEvent));
   return {
-    bodies: shown.map((row) => column.string.parse(row.body)),
-    lastShown: last === undefined ? null : column.bigint.parse(last.sequence),
+    bodies: shown.map(({ body }) => body),
+    lastShown: shown.at(-1)?.sequence ?? null,
     hasMore: rows.length > limit,
     firstSequence,
     gaps,
@@ -73,7 +73,9 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
 /** The Event as it was serialised, of a type that this process need not know; or undefined when the tenant has no such one. */
 export async function findEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string | undefined> {
   const [row] = await reader.query(
-    `SELECT body FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,
+    `SELECT ${STORED_EVENT} FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,
   );
-  return row === undefined ? undefined : column.string.parse(row.body);
+  if (row === undefined) return undefined;
+  const [event] = await withWholeBodies(reader, [parseStoredEvent(row)]);
+  return event?.body;
 }

@@ -72,5 +72,5 @@ export function decidePayout(
 
 /** The event of a transition, with the payout as GET shows it at this moment. */
 export function payoutEvent(type: Extract<EventType, `payout.${string}`>, payout: Payout): EventDraft {
-  return { tenantId: payout.tenantId, type, resourceId: payout.id, object: presentPayout(payout) };
+  return { tenantId: payout.tenantId, type, resourceId: payout.id, object: () => presentPayout(payout) };
 }

@@ -4,8 +4,7 @@ import { type Transfer, transfers } from '../db/entities/operations.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { LockedState } from '../ledger/desk/types.js';
-import { completion, creditRefusal } from './decide.js';
-import { presentTransfer } from './presenter.js';
+import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './waiting.js';
 
 /**
@@ -33,14 +32,13 @@ const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' 
 
 /** Nothing leaves: the hold is released and the month given back. */
 function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
-  const { id, tenantId, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
-  const type = END_EVENTS[ended.status];
+  const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
   return {
     ended,
     writes: {
       holds: [{ change: 'release', resourceId: id, raw: raw + feeRaw }],
       months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw: -raw }],
-      events: [{ tenantId, type, resourceId: id, object: presentTransfer(ended) }],
+      events: [endEvent(END_EVENTS[ended.status], ended)],
     },
   };
 }

@@ -4,6 +4,7 @@ import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
+import type { EventType } from '../db/entities/events.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
@@ -20,6 +21,7 @@ import {
   refuse,
   type Writes,
 } from '../ledger/desk/types.js';
+import type { EventDraft } from '../ledger/event-log.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
@@ -70,15 +72,14 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
 export function completion(transfer: Transfer): Writes {
   return {
     postings: [transferPosting(transfer)],
-    events: [
-      {
-        tenantId: transfer.tenantId,
-        type: 'transfer.completed',
-        resourceId: transfer.id,
-        object: presentTransfer(transfer),
-      },
-    ],
+    events: [endEvent('transfer.completed', transfer)],
   };
+}
+
+/** A transfer that has ended never changes again: its row says what the event does. */
+export function endEvent(type: Extract<EventType, `transfer.${string}`>, transfer: Transfer): EventDraft {
+  const { tenantId, id: resourceId } = transfer;
+  return { tenantId, type, resourceId, object: () => presentTransfer(transfer), shape: 't1' };
 }
 
 /** The money is set aside, and a workflow will wait. */

@@ -16,6 +16,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { withWholeBodies } from '../events/bodies.js';
 import { MAX_SPAN } from './drain/near.js';
 import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookDeps } from './deps.js';
@@ -27,7 +28,10 @@ import type { WebhookDeps } from './deps.js';
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
-  const event = await reader.find(events, { id: eventId, tenantId: caller.tenantId });
+  const [event] = await withWholeBodies(
+    reader,
+    await reader.select(events, { id: eventId, tenantId: caller.tenantId }),
+  );
   if (event === undefined) throw notFound();
   await assertManager(reader, caller);
   await transact(deps.database, (transaction) => queue(transaction, event, deps.clock()));

@@ -202,6 +202,6 @@ function completed(transfer: Transfer) {
     tenantId: transfer.tenantId,
     type: 'transfer.completed',
     resourceId: transfer.id,
-    object: { id: transfer.id, status: transfer.status },
+    object: () => ({ id: transfer.id, status: transfer.status }),
   } as const;
 }

@@ -72,6 +72,7 @@ export function openDesk(
       clock,
       guard,
       failpoints: new Failpoints(null),
+      hasShortEvents: true,
       onFault: (kind, fault) => faults.push({ kind, fault }),
       onAccountAhead: (accountId, aheadMs) => ahead.push({ accountId, aheadMs }),
     },

@@ -107,7 +107,7 @@ export async function emit(
           tenantId: account.tenantId,
           type,
           resourceId: account.id,
-          object: { account_id: account.id, note: 'ünï → 💸  "quoted"' },
+          object: () => ({ account_id: account.id, note: 'ünï → 💸  "quoted"' }),
         })),
         clock(),
       ),

@@ -3,7 +3,15 @@ import { timeOfId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type EventRemoval, eventRemovals, type EventRow, events, type EventType } from '../../db/entities/events.js';
+import {
+  EVENT_SHAPES,
+  type EventRemoval,
+  eventRemovals,
+  type EventRow,
+  events,
+  type EventType,
+  shortBody,
+} from '../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
@@ -127,6 +135,13 @@ function checkPlace(
 }
 
 function checkBody(audit: AuditRun, event: EventRow): void {
+  const short = shortBody(event.body);
+  if (short !== null) {
+    // What it tells is the row of what it is about, which must be there, in the state that the event says.
+    if (!EVENT_SHAPES.some((shape) => shape === short.shape) || !event.type.startsWith('transfer.'))
+      audit.report('event_body', nameOf(event), `its body is of a shape that its type has not: ${short.shape}`);
+    return;
+  }
   const body = parseObject(event.body);
   const wanted: Readonly<Record<string, string>> = {
     id: event.id,

@@ -163,7 +163,7 @@ export class ValidationRecord {
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
-      const object = presentBatch(finished, baseUrl);
+      const object = () => presentBatch(finished, baseUrl);
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
       const next = await lastWithWorkflow(transaction, finished.tenantId, finished.id);
       const entry = next === null ? [] : [this.entryFor(next, outboxId)];

@@ -20,6 +20,26 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/**
+ * What `body` holds instead of an Event whose resource never changes again: which code tells it from the resource's row. A shape that has
+ * landed says the same bytes for ever; another field in them is another shape. `t1`: a transfer that has ended.
+ */
+export const EVENT_SHAPES = ['t1'] as const;
+export type EventShape = (typeof EVENT_SHAPES)[number];
+
+const SHORT_BODY = /^(\w+)((?:,"restores":\d+)?)$/;
+
+export interface ShortBody {
+  readonly shape: string;
+  readonly restored: string;
+}
+
+/** Of a body that is a shape (as `t1,"restores":2`) its parts; of JSON null. */
+export function shortBody(body: string): ShortBody | null {
+  const [, shape, restored] = body.startsWith('{') ? [] : (SHORT_BODY.exec(body) ?? []);
+  return shape === undefined || restored === undefined ? null : { shape, restored };
+}
+
 export const events = defineTable(
   'events',
   {
@@ -30,7 +50,10 @@ export const events = defineTable(
     type: column.oneOf(EVENT_TYPES),
     /** What it is about. */
     resourceId: column.uuid,
-    /** The Event as JSON, serialised once: the same bytes in the log and in every delivery. */
+    /**
+     * The Event as JSON, serialised once: the same bytes in the log and in every delivery. Or its shape, and behind it what the log's
+     * restores add to the JSON. Read by src/events/bodies.ts alone.
+     */
     body: column.string,
     createdAt: column.time,
     /** Of the trace that wrote it; null outside one. */

@@ -13,7 +13,7 @@ import { lockAndLoad } from './loading.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
-import { writeGroup } from './writer.js';
+import { withWholeEvents, writeGroup } from './writer.js';
 
 /** Answers those of the group whose key is bound already. Throws DatabaseUnavailable. */
 export async function answerFromKeys(reader: Reader, group: readonly PendingCommand[]): Promise<Answers> {
@@ -121,7 +121,7 @@ async function decideGroup(
   const open = group.filter((pending) => !replayed.has(pending));
   const { decided, bound } = decideAll(deps, state, open, named, now);
   const marked = bound.map((key): IdempotencyKey => ({ ...key, commitId }));
-  await writeGroup(transaction, marked, state.writes, now);
+  await writeGroup(transaction, marked, deps.hasShortEvents ? state.writes : withWholeEvents(state.writes), now);
   return new Map([...replayed, ...decided]);
 }
 

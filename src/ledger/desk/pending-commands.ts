@@ -24,6 +24,8 @@ export interface GroupDeps {
   readonly clock: Clock;
   readonly guard: ClockGuard;
   readonly failpoints: Failpoints;
+  /** No process runs that knows whole bodies alone. (docs/decisions/0047-a-body-is-stored-once.md) */
+  readonly hasShortEvents: boolean;
   /** A fault of ours while one command was decided. */
   readonly onFault: (kind: string, fault: unknown) => void;
   /** Commands were refused, for the last instant of an account of theirs lies further ahead than any clock may be. */

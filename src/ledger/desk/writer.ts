@@ -38,6 +38,11 @@ export async function writeGroup(
   transaction.withCommit(chained(answers.at(-1) ?? [], acts));
 }
 
+/** As every release reads them. */
+export function withWholeEvents(writes: GroupWrites): GroupWrites {
+  return { ...writes, events: writes.events.map(({ shape: _, ...draft }) => draft) };
+}
+
 /** In the order in which they were decided. */
 function actsOf(tables: GroupWrites['rows']): AuditRow[] {
   // What was written for a table is of its rows.

@@ -1,20 +1,15 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
-import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import { events } from '../../db/entities/events.js';
-import {
-  type SubscribableType,
-  SUBSCRIBABLE_TYPES,
-  webhookDeliveries,
-  webhookEndpoints,
-} from '../../db/entities/webhooks.js';
+import { SUBSCRIBABLE_TYPES, webhookDeliveries, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { insertSql, literals, upsertSql } from '../../db/statements.js';
 import type { RunOf } from './landed.js';
 import { type EndpointState, LEASE_MS, lockStates } from './lease.js';
-import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
+import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
+import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 import { isSubscribed, type Step } from './stepping.js';
 
 /** What lies close before the cursors of many endpoints is read for all of them at once. */
@@ -104,21 +99,8 @@ function wantedOf(state: EndpointState, log: readonly LoggedEvent[], now: Instan
   const deliveries = log
     .filter(({ sequence, type }) => sequence > endpoint.cursorSequence && sequence <= head && types.has(type))
     .filter((event) => isSubscribed(state, event))
-    .map((event) => {
-      const { body, traceparent } = event;
-      return { delivery: newDelivery(endpoint.id, event, 'event', 1, now), body, traceparent };
-    });
+    .map((event) => opened(newDelivery(endpoint.id, event, 'event', 1, now), event));
   return { state, through: head, deliveries };
-}
-
-/** An event of the log that endpoints may subscribe to. */
-interface LoggedEvent {
-  readonly tenantId: Uuid;
-  readonly id: Uuid;
-  readonly type: SubscribableType;
-  readonly sequence: bigint;
-  readonly body: Buffer | null;
-  readonly traceparent: Traceparent | null;
 }
 
 /** A part of one tenant's log: behind `after`, up to `until`. */
@@ -134,16 +116,8 @@ async function readRanges(reader: Reader, ranges: ReadonlyMap<Uuid, Range>): Pro
   const parts = Array.from(
     ranges,
     ([tenantId, { after, until }]) =>
-      `(SELECT tenant_id, id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
+      `(SELECT ${LOGGED_EVENT} FROM events FORCE INDEX (PRIMARY)
         WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${until} AND type IN (${types}))`,
   );
-  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`);
-  return rows.map((row) => ({
-    tenantId: column.uuid.parse(row.tenant_id),
-    id: column.uuid.parse(row.id),
-    type: column.oneOf(SUBSCRIBABLE_TYPES).parse(row.type),
-    sequence: column.bigint.parse(row.sequence),
-    body: bodyOf(row),
-    traceparent: traceparentOf(row),
-  }));
+  return readLogged(reader, `${parts.join(' UNION ALL ')} ORDER BY tenant_id, sequence`, SUBSCRIBABLE_TYPES);
 }

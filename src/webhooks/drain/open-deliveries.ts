@@ -6,6 +6,7 @@ import type { Reader, StoredRow } from '../../db/database.js';
 import { type WebhookDelivery, webhookDeliveries, type WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { columnList, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
+import { parseStoredEvent, type StoredEvent, withWholeBodies } from '../../events/bodies.js';
 
 /** A delivery that waits, with the event's own bytes. */
 export interface OpenDelivery {
@@ -48,21 +49,26 @@ export async function readDue(
   limit: number,
 ): Promise<OpenDelivery[]> {
   const rows = await reader.query(
-    `SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent FROM webhook_deliveries d FORCE INDEX (due)
+    `SELECT ${columnList(webhookDeliveries, 'd')}, v.type AS logged_type,
+       v.resource_id, v.created_at AS logged_at, v.body, v.traceparent FROM webhook_deliveries d FORCE INDEX (due)
      LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(tenantId)} AND v.sequence=d.sequence
      WHERE d.endpoint_id=${column.uuid.literal(id)} AND d.state='${state}' AND d.next_attempt_at<=${column.time.literal(now)}
      ORDER BY d.next_attempt_at, d.id LIMIT ${limit}`,
   );
-  return rows.map((row) => ({
+  const deliveries = rows.map((row) => ({
     delivery: parseRow(webhookDeliveries, row),
-    body: bodyOf(row),
-    traceparent: traceparentOf(row),
+    traceparent: column.nullable(column.string).parse(row.traceparent),
+    event: eventOf(row),
   }));
+  const kept = deliveries.flatMap(({ event }) => event ?? []);
+  const bodies = new Map((await withWholeBodies(reader, kept)).map(({ id, body }) => [id, Buffer.from(body, 'utf8')]));
+  return deliveries.map(({ event, ...open }) => ({ ...open, body: (event && bodies.get(event.id)) ?? null }));
 }
 
-export function bodyOf(row: StoredRow): Buffer | null {
-  const text = column.nullable(column.string).parse(row.body);
-  return text === null ? null : Buffer.from(text, 'utf8');
+/** Null when retention has removed it. */
+function eventOf(row: StoredRow): StoredEvent | null {
+  if (row.body === null) return null;
+  return parseStoredEvent({ ...row, id: row.event_id, type: row.logged_type, created_at: row.logged_at });
 }
 
 /** When the first of all that wait is due, of each of these endpoints: as a statement, and what it answered. */
@@ -81,10 +87,6 @@ export function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Ins
     if (known === undefined || at < known) found.set(id, at);
   }
   return found;
-}
-
-export function traceparentOf(row: StoredRow): Traceparent | null {
-  return column.nullable(column.string).parse(row.traceparent);
 }
 
 /** When the first of all that wait is due, or null. */

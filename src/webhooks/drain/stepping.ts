@@ -1,12 +1,10 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
-import type { Traceparent } from '../../core/trace.js';
 import * as column from '../../db/columns.js';
 import type { Transaction } from '../../db/database.js';
 import { events } from '../../db/entities/events.js';
 import {
-  type SubscribableType,
   type WebhookDelivery,
   webhookDeliveries,
   type WebhookEndpoint,
@@ -16,7 +14,8 @@ import { insertSql, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { hasStepLeft } from '../rules.js';
 import { type EndpointState, LEASE_MS, lockForDrain } from './lease.js';
-import { bodyOf, newDelivery, type OpenDelivery, traceparentOf } from './open-deliveries.js';
+import { LOGGED_EVENT, type LoggedEvent, opened, readLogged } from './logged-events.js';
+import { newDelivery, type OpenDelivery } from './open-deliveries.js';
 
 /** The most events of the log that one step goes over. */
 const MAX_EVENTS = 1_000n;
@@ -80,7 +79,7 @@ async function advance(transaction: Transaction, state: EndpointState, room: num
   const read = await readWanted(transaction, state, after, head, room);
   const added = read.events
     .filter((event) => isSubscribed(state, event))
-    .map((event) => open(newDelivery(endpoint.id, event, 'event', 1, now), event));
+    .map((event) => opened(newDelivery(endpoint.id, event, 'event', 1, now), event));
   return { added, set: { ...lost, cursorSequence: read.through } };
 }
 
@@ -112,7 +111,7 @@ async function recoverSome(
     // One that is on its way for the last time may be lost with it.
     if (waiting.some(hasStepLeft)) continue;
     const round = Math.max(0, ...own.filter(({ cause }) => cause === 'recover').map((delivery) => delivery.round)) + 1;
-    added.push(open(newDelivery(id, event, 'recover', round, now), event));
+    added.push(opened(newDelivery(id, event, 'recover', round, now), event));
   }
   if (waitingIds.length > 0) await makeDue(transaction, id, waitingIds, now);
   const isDone = read.through >= recoverUntil;
@@ -123,26 +122,14 @@ async function recoverSome(
 /** It came after its type was subscribed to. */
 export function isSubscribed(
   { types }: Pick<EndpointState, 'types'>,
-  { type, sequence }: Pick<WantedEvent, 'type' | 'sequence'>,
+  { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,
 ): boolean {
   return sequence >= (types.get(type) ?? 0n);
 }
 
 /** The cursor has still to come to it. */
-function isAhead({ endpoint }: EndpointState, { sequence }: WantedEvent): boolean {
+function isAhead({ endpoint }: EndpointState, { sequence }: LoggedEvent): boolean {
   return sequence > endpoint.cursorSequence;
-}
-
-function open(delivery: WebhookDelivery, { body, traceparent }: WantedEvent): OpenDelivery {
-  return { delivery, body, traceparent };
-}
-
-interface WantedEvent {
-  readonly id: Uuid;
-  readonly type: SubscribableType;
-  readonly sequence: bigint;
-  readonly body: Buffer | null;
-  readonly traceparent: Traceparent | null;
 }
 
 /** The events of subscribed types behind `after`, at most `most` of them, and up to where that has looked. */
@@ -152,21 +139,16 @@ async function readWanted(
   after: bigint,
   until: bigint,
   most: number,
-): Promise<{ readonly events: readonly WantedEvent[]; readonly through: bigint }> {
+): Promise<{ readonly events: readonly LoggedEvent[]; readonly through: bigint }> {
   const bound = after + MAX_EVENTS < until ? after + MAX_EVENTS : until;
   if (types.size === 0 || bound <= after) return { events: [], through: bound > after ? bound : after };
-  const rows = await transaction.query(
-    `SELECT id, type, sequence, body, traceparent FROM events FORCE INDEX (PRIMARY)
+  const found = await readLogged(
+    transaction,
+    `SELECT ${LOGGED_EVENT} FROM events FORCE INDEX (PRIMARY)
      WHERE tenant_id=${column.uuid.literal(endpoint.tenantId)} AND sequence>${after} AND sequence<=${bound}
      AND type IN (${literals(events, 'type', types.keys())}) ORDER BY sequence LIMIT ${most}`,
+    [...types.keys()],
   );
-  const found = rows.map((row) => ({
-    id: column.uuid.parse(row.id),
-    type: column.oneOf([...types.keys()]).parse(row.type),
-    sequence: column.bigint.parse(row.sequence),
-    body: bodyOf(row),
-    traceparent: traceparentOf(row),
-  }));
   const last = found.at(-1);
   if (last === undefined) return { events: found, through: await emptyThrough(transaction, endpoint, bound, until) };
   return { events: found, through: found.length === most ? last.sequence : bound };
@@ -192,7 +174,7 @@ async function emptyThrough(
 async function readKnown(
   transaction: Transaction,
   endpointId: Uuid,
-  wanted: readonly WantedEvent[],
+  wanted: readonly LoggedEvent[],
 ): Promise<ReadonlyMap<Uuid, readonly WebhookDelivery[]>> {
   if (wanted.length === 0) return new Map();
   const ids = literals(

@@ -1,0 +1,61 @@
+import type { Uuid } from '../core/ids.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { ApiVersion } from '../core/versions.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import { EVENT_SHAPES, type EventShape, type ShortBody, shortBody } from '../db/entities/events.js';
+import { type Transfer, transfers } from '../db/entities/operations.js';
+import { eventText } from '../ledger/event-log.js';
+import { presentTransfer } from '../transfers/presenter.js';
+
+/** A row of the log, of a type that this process need not know. */
+export interface StoredEvent {
+  readonly id: Uuid;
+  readonly type: string;
+  readonly sequence: bigint;
+  readonly resourceId: Uuid;
+  readonly createdAt: Instant;
+  readonly body: string;
+}
+
+export const STORED_EVENT = 'id,type,sequence,resource_id,created_at,body';
+
+export function parseStoredEvent(row: StoredRow): StoredEvent {
+  return {
+    id: column.uuid.parse(row.id),
+    type: column.string.parse(row.type),
+    sequence: column.bigint.parse(row.sequence),
+    resourceId: column.uuid.parse(row.resource_id),
+    createdAt: column.time.parse(row.created_at),
+    body: column.string.parse(row.body),
+  };
+}
+
+interface Shape {
+  readonly version: ApiVersion;
+  readonly present: (ended: Transfer) => Readonly<Record<string, unknown>>;
+}
+
+/** What presents a transfer with another field is another shape: each says the same bytes for ever. */
+const SHAPES: Readonly<Record<EventShape, Shape>> = { t1: { version: '2026-11-01', present: presentTransfer } };
+
+/**
+ * The same with each body as JSON, the same bytes whenever it is read: as it was stored, or told from the row of what it is about, which
+ * has ended and never changes again. Throws UnknownEnumValue on a shape of a later release. (docs/decisions/0047-a-body-is-stored-once.md)
+ */
+export async function withWholeBodies<E extends StoredEvent>(reader: Reader, stored: readonly E[]): Promise<E[]> {
+  const ids = stored.filter(({ body }) => shortBody(body) !== null).map(({ resourceId }) => resourceId);
+  const ended = ids.length === 0 ? [] : await reader.select(transfers, { id: [...new Set(ids)] });
+  const byId = new Map(ended.map((transfer) => [transfer.id, transfer]));
+  return stored.map((event) => {
+    const short = shortBody(event.body);
+    return short === null ? event : { ...event, body: toldBy(event, short, byId.get(event.resourceId)) };
+  });
+}
+
+function toldBy(event: StoredEvent, { shape, restored }: ShortBody, transfer: Transfer | undefined): string {
+  if (transfer === undefined) throw new Error(`event ${event.id} is about a transfer that does not exist`);
+  const { version, present } = SHAPES[column.oneOf(EVENT_SHAPES).parse(shape)];
+  const { head, data } = eventText(event.id, event.type, version, present(transfer));
+  return `${head}${toRfc3339(event.createdAt)}","sequence":${event.sequence}${restored}${data}`;
+}
