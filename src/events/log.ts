@@ -18,7 +18,7 @@ export interface EventFilter {
 export type EventOrder = 'asc' | 'desc';
 
 export interface EventPage {
-  /** Each as it was serialised once: the same bytes as in every delivery. */
+  /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
   /** The sequence of the last one shown, or null when nothing was. */
   readonly lastShown: bigint | null;
@@ -70,7 +70,7 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as it was serialised, of a type that this process need not know; or undefined when the tenant has no such one. */
+/** The Event as JSON, the same bytes every time, of a type that this process need not know; or undefined when the tenant has no such one. */
 export async function findEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string | undefined> {
   const [row] = await reader.query(
     `SELECT ${STORED_EVENT} FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,

@@ -27,7 +27,7 @@ export class EventLog {
     return page;
   }
 
-  /** The Event as it was serialised once. Throws not_found. */
+  /** The Event as JSON, the same bytes every time. Throws not_found. */
   async read(caller: Caller, id: Uuid): Promise<string> {
     const body = await findEvent(this.reader, caller.tenantId, id);
     if (body === undefined) throw notFound();
