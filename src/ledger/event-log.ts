@@ -129,11 +129,11 @@ class Counter {
 
   /** The Event as JSON, with what only the server knows put in as text: the time, and the number. */
   private bodySql(id: Uuid, { type, object, shape }: EventDraft, sequence: string): string {
-    // The collation is named, for a variable has one that may not be mixed with that of the text around it.
-    const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
-    if (shape !== undefined) return `CONCAT('${shape}',${restored})`;
+    if (shape !== undefined) return `CONCAT('${shape}',${this.restored})`;
     const { head, data } = eventText(id, type, CURRENT_VERSION, object());
     const [before, behind] = [head, data].map(column.string.literal);
+    // The collation is named, for a variable has one that may not be mixed with that of the text around it.
+    const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
     const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
     return `CONCAT(${before},${at},'Z","sequence":',${sequence},${restored},${behind})`;
   }
