@@ -61,9 +61,8 @@ import { WAITING_SOURCES } from './waiting-sources.js';
 import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
 import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookDeps } from './webhooks/deps.js';
-import { webhookRoutes } from './webhooks/routes.js';
+import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { buildSending, type Sending } from './webhooks/sending.js';
-import type { Webhooks } from './webhooks/service.js';
 
 /** The ledger, and where its figures are kept: what every process of the service has. */
 export interface Core extends Ledger {
