@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { ApiError, invalidField } from '../core/errors.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
@@ -15,7 +14,7 @@ import {
   summary,
   upload,
 } from '../http/route.js';
-import { CONTENT_TYPES, FILE_TYPES, FileQuery } from '../http/table-files.js';
+import { CONTENT_TYPES, FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import type { UploadedFile } from '../http/upload.js';
 import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
@@ -111,15 +110,7 @@ function report(api: Api, batches: Batches, name: BatchFile, operationId: string
     async (request) => {
       const id = pathId(request, 'batch_id');
       const { format } = request.query;
-      const pieces = await batches.file(request.caller, id, name, format);
-      return {
-        status: 200,
-        file: {
-          contentType: CONTENT_TYPES[format],
-          name: `${name}-${id}.${format}`,
-          write: (out) => pipeline(pieces, out),
-        },
-      };
+      return tableFile(`${name}-${id}`, format, await batches.file(request.caller, id, name, format));
     },
   );
 }

@@ -1,12 +1,13 @@
+import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
 import { answers, named, pathId, permits, refuses, summary } from '../http/route.js';
 import type { FoundRequest } from './reading.js';
 import { RequestSchema } from './schemas.js';
-import type { Requests } from './service.js';
 
 /** (docs/contract.md, Request ids) */
-export function requestRoutes(api: Api, requests: Requests): void {
+export function requestRoutes(api: Api, read: (caller: Caller, id: Uuid) => Promise<FoundRequest>): void {
   api.get(
     '/v1/requests/{request_id}',
     named('getRequest'),
@@ -19,7 +20,7 @@ export function requestRoutes(api: Api, requests: Requests): void {
     ),
     async (request) => ({
       status: 200,
-      body: present(await requests.read(request.caller, pathId(request, 'request_id'))),
+      body: present(await read(request.caller, pathId(request, 'request_id'))),
     }),
   );
 }
