@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { toRfc3339 } from '../../core/instant.js';
 import { httpRail, SIMULATED } from '../../payouts/rails/rules.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
 import { addQuery, group } from '../command.js';
@@ -26,17 +26,15 @@ lost. A worker tries it again by itself with one payout (half_open); when it ans
 }
 
 function railFields({ rail, breaker, approved, inProgress }: RailStanding): Fields {
-  const time = (at: Instant | null | undefined): string | null =>
-    at === null || at === undefined ? null : toRfc3339(at);
   return {
     rail,
     state: breaker?.state ?? 'closed',
-    since: time(breaker?.since),
+    since: toRfc3339(breaker?.since ?? null),
     failures: breaker?.failures ?? 0,
     last_failure: breaker?.lastFailure ?? null,
-    last_failure_at: time(breaker?.lastFailureAt),
+    last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
     tried: breaker?.probes ?? 0,
-    tried_next_at: time(breaker?.probeAt),
+    tried_next_at: toRfc3339(breaker?.probeAt ?? null),
     approved,
     in_progress: inProgress,
   };
