@@ -49,7 +49,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     upload(UploadForm, (caller, key) => batches.admitUpload(caller, key)),
     answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
     shows({ 201: BATCH_EXAMPLES.validating }),
-    refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
+    refuses('not_found', 'quota_exceeded'),
     summary(
       'Upload a batch of bonuses',
       'An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.',
@@ -105,7 +105,6 @@ function report(api: Api, batches: Batches, name: BatchFile, operationId: string
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: FILE_EXAMPLES[name] }),
-    refuses('not_found', 'authority_insufficient'),
     summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
     async (request) => {
       const id = pathId(request, 'batch_id');

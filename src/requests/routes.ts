@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
-import { answers, named, pathId, permits, refuses, summary } from '../http/route.js';
+import { answers, named, pathId, permits, summary } from '../http/route.js';
 import type { FoundRequest } from './reading.js';
 import { RequestSchema } from './schemas.js';
 
@@ -13,7 +13,6 @@ export function requestRoutes(api: Api, read: (caller: Caller, id: Uuid) => Prom
     named('getRequest'),
     permits('readRequests'),
     answers({ 200: RequestSchema }),
-    refuses('not_found'),
     summary(
       'Read what became of a request',
       'Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.',

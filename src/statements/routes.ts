@@ -42,7 +42,7 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
     idempotent,
     body(CreateStatementBody),
     answers({ 201: StatementSchema, 200: StatementSchema }),
-    refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
+    refuses('not_found', 'quota_exceeded'),
     summary(
       'Make a statement',
       'Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.',
@@ -80,7 +80,6 @@ function listAndRead(api: Api, { database: { reader } }: CreatingDeps, cursors: 
     named('getStatement'),
     permits('readAccount'),
     answers({ 200: StatementSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read a statement'),
     async (request) => {
       const statement = await readStatement(reader, request.caller, pathId(request, 'statement_id'));
@@ -98,7 +97,6 @@ function download(api: Api, { database: { reader } }: CreatingDeps): void {
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: STATEMENT_FILE_EXAMPLE }),
-    refuses('not_found', 'authority_insufficient'),
     summary(
       'Download a statement',
       'A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.',
