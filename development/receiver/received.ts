@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SignatureCheck } from '../../src/webhooks/signing.js';
+import type { SignatureCheck } from './signatures.js';
 import type { Fields } from '../../src/ops/output.js';
 
 /** What arrived at a local receiver, as the person in front of it reads it. */
