@@ -124,7 +124,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate|replay)\\.ts$|ops/)',
+        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
       },
       to: { path: '^src/config\\.ts$' },
     },
