@@ -21,7 +21,6 @@ import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { stuckMetrics } from './payouts/metrics.js';
 import { simulatedReports } from './payouts/rails/registry.js';
-import { SIMULATED } from './payouts/rails/rules.js';
 import { railEventsSweep } from './payouts/sweeps.js';
 import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
 import { leaseMetrics, outboxMetrics, sweeperMetrics, tellingMetrics, temporalMetrics } from './temporal/metrics.js';
@@ -138,7 +137,6 @@ function buildWorkerServices(
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, notifier, rails.names);
   const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
-  const takesSimulated = config.PAYOUT_RAILS.some(({ rail }) => rail === SIMULATED);
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const onTold = tellingMetrics(core.registry);
   return {
@@ -160,7 +158,7 @@ function buildWorkerServices(
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       policiesSweep(core),
       ...rails.sweeps,
-      ...(takesSimulated ? [simulatedReports(core, callbacks)] : []),
+      ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
       outboxSweep(outbox, relay),
       endpointsSweep(core, config.WEBHOOK_WORKFLOWS),
       attemptsSweep(core),

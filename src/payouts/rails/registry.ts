@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.js';
 import type { Sweep } from '../../temporal/sweeper.js';
 import type { RailCallbacks } from '../callbacks.js';
 import { HttpRail } from './http.js';
-import { httpRail, SIMULATED } from './rules.js';
+import { httpRail, type RailRoute, SIMULATED } from './rules.js';
 import type { ListingRail, Rail, Rails } from './types.js';
 
 /** Where the operator's gateways are, and the keys shared with each. */
@@ -46,16 +46,13 @@ function simulatedRail(deps: RailDeps): ListingRail {
 const REPORTS_EVERY_MS = 500;
 const REPORTED_AT_ONCE = 100;
 
-/** What the simulated rail reports unasked, as a gateway would by its callbacks. */
-export function simulatedReports(deps: RailDeps, callbacks: RailCallbacks): Sweep {
-  return {
-    name: 'simulated rail',
-    everyMs: REPORTS_EVERY_MS,
-    run: async () => {
-      const told = await (
-        await openSimulated(deps)
-      ).report(REPORTED_AT_ONCE, (report) => callbacks.tell(SIMULATED, report));
-      return told === REPORTED_AT_ONCE;
-    },
+/** What the simulated rail reports unasked, as a gateway would by its callbacks; nothing where no route takes it. */
+export function simulatedReports(deps: RailDeps, routes: readonly RailRoute[], callbacks: RailCallbacks): Sweep[] {
+  if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
+  const run = async (): Promise<boolean> => {
+    const rail = await openSimulated(deps);
+    const told = await rail.report(REPORTED_AT_ONCE, (report) => callbacks.tell(SIMULATED, report));
+    return told === REPORTED_AT_ONCE;
   };
+  return [{ name: 'simulated rail', everyMs: REPORTS_EVERY_MS, run }];
 }
