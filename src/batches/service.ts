@@ -1,5 +1,5 @@
 import { Pace } from '../core/pace.js';
-import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
+import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
@@ -35,11 +35,6 @@ export interface BatchesDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
-}
-
-interface Keyed {
-  readonly key: string;
-  readonly fingerprint: Fingerprint;
 }
 
 /** A batch with what is true of it only now; null where there is nothing to review. */

@@ -1,5 +1,5 @@
 import type { Amount } from '../core/amount.js';
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
@@ -45,7 +45,7 @@ export class Bonuses {
     caller: Caller,
     id: Uuid,
     { recipient, ...request }: BonusRequest,
-    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+    idempotency: Keyed,
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
     // Nobody there is no answer yet: the key may have been used when there was somebody.
