@@ -13,7 +13,6 @@ import {
   bonusBatchFiles,
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
-import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
@@ -31,7 +30,6 @@ export interface BatchesDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
-  readonly approvals: ApprovalThresholds;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
@@ -50,13 +48,11 @@ const EXECUTED_EVERY_MS = 500;
 /** What the API does with batches. Reading throws not_found, authority_insufficient. */
 export class Batches {
   private readonly reader: Reader;
-  private readonly executeBatch: CommandKind<MemberCommand, BonusBatch>;
   private readonly files = new StoredFiles();
   private readonly pace = new Pace(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
-    this.executeBatch = executeBatchKind(deps.approvals);
   }
 
   /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
@@ -71,7 +67,7 @@ export class Batches {
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    return this.submit(this.executeBatch, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
+    return this.submit(executeBatchKind, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
   }
 
   /** The same for POST …/cancel: asked again, it finds the batch rejected. */
