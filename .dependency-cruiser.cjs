@@ -11,7 +11,7 @@ const reachesOnly = (name, comment, from, to) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|workflows|activities|migrations|scripts|test|bench|packages)/', pathNot: to },
+  to: { path: '^(src|development|workflows|activities|migrations|scripts|test|bench|packages)/', pathNot: to },
 });
 
 module.exports = {
@@ -124,7 +124,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate|replay)\\.ts$|ops/)',
+        pathNot: '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
       },
       to: { path: '^src/config\\.ts$' },
     },
@@ -146,7 +146,7 @@ module.exports = {
       name: 'entities-live-in-db',
       comment: 'TypeORM, and with it every entity, is known to db/ and the migrations alone.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/db/' },
+      from: { path: '^(src|development)/', pathNot: '^src/db/' },
       to: { path: 'node_modules/typeorm/' },
     },
     {
@@ -157,10 +157,18 @@ module.exports = {
       to: { path: '^(test|bench|scripts)/' },
     },
     {
+      name: 'development-has-one-door',
+      comment:
+        'What an installation runs knows of development only the simulated rail, which a payout that takes it loads.',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/payouts/rails/registry\\.ts$' },
+      to: { path: '^development/' },
+    },
+    {
       name: 'no-development-packages',
       comment: 'They are not installed in production.',
       severity: 'error',
-      from: { path: '^(src|migrations)/' },
+      from: { path: '^(src|development|migrations)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
     },
     {

@@ -8,6 +8,7 @@ COPY migrations ./migrations
 COPY activities ./activities
 COPY workflows ./workflows
 COPY src ./src
+COPY development ./development
 COPY docs ./docs
 RUN npx tsc --rootDir . --outDir dist --incremental false \
  && node dist/src/bundle-workflows.js \

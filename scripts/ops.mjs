@@ -1,6 +1,6 @@
 /**
  * `npm run ops -- …`, and `npx money-ops …` in a checkout: the operators' command line, on the database that MYSQL_URL names
- * or else on the one of the `npm start` that runs in this checkout.
+ * or else on the one of the `npm start` that runs in this checkout. It has the commands of `development/` as well.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
@@ -22,8 +22,8 @@ const owner = readJson(join(RUN, 'pids.json'))?.owner;
 const runs = owner !== undefined && isAlive(owner);
 const env =
   process.env.MYSQL_URL || !runs ? process.env : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
-const program = basename(process.argv[1]).startsWith('money-ops') ? 'money-ops.js' : 'main.js';
-const args = ['--enable-source-maps', join(ROOT, 'dist/src/ops', program), ...process.argv.slice(2)];
+const program = basename(process.argv[1]).startsWith('money-ops') ? 'money-ops.js' : 'ops.js';
+const args = ['--enable-source-maps', join(ROOT, 'dist/development', program), ...process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
 if (status !== 0 && !env.MYSQL_URL) {
   process.stderr.write('No database: start the service with npm start, or name one by MYSQL_URL.\n');

@@ -11,8 +11,6 @@ import { RailBreakers } from './payouts/breaker/breakers.js';
 import { RailConversation } from './payouts/conversation.js';
 import { railMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
-import { SIMULATED } from './payouts/rails/rules.js';
-import { SimulatedRail } from './payouts/rails/simulated.js';
 import { type ReleaseDeps, USUAL_QUIET_MS } from './payouts/release.js';
 import type { DeskDeps } from './support/deps.js';
 import { sessionRoutes, waitingRoutes } from './support/routes.js';
@@ -76,7 +74,7 @@ function buildDeskDeps(config: SupportConfig, core: Core, { notifier }: Bridge, 
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_QUIET_S: quiet } = config;
-  const rails = openRails(new SimulatedRail(database, clock, SIMULATED), { urls, keys }, clock);
+  const rails = openRails(core, { urls, keys });
   const observer = railMetrics(registry, (rail, reason) => logger.warn({ rail, reason }, 'a rail gave no answer'));
   const breakers = new RailBreakers(database, clock);
   const conversation = new RailConversation({ database, desk, clock, rails, failpoints, observer, breakers });

@@ -20,7 +20,8 @@ import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { PayoutApprovals } from './payouts/approvals.js';
 import { stuckMetrics } from './payouts/metrics.js';
-import { railEventsSweep, simulatedReports } from './payouts/sweeps.js';
+import { simulatedReports } from './payouts/rails/registry.js';
+import { railEventsSweep } from './payouts/sweeps.js';
 import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
 import { leaseMetrics, outboxMetrics, sweeperMetrics, tellingMetrics, temporalMetrics } from './temporal/metrics.js';
 import { SweepLeases } from './temporal/sweep-leases.js';
@@ -135,6 +136,7 @@ function buildWorkerServices(
   const transferApprovals = new TransferApprovals(desk, database.reader, clock, notifier);
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
   const payoutApprovals = new PayoutApprovals(desk, database.reader, clock, notifier, rails.names);
+  const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
   const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
   const onTold = tellingMetrics(core.registry);
   return {
@@ -156,7 +158,7 @@ function buildWorkerServices(
       expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
       policiesSweep(core),
       ...rails.sweeps,
-      simulatedReports(rails.simulated, buildCallbacks(config, ofPayouts, bridge, logger)),
+      ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
       outboxSweep(outbox, relay),
       endpointsSweep(core, config.WEBHOOK_WORKFLOWS),
       attemptsSweep(core),

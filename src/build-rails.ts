@@ -9,8 +9,6 @@ import { RailConversation } from './payouts/conversation.js';
 import { LateInquiries } from './payouts/inquiries.js';
 import { breakerMetrics, railMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
-import { SIMULATED } from './payouts/rails/rules.js';
-import { SimulatedRail } from './payouts/rails/simulated.js';
 import { USUAL_WINDOW_MS } from './payouts/rules.js';
 import { Submissions } from './payouts/submission.js';
 import { inquirySweeps, recoverySweeps, stuckSweep } from './payouts/sweeps.js';
@@ -28,7 +26,6 @@ export interface RailSettings extends RailWorkConfig {
 /** Everything by which a worker reaches rails. */
 export interface WorkerRails {
   readonly turns: RailTurns;
-  readonly simulated: SimulatedRail;
   /** Of which the worker serves a queue each. */
   readonly names: ReadonlySet<string>;
   readonly sweeps: readonly Sweep[];
@@ -41,9 +38,8 @@ export function buildWorkerRails(
   outbox: Outbox,
   logger: Logger,
 ): WorkerRails {
-  const simulated = new SimulatedRail(database, clock, SIMULATED);
   const { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, ENCRYPTION_KEYS: encryptionKeys } = settings;
-  const rails = openRails(simulated, { urls, keys }, clock);
+  const rails = openRails({ database, clock }, { urls, keys });
   const onSilent = (rail: string, reason: string): void => logger.warn({ rail, reason }, 'a rail gave no answer');
   const observer = railMetrics(registry, onSilent, rails.keys());
   const options = { opensAfter: settings.PAYOUT_RAIL_OPENS_AFTER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
@@ -63,7 +59,6 @@ export function buildWorkerRails(
   };
   return {
     turns: new RailTurns(submissions, breakers, database.reader),
-    simulated,
     names: new Set(rails.keys()),
     sweeps: [
       stuckSweep(submissions, stuckAfter),

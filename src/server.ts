@@ -5,7 +5,7 @@ import { createLogging, describeFault } from './http/logging.js';
 import { traceOfLine } from './http/tracing.js';
 import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart } from './program-life.js';
 import { openTracing } from './tracing.js';
-import { Webhooks } from './webhooks/service.js';
+import { TestDeliveries } from './webhooks/testing.js';
 
 /** The API process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
 
@@ -19,11 +19,11 @@ const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
 const bridge = buildBridge(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
-const webhookParts = buildWebhookParts(config, core, sending, bridge);
-const webhooks = new Webhooks(webhookParts, (fault) =>
+const webhooks = buildWebhookParts(config, core, sending, bridge);
+const tests = new TestDeliveries(webhooks, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
-const servers = await openApiServers(config, core, bridge, webhooks, logger).catch(refuseToStart);
+const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(refuseToStart);
 // Nobody's money waits behind the first who reads the pages.
 servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
@@ -35,6 +35,6 @@ endOnSignals(logging, async () => {
   await servers.requests.write();
   core.guard.stop();
   servers.rates.close();
-  await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0), tracing?.stop()]);
 });

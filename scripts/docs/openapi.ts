@@ -3,7 +3,7 @@ import { buildApi, buildBridge, buildConfiguredSending, buildCore, buildWebhookP
 import { readConfig } from '../../src/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
 import type { Route } from '../../src/http/route.js';
-import { Webhooks } from '../../src/webhooks/service.js';
+import { TestDeliveries } from '../../src/webhooks/testing.js';
 
 /** What the API is, without a service that runs. */
 export interface DescribedApi {
@@ -36,10 +36,10 @@ export async function describeApi({ BASE_URL, DOCS_URL }: NodeJS.ProcessEnv): Pr
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config);
   const deps = buildWebhookParts(config, core, sending, bridge);
-  const webhooks = new Webhooks(deps, () => undefined);
-  const api = buildApi(config, core, bridge, webhooks);
+  const tests = new TestDeliveries(deps, () => undefined);
+  const api = buildApi(config, core, bridge, { deps, tests });
   // What they keep would keep the process.
-  await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), sending.close()]);
+  await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close()]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };

@@ -176,7 +176,7 @@ function issueAct(token: Token): Act {
     member_id: memberId,
     scopes: scopes.join(','),
     cidrs,
-    expires_at: expiresAt === null ? null : toRfc3339(expiresAt),
+    expires_at: toRfc3339(expiresAt),
   });
 }
 

@@ -3,11 +3,12 @@ import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import type { Together } from '../core/together.js';
 import { uuid } from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts, memberRoles } from '../db/entities/parties.js';
-import { CoalescedReads } from '../db/coalesced-reads.js';
+import { coalescedReads } from '../db/coalesced-reads.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed } from './access.js';
@@ -20,10 +21,10 @@ interface AskedBalances {
 
 /** The balances of accounts, as their tenants' members ask for them. */
 export class Balances {
-  private readonly reads: CoalescedReads<AskedBalances, readonly StoredRow[]>;
+  private readonly reads: Together<AskedBalances, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
-    this.reads = new CoalescedReads((asked) => readTogether(reader, asked));
+    this.reads = coalescedReads((asked) => readTogether(reader, asked));
   }
 
   /**

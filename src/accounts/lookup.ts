@@ -1,9 +1,10 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
+import type { Together } from '../core/together.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
-import { CoalescedReads } from '../db/coalesced-reads.js';
+import { coalescedReads } from '../db/coalesced-reads.js';
 import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
@@ -22,10 +23,10 @@ interface AskedAlias {
 
 /** Looks up aliases for all tenants; those that are asked for at the same time share a statement. */
 export class AliasLookup {
-  private readonly reads: CoalescedReads<AskedAlias, StoredRow | undefined>;
+  private readonly reads: Together<AskedAlias, StoredRow | undefined>;
 
   constructor(reader: Reader) {
-    this.reads = new CoalescedReads((asked) => findAliases(reader, asked));
+    this.reads = coalescedReads((asked) => findAliases(reader, asked));
   }
 
   /** The tenant's own account with this alias, or null. */

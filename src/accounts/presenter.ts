@@ -14,7 +14,7 @@ export function presentAccount(account: Account): Readonly<Record<string, unknow
     alias,
     phone,
     can_send: status === 'active' && verifiedAt !== null,
-    verified_at: verifiedAt === null ? null : toRfc3339(verifiedAt),
+    verified_at: toRfc3339(verifiedAt),
     created_at: toRfc3339(createdAt),
   };
 }

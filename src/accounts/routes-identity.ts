@@ -43,14 +43,7 @@ function alias(api: Api, accounts: Accounts): void {
     permits('manageAccount'),
     body(AliasBody),
     answers({ 200: AliasSchema }),
-    refuses(
-      'not_found',
-      'authority_insufficient',
-      'invalid_state',
-      'alias_reserved',
-      'alias_taken',
-      'alias_in_quarantine',
-    ),
+    refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
     summary('Set the alias of an account', 'Releases the one it had, which nobody may take for 90 days.'),
     async (request) => {
       const wanted = readAlias(request.body.alias);
@@ -64,7 +57,7 @@ function alias(api: Api, accounts: Accounts): void {
     named('deleteAlias'),
     permits('manageAccount'),
     answers({ 204: null }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    refuses('invalid_state'),
     summary('Release the alias of an account', 'Nobody may take it for 90 days.'),
     async (request) => {
       await accounts.releaseAlias(request.caller, pathId(request, 'account_id'));
@@ -80,7 +73,7 @@ function verification(api: Api, accounts: Accounts): void {
     permits('manageAccount'),
     body(VerificationBody),
     answers({ 200: VerificationSchema }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    refuses('invalid_state'),
     summary(
       'Declare the verification of an account',
       'The account may send from then on. Repeated, it replaces the data.',

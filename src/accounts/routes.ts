@@ -1,6 +1,6 @@
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
-import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
+import { answers, named, pathId, permits, query, summary } from '../http/route.js';
 import {
   AccountPageSchema,
   AccountQuery,
@@ -44,7 +44,6 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     named('getAccount'),
     permits('readAccount'),
     answers({ 200: AccountSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read an account'),
     async (request) => ({
       status: 200,
@@ -57,7 +56,6 @@ function listAndRead(api: Api, accounts: Accounts, cursors: Cursors): void {
     named('getLimits'),
     permits('readLimits'),
     answers({ 200: LimitsSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read the limits of an account', 'Of one operation, and of the month with what it has used.'),
     async (request) => ({
       status: 200,
@@ -73,7 +71,6 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
     permits('readAccount'),
     query(BalancesQuery),
     answers({ 200: BalancesAnswer }),
-    refuses('not_found', 'authority_insufficient'),
     summary(
       'Read the balances of an account',
       'Held funds are part of the total but cannot be spent. With `at`, the totals of a past moment: exact, and for ever the same.',
@@ -90,7 +87,6 @@ function fundsAndMovements(api: Api, accounts: Accounts, cursors: Cursors): void
     permits('readAccount'),
     query(MovementQuery),
     answers({ 200: MovementPageSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('List the movements of an account', 'Newest first.'),
     async (request) => {
       const binding = cursorBinding(request);

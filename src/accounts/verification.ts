@@ -119,7 +119,7 @@ function presentVerification({ id, status, verifiedAt }: Account, documentLast4:
     account_id: id,
     status: 'verified',
     can_send: status === 'active',
-    verified_at: verifiedAt === null ? null : toRfc3339(verifiedAt),
+    verified_at: toRfc3339(verifiedAt),
     document_last4: documentLast4,
   };
 }

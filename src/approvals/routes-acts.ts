@@ -41,7 +41,7 @@ export function approvalRoutes<Row extends Approvable>(
     idempotentPerMember,
     answers({ 200: schema }),
     shows({ 200: examples.approved }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    refuses('invalid_state'),
     summary(
       `Approve a ${noun}`,
       `Never by whoever created it. With the last approval it needs, the source is checked once more: the ${noun} is \`${approvedStatus}\`, or \`rejected\` with the code of the rule that stood against it. A second approval by the same member changes nothing. ${ends}`,
@@ -57,7 +57,7 @@ export function approvalRoutes<Row extends Approvable>(
     body(feature.rejectBody),
     answers({ 200: schema }),
     shows({ 200: examples.rejected }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    refuses('invalid_state'),
     summary(`Reject a ${noun}`, `Never by whoever created it, who cancels it instead. ${ends}`),
     async (request) =>
       answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason), shown),
@@ -69,7 +69,7 @@ export function approvalRoutes<Row extends Approvable>(
     permits(feature.cancel),
     answers({ 200: schema }),
     shows({ 200: examples.canceled }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    refuses('invalid_state'),
     summary(`Cancel a ${noun}`, `${feature.canceling} ${ends}`),
     async (request) => answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
   );

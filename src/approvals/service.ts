@@ -1,6 +1,6 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND } from '../core/errors.js';
-import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
+import { commandFingerprint, type Fingerprint, type Keyed } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -48,11 +48,7 @@ export class Approvals<Row extends Approvable> {
   }
 
   /** POST …/approve. The key binds the approval, for this member. */
-  approve(
-    { tenantId, memberId }: Caller,
-    resourceId: Uuid,
-    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
-  ): Promise<Answer<Row>> {
+  approve({ tenantId, memberId }: Caller, resourceId: Uuid, idempotency: Keyed): Promise<Answer<Row>> {
     const acting: Acting = { by: 'member', memberId };
     const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
@@ -193,7 +189,7 @@ export class Approvals<Row extends Approvable> {
   }
 
   /** The key of an act that no client's key stands for. */
-  private actKey(id: Uuid, actId: string): { key: string; fingerprint: Fingerprint } {
+  private actKey(id: Uuid, actId: string): Keyed {
     const key = `${this.feature.resourceType}/${id}/act/${actId}`;
     return { key, fingerprint: commandFingerprint(['act', id, actId]) };
   }

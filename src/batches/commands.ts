@@ -1,8 +1,8 @@
 import { type Asset, ASSETS } from '../core/amount.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Bonus, bonuses, type BonusBatch, bonusBatches, bonusBatchRows } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readOwners, readReach } from '../accounts/reachable.js';
 import { type CommandKind, naming, need } from '../ledger/desk/types.js';
@@ -30,19 +30,17 @@ const OF_MEMBERS: Pick<CommandKind<MemberCommand, BonusBatch>, 'resourceType' | 
 };
 
 /** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
-export function executeBatchKind(approvals: ApprovalThresholds): CommandKind<MemberCommand, BonusBatch> {
-  return {
-    ...OF_MEMBERS,
-    name: 'execute batch',
-    needs: (command, at, ownerOf) => [
-      ...OF_MEMBERS.needs(command, at, ownerOf),
-      ...ASSETS.flatMap((asset) =>
-        command.sourceAccountId === null ? [] : approvals.needs(command.sourceAccountId, asset),
-      ),
-    ],
-    decide: (command, state) => decideExecution(approvals, command, state),
-  };
-}
+export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
+  ...OF_MEMBERS,
+  name: 'execute batch',
+  needs: (command, at, ownerOf) => [
+    ...OF_MEMBERS.needs(command, at, ownerOf),
+    ...ASSETS.flatMap((asset) =>
+      command.sourceAccountId === null ? [] : [need(approvalPolicies, { accountId: command.sourceAccountId, asset })],
+    ),
+  ],
+  decide: decideExecution,
+};
 
 /** POST /v1/bonus_batches/{id}/cancel. */
 export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {

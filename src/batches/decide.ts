@@ -3,6 +3,7 @@ import { monthOf } from '../core/calendar.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
 import {
   type Bonus,
   type BonusBatch,
@@ -12,8 +13,8 @@ import {
 } from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { type ApprovalThresholds, needsApproval } from '../accounts/approval-threshold.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { approvalsWanted } from '../approvals/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
 import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
 import { type LockedAccount, type LockedState, refuse, type RowWrite, type Writes } from '../ledger/desk/types.js';
@@ -51,11 +52,7 @@ export interface CancelBatch extends BatchCommand {
 }
 
 /** Money may leave from now on: 404, 403, 409, then it is executing, with the whole debit held if the funds cover it. */
-export function decideExecution(
-  approvals: ApprovalThresholds,
-  command: MemberCommand,
-  state: LockedState,
-): Decision<BonusBatch> {
+export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
   const { batch, source } = own;
@@ -64,8 +61,8 @@ export function decideExecution(
   const role = state.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (batch.asset !== null && memberId === batch.createdBy) {
-    const threshold = approvals.of(state, sourceAccountId, batch.asset);
-    if (needsApproval(threshold, batch.totalRaw)) return refuse(OWN_UPLOAD, false);
+    const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
+    if (approvalsWanted(policy, batch.totalRaw, state.at) !== null) return refuse(OWN_UPLOAD, false);
   }
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, EXECUTABLE), false);

@@ -42,8 +42,8 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
     },
     rejection: batch.rejectionCode === null ? null : { code: batch.rejectionCode },
     created_at: toRfc3339(batch.createdAt),
-    executed_at: batch.executedAt === null ? null : toRfc3339(batch.executedAt),
-    finished_at: batch.finishedAt === null ? null : toRfc3339(batch.finishedAt),
+    executed_at: toRfc3339(batch.executedAt),
+    finished_at: toRfc3339(batch.finishedAt),
   };
 }
 

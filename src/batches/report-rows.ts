@@ -72,6 +72,6 @@ export function resultCells(result: ResultRow): TableRow {
     fee === null ? null : String(fee),
     code,
     message,
-    paidAt === null ? null : toRfc3339(paidAt),
+    toRfc3339(paidAt),
   ];
 }

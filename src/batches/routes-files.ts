@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { ApiError, invalidField } from '../core/errors.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
@@ -15,7 +14,7 @@ import {
   summary,
   upload,
 } from '../http/route.js';
-import { CONTENT_TYPES, FILE_TYPES, FileQuery } from '../http/table-files.js';
+import { CONTENT_TYPES, FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import type { UploadedFile } from '../http/upload.js';
 import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
@@ -50,7 +49,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     upload(UploadForm, (caller, key) => batches.admitUpload(caller, key)),
     answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
     shows({ 201: BATCH_EXAMPLES.validating }),
-    refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
+    refuses('not_found', 'quota_exceeded'),
     summary(
       'Upload a batch of bonuses',
       'An XLSX or CSV file, at most 10 MiB and 100,000 rows, as `GET /v1/bonus_batches/template` gives it. It is validated after; no money moves before it is executed.',
@@ -106,20 +105,11 @@ function report(api: Api, batches: Batches, name: BatchFile, operationId: string
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: FILE_EXAMPLES[name] }),
-    refuses('not_found', 'authority_insufficient'),
     summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
     async (request) => {
       const id = pathId(request, 'batch_id');
       const { format } = request.query;
-      const pieces = await batches.file(request.caller, id, name, format);
-      return {
-        status: 200,
-        file: {
-          contentType: CONTENT_TYPES[format],
-          name: `${name}-${id}.${format}`,
-          write: (out) => pipeline(pieces, out),
-        },
-      };
+      return tableFile(`${name}-${id}`, format, await batches.file(request.caller, id, name, format));
     },
   );
 }

@@ -50,7 +50,6 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     named('getBonusBatch'),
     permits('readBatches'),
     answers({ 200: BonusBatchSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read a batch', 'While it is `ready`, with what a person reviews before money moves.'),
     async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
@@ -66,7 +65,6 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
     permits('readBatches'),
     query(BonusBatchRowQuery),
     answers({ 200: BonusBatchRowPageSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('List the rows of a batch', 'In the order of the file, once it is accepted.'),
     async (request) => {
       const binding = cursorBinding(request);
@@ -89,7 +87,7 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
     idempotentPerMember,
     answers({ 202: BonusBatchSchema }),
     shows({ 202: BATCH_EXAMPLES.executing }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
+    refuses('invalid_state'),
     summary(
       'Execute a batch',
       'Money leaves from now on, row after row. If the funds cover the whole debit they are held at once; if not, each row is tried in the order of the file. From the approval threshold of the source account on, another member than the uploader executes it.',
@@ -108,7 +106,7 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
     permits('withdrawBatch'),
     answers({ 200: BonusBatchSchema }),
     shows({ 200: BATCH_EXAMPLES.withdrawn }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state', 'ledger_unavailable'),
+    refuses('invalid_state'),
     summary(
       'Withdraw a batch',
       'While it is `ready`, by whoever uploaded it, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',

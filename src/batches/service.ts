@@ -1,6 +1,5 @@
-import { FairQueue } from '../core/fair-queue.js';
 import { Pace } from '../core/pace.js';
-import { commandFingerprint, type Fingerprint } from '../core/fingerprint.js';
+import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
@@ -14,15 +13,13 @@ import {
   bonusBatchFiles,
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
-import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import type { Answer, CommandKind } from '../ledger/desk/types.js';
-import { notFound } from '../core/errors.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import { storedPieces } from '../spreadsheets/stored-pieces.js';
+import { StoredFiles } from '../spreadsheets/stored-pieces.js';
 import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
@@ -33,15 +30,9 @@ export interface BatchesDeps {
   readonly database: Database;
   readonly desk: PostingDesk;
   readonly clock: Clock;
-  readonly approvals: ApprovalThresholds;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** What a request may wait for the ledger in all. */
   readonly timeoutMs: number;
-}
-
-interface Keyed {
-  readonly key: string;
-  readonly fingerprint: Fingerprint;
 }
 
 /** A batch with what is true of it only now; null where there is nothing to review. */
@@ -50,9 +41,6 @@ export interface ReviewedBatch {
   readonly review: BatchReview | null;
 }
 
-/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
-const PIECES_AT_A_TIME = 4;
-const NEVER = new AbortController().signal;
 /** Of a tenant's batches so many begin to be paid at once, and then one after the other: they wait here, and not in Temporal. */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
@@ -60,13 +48,11 @@ const EXECUTED_EVERY_MS = 500;
 /** What the API does with batches. Reading throws not_found, authority_insufficient. */
 export class Batches {
   private readonly reader: Reader;
-  private readonly executeBatch: CommandKind<MemberCommand, BonusBatch>;
-  private readonly pieces = new FairQueue(PIECES_AT_A_TIME);
+  private readonly files = new StoredFiles();
   private readonly pace = new Pace(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
-    this.executeBatch = executeBatchKind(deps.approvals);
   }
 
   /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
@@ -81,7 +67,7 @@ export class Batches {
 
   /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
-    return this.submit(this.executeBatch, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
+    return this.submit(executeBatchKind, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
   }
 
   /** The same for POST …/cancel: asked again, it finds the batch rejected. */
@@ -137,9 +123,9 @@ export class Batches {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
-    if (size === undefined || size === null) throw notFound();
-    const turn = (): Promise<() => void> => this.pieces.enter(caller.tenantId, NEVER);
-    return storedPieces((number) => this.reader.find(bonusBatchFiles, { batchId: id, format, number }), size, turn);
+    return this.files.open(caller.tenantId, size, (number) =>
+      this.reader.find(bonusBatchFiles, { batchId: id, format, number }),
+    );
   }
 
   /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */

@@ -1,5 +1,5 @@
 import { assertWithinQuotas } from '../access/quotas.js';
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -57,7 +57,7 @@ export async function uploadBatch(
   { database, clock, notifier, timeoutMs }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
-  idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  idempotency: Keyed,
 ): Promise<Answer<BonusBatch>> {
   const request = {
     ...idempotency,

@@ -1,6 +1,6 @@
+import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
@@ -9,39 +9,37 @@ import { decideBonus } from './decide.js';
 import type { CreateBonus } from './rules.js';
 
 /** POST /v1/bonuses, as the posting desk does it. */
-export function createBonusKind(approvals: ApprovalThresholds): CommandKind<CreateBonus, Bonus> {
-  return {
-    name: 'create bonus',
-    resourceType: 'bonus',
-    table: bonuses,
-    async accounts(commands, reader) {
-      const tenantIds = new Set(commands.map((command) => command.tenantId));
-      const named = commands.flatMap(({ tenantId, sourceAccountId, recipientAccountId }) =>
-        [sourceAccountId, recipientAccountId ?? []].flat().map((accountId) => ({ tenantId, accountId })),
-      );
-      const [feeAccount, reach] = await Promise.all([
-        readFeeAccounts(reader, 'bonus', tenantIds),
-        readReach(reader, named),
-      ]);
-      const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
-        if (!reach.owns(tenantId, sourceAccountId)) return [];
-        // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
-        if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
-        const fee = feeAccount(tenantId, amount.asset);
-        return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
-      });
-      return { ids, ownerOf: reach.ownerOf };
-    },
-    needs({ tenantId, memberId, sourceAccountId, recipientAccountId, amount }, at, ownerOf) {
-      const recipientTenantId = recipientAccountId === null ? undefined : ownerOf(recipientAccountId);
-      return [
-        need(memberRoles, { accountId: sourceAccountId, memberId }),
-        ...feeNeeds({ tenantId, operation: 'bonus', asset: amount.asset }),
-        need(tenants, { id: recipientTenantId ?? tenantId }),
-        ...limitNeeds(sourceAccountId, amount.asset, at),
-        ...approvals.needs(sourceAccountId, amount.asset),
-      ];
-    },
-    decide: (command, state) => decideBonus(approvals, command, state),
-  };
-}
+export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
+  name: 'create bonus',
+  resourceType: 'bonus',
+  table: bonuses,
+  async accounts(commands, reader) {
+    const tenantIds = new Set(commands.map((command) => command.tenantId));
+    const named = commands.flatMap(({ tenantId, sourceAccountId, recipientAccountId }) =>
+      [sourceAccountId, recipientAccountId ?? []].flat().map((accountId) => ({ tenantId, accountId })),
+    );
+    const [feeAccount, reach] = await Promise.all([
+      readFeeAccounts(reader, 'bonus', tenantIds),
+      readReach(reader, named),
+    ]);
+    const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
+      if (!reach.owns(tenantId, sourceAccountId)) return [];
+      // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
+      if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
+      const fee = feeAccount(tenantId, amount.asset);
+      return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
+    });
+    return { ids, ownerOf: reach.ownerOf };
+  },
+  needs({ tenantId, memberId, sourceAccountId, recipientAccountId, amount }, at, ownerOf) {
+    const recipientTenantId = recipientAccountId === null ? undefined : ownerOf(recipientAccountId);
+    return [
+      need(memberRoles, { accountId: sourceAccountId, memberId }),
+      ...feeNeeds({ tenantId, operation: 'bonus', asset: amount.asset }),
+      need(tenants, { id: recipientTenantId ?? tenantId }),
+      ...limitNeeds(sourceAccountId, amount.asset, at),
+      need(approvalPolicies, { accountId: sourceAccountId, asset: amount.asset }),
+    ];
+  },
+  decide: decideBonus,
+};

@@ -3,14 +3,15 @@ import type { Amount } from '../core/amount.js';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
-import { type ApprovalThresholds, needsApproval } from '../accounts/approval-threshold.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
+import { approvalsWanted } from '../approvals/rules.js';
 import {
   type Decision,
   insertRow,
@@ -68,7 +69,7 @@ export function bonusWrites(bonus: Bonus): Writes {
 }
 
 /** 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of checks) */
-export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus, state: LockedState): Decision<Bonus> {
+export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const source = state.named(sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
@@ -76,8 +77,7 @@ export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus,
   if (source.account.tenantId !== tenantId || source.account.type === 'system') return refuse(NOT_FOUND, false);
   const recipient = findRecipient(state, tenant, recipientAccountId);
   if (recipient === undefined) return refuse(NOT_FOUND, false);
-  const threshold = approvals.of(state, sourceAccountId, amount.asset);
-  const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state, threshold);
+  const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state);
   if (refused !== null) return refuse(refused, false);
 
   const fee = feeOf(state, { tenantId, operation: 'bonus', asset: amount.asset }, sourceAccountId, amount.raw);
@@ -108,11 +108,11 @@ export function decideBonus(approvals: ApprovalThresholds, command: CreateBonus,
 function authorityRefusal(
   { sourceAccountId: accountId, memberId, amount }: CreateBonus,
   state: LockedState,
-  threshold: bigint | null,
 ): Refusal | null {
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createBonus', role)) return AUTHORITY_INSUFFICIENT;
-  if (!needsApproval(threshold, amount.raw)) return null;
+  const policy = state.row(approvalPolicies, { accountId, asset: amount.asset });
+  if (approvalsWanted(policy, amount.raw, state.at) === null) return null;
   return {
     code: 'authority_insufficient',
     message:

@@ -22,7 +22,6 @@ function create(api: Api, bonuses: Bonuses): void {
     answers({ 201: BonusSchema, 200: BonusSchema }),
     refuses(
       'not_found',
-      'authority_insufficient',
       'capability_cannot_send',
       'below_minimum',
       'above_per_operation_limit',
@@ -73,7 +72,6 @@ function listAndRead(api: Api, bonuses: Bonuses, cursors: Cursors): void {
     named('getBonus'),
     permits('readBonuses'),
     answers({ 200: BonusSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read a bonus'),
     async (request) => ({
       status: 200,

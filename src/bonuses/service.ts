@@ -1,20 +1,18 @@
 import type { Amount } from '../core/amount.js';
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Bonus } from '../db/entities/bonuses.js';
-import type { ApprovalThresholds } from '../accounts/approval-threshold.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { foundByName, type RecipientName, resolveRecipients } from '../accounts/recipients.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { PostingDesk } from '../ledger/desk/desk.js';
 import { findKeys } from '../ledger/desk/keys.js';
-import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import type { Answer } from '../ledger/desk/types.js';
 import { createBonusKind } from './commands.js';
 import { bonusList } from './reading.js';
-import type { CreateBonus } from './rules.js';
 
 export interface BonusRequest {
   readonly sourceAccountId: Uuid;
@@ -26,16 +24,11 @@ export interface BonusRequest {
 
 /** What the API does with single bonuses. */
 export class Bonuses {
-  private readonly createBonus: CommandKind<CreateBonus, Bonus>;
-
   constructor(
     private readonly desk: PostingDesk,
     private readonly reader: Reader,
     private readonly budget: RecipientBudget,
-    approvals: ApprovalThresholds,
-  ) {
-    this.createBonus = createBonusKind(approvals);
-  }
+  ) {}
 
   /**
    * Pays one person. `id` is the bonus's: the request's own, which tells what it made. A rule's refusal and an unknown result are answers. Throws rate_limited (too many whom the tenant has not named
@@ -45,7 +38,7 @@ export class Bonuses {
     caller: Caller,
     id: Uuid,
     { recipient, ...request }: BonusRequest,
-    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+    idempotency: Keyed,
   ): Promise<Answer<Bonus>> {
     const { tenantId, memberId } = caller;
     // Nobody there is no answer yet: the key may have been used when there was somebody.
@@ -57,7 +50,7 @@ export class Bonuses {
     if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = found(recipient);
     const command = { ...request, ...idempotency, tenantId, memberId, recipientAccountId, bonusId: id };
-    return this.desk.submit(this.createBonus, command);
+    return this.desk.submit(createBonusKind, command);
   }
 
   /** Throws not_found, authority_insufficient. */

@@ -12,6 +12,12 @@ export interface Fingerprint {
   compare(keyId: string, digest: Buffer): Comparison;
 }
 
+/** What binds a repeated request to its first result. */
+export interface Keyed {
+  readonly key: string;
+  readonly fingerprint: Fingerprint;
+}
+
 export interface SecretKey {
   readonly id: string;
   readonly secret: Buffer;

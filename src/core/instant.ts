@@ -14,9 +14,11 @@ export function instant(epochMs: number): Instant {
   return Math.trunc(epochMs) as Instant;
 }
 
-/** RFC 3339, UTC, milliseconds, `Z`. */
-export function toRfc3339(at: Instant): string {
-  return new Date(at).toISOString();
+/** RFC 3339, UTC, milliseconds, `Z`; null for what has not happened. */
+export function toRfc3339(at: Instant): string;
+export function toRfc3339(at: Instant | null): string | null;
+export function toRfc3339(at: Instant | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 const RFC3339 =

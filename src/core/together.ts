@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
 interface Waiting<Item, Answer> {
   readonly item: Item;
@@ -13,6 +13,8 @@ export interface TogetherOptions<Item> {
   readonly weigh?: (item: Item) => number;
   /** So long each group waits for others to join it; 0 unless it says otherwise. */
   readonly lingerMs?: number;
+  /** Groups that may be under way at a time, each of all that is asked in one turn of the event loop; else one, begun at once. */
+  readonly atATime?: number;
   /** Whether one item may be what a group failed of: then each is tried by itself. */
   readonly isOfOne?: (failure: unknown) => boolean;
 }
@@ -20,7 +22,7 @@ export interface TogetherOptions<Item> {
 /** Does for many at once what each asks for by itself: those that come while a group is under way are the next group. */
 export class Together<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
-  private isRunning = false;
+  private underWay = 0;
 
   /** `work` answers in the order of its items. */
   constructor(
@@ -32,18 +34,19 @@ export class Together<Item, Answer> {
   ask(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      if (!this.isRunning) void this.run();
+      if (this.underWay < (this.options.atATime ?? 1)) void this.run();
     });
   }
 
   private async run(): Promise<void> {
-    this.isRunning = true;
-    const { lingerMs = 0 } = this.options;
+    this.underWay += 1;
+    const { lingerMs = 0, atATime } = this.options;
+    if (atATime !== undefined) await turn();
     while (this.waiting.length > 0) {
       if (lingerMs > 0) await sleep(lingerMs);
       await this.answer(this.nextGroup());
     }
-    this.isRunning = false;
+    this.underWay -= 1;
   }
 
   private nextGroup(): Waiting<Item, Answer>[] {

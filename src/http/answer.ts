@@ -25,8 +25,3 @@ export function answerOf<Resource>(
   const shown = present(outcome.resource, replayed);
   return replayed ? { ...shown, headers: { ...shown.headers, ...REPLAYED } } : shown;
 }
-
-/** Throws the refusal as the error that the client gets. */
-export function throwRefusal(refusal: Refusal): never {
-  throw new ApiError(refusal);
-}

@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { z } from './zod.js';
 
 /** The files that a table is given back as, and which of them is asked for. */
@@ -9,3 +11,13 @@ export const CONTENT_TYPES = {
 export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 
 export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
+
+/** A table that is sent as its pieces are read; `name` without its ending. */
+export function tableFile(name: string, format: keyof typeof CONTENT_TYPES, pieces: AsyncIterable<Buffer>) {
+  const file = {
+    contentType: CONTENT_TYPES[format],
+    name: `${name}.${format}`,
+    write: (out: Writable) => pipeline(pieces, out),
+  };
+  return { status: 200, file };
+}

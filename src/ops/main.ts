@@ -1,8 +1,5 @@
-import { explainFailure, runCommand } from './run-command.js';
+import { buildProgram } from './program.js';
+import { runProgram } from './run-command.js';
 
-/** `npm run ops -- …`, and `money-ops …` of a package. */
-
-process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
-// Whoever reads a list through `head` has seen enough.
-process.stdout.on('error', () => process.exit(0));
-process.exitCode = await runCommand(process.argv);
+/** The operators' command line as an installation has it. */
+await runProgram(buildProgram());

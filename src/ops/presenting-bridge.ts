@@ -24,7 +24,7 @@ export function outboxFields(entry: ListedEntry): Fields {
     due_at: entry.deadAt === null ? toRfc3339(entry.dueAt) : null,
     attempts: entry.attempts,
     last_error: entry.lastError,
-    dead_since: entry.deadAt === null ? null : toRfc3339(entry.deadAt),
+    dead_since: toRfc3339(entry.deadAt),
   };
 }
 
@@ -33,7 +33,7 @@ export function outboxStateFields(state: OutboxState, now: Instant): Fields {
   return {
     entries,
     by_type: byType,
-    oldest_at: oldestAt === null ? null : toRfc3339(oldestAt),
+    oldest_at: toRfc3339(oldestAt),
     oldest_age_s: oldestAt === null ? 0 : Math.max(0, Math.round((now - oldestAt) / 1000)),
     refused,
     dead_letters: deadLetters,

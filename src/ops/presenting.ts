@@ -1,40 +1,40 @@
 import { parseDetails } from '../access/audit-log.js';
 import type { Quotas, QuotaState } from '../access/quotas.js';
 import { isAccepted, pendingRows } from '../batches/rules.js';
-import type { BonusBatch } from '../db/entities/bonuses.js';
-import type { AuditRow, ReservedAlias } from '../db/entities/identity.js';
+import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { auditLog, type AuditRow, type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
+import { toRfc3339 } from '../core/instant.js';
 import type { Balance } from '../db/entities/ledger.js';
-import type { Adjustment, PayIn, Transfer } from '../db/entities/operations.js';
-import type { Account, FeeScheduleRow, Member, Tenant, Token } from '../db/entities/parties.js';
+import { type Adjustment, adjustments, type PayIn, payIns, type Transfer } from '../db/entities/operations.js';
+import {
+  type Account,
+  accounts,
+  type FeeScheduleRow,
+  type Member,
+  members,
+  type Tenant,
+  tenants,
+  type Token,
+  tokens,
+} from '../db/entities/parties.js';
 import type { AccountDetails } from '../accounts/directory.js';
 import { displayName } from '../accounts/display-name.js';
 import type { LimitState } from '../accounts/reading.js';
-import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import { webhookDeliveries, type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { webhookWorkflowId } from '../temporal/contracts.js';
 import type { Described } from '../webhooks/operating.js';
 import type { ShownDelivery } from '../webhooks/reading.js';
 import type { Fields } from './output.js';
 import { attemptsOf } from './presenting-bridge.js';
+import { rowFields } from './row-fields.js';
 import type { TransferDetails } from '../support/reading/transfers.js';
 
 /** What operators see of each thing. Never a secret. */
 
-function timeOf(at: Instant | null): string | null {
-  return at === null ? null : toRfc3339(at);
-}
-
 export function tenantFields(tenant: Tenant): Fields {
-  return {
-    id: tenant.id,
-    name: tenant.name,
-    network: tenant.network,
-    time_zone: tenant.timeZone,
-    fee_account_id: tenant.feeAccountId,
-    policy_delay_s: tenant.policyDelayS,
-    created_at: timeOf(tenant.createdAt),
-  };
+  const shown = ['id', 'name', 'network', 'timeZone', 'feeAccountId', 'policyDelayS', 'createdAt'] as const;
+  return rowFields(tenants, tenant, ...shown);
 }
 
 export function quotaFields({ limits, used }: QuotaState): readonly Fields[] {
@@ -53,34 +53,22 @@ export function quotaFields({ limits, used }: QuotaState): readonly Fields[] {
 }
 
 export function memberFields(member: Member): Fields {
-  return { id: member.id, name: member.name, created_at: timeOf(member.createdAt) };
+  return rowFields(members, member, 'id', 'name', 'createdAt');
 }
 
 export function tokenFields(token: Token, memberName: string): Fields {
   return {
-    key_id: token.keyId,
-    name: token.name,
+    ...rowFields(tokens, token, 'keyId', 'name'),
     member: memberName,
     scopes: token.scopes,
     cidrs: token.cidrs === '' ? [] : token.cidrs.split(','),
-    expires_at: timeOf(token.expiresAt),
-    revoked_at: timeOf(token.revokedAt),
-    created_at: timeOf(token.createdAt),
-    last_used_at: timeOf(token.lastUsedAt),
+    ...rowFields(tokens, token, 'expiresAt', 'revokedAt', 'createdAt', 'lastUsedAt'),
   };
 }
 
 export function accountFields(account: Account): Fields {
-  return {
-    id: account.id,
-    type: account.type,
-    name: account.name,
-    alias: account.alias,
-    phone: account.phone,
-    status: account.status,
-    verified_at: timeOf(account.verifiedAt),
-    created_at: timeOf(account.createdAt),
-  };
+  const shown = ['id', 'type', 'name', 'alias', 'phone', 'status', 'verifiedAt', 'createdAt'] as const;
+  return rowFields(accounts, account, ...shown);
 }
 
 export function accountDetailFields(account: Account, details: AccountDetails): Fields {
@@ -103,29 +91,17 @@ function balanceFields({ asset, available, held }: Balance): [string, { raw: big
 
 export function payInFields(payIn: PayIn): Fields {
   return {
-    id: payIn.id,
-    reference: payIn.reference,
-    account_id: payIn.accountId,
+    ...rowFields(payIns, payIn, 'id', 'reference', 'accountId'),
     amount: { raw: payIn.raw, asset: payIn.asset },
-    description: payIn.description,
-    recorded_by: payIn.recordedBy,
-    created_at: timeOf(payIn.createdAt),
+    ...rowFields(payIns, payIn, 'description', 'recordedBy', 'createdAt'),
   };
 }
 
 export function adjustmentFields(adjustment: Adjustment): Fields {
   return {
-    id: adjustment.id,
-    reference: adjustment.reference,
-    account_id: adjustment.accountId,
-    direction: adjustment.direction,
+    ...rowFields(adjustments, adjustment, 'id', 'reference', 'accountId', 'direction'),
     amount: { raw: adjustment.raw, asset: adjustment.asset },
-    reason: adjustment.reason,
-    status: adjustment.status,
-    proposed_by: adjustment.proposedBy,
-    decided_by: adjustment.decidedBy,
-    created_at: timeOf(adjustment.createdAt),
-    decided_at: timeOf(adjustment.decidedAt),
+    ...rowFields(adjustments, adjustment, 'reason', 'status', 'proposedBy', 'decidedBy', 'createdAt', 'decidedAt'),
   };
 }
 
@@ -141,7 +117,7 @@ export function batchLine(batch: BonusBatch): Fields {
     failed: batch.rowsFailed,
     pending: isAccepted(batch) ? pendingRows(batch) : 0,
     total: asset === null ? null : { raw: totalRaw, asset },
-    created_at: timeOf(batch.createdAt),
+    created_at: toRfc3339(batch.createdAt),
   };
 }
 
@@ -150,20 +126,13 @@ export function batchFields(batch: BonusBatch): Fields {
   const amount = (raw: bigint): Fields[string] => (asset === null ? null : { raw, asset });
   return {
     ...batchLine(batch),
-    tenant_id: batch.tenantId,
-    source_account_id: batch.sourceAccountId,
+    ...rowFields(bonusBatches, batch, 'tenantId', 'sourceAccountId'),
     fees: amount(batch.feesRaw),
     settled: amount(batch.settledRaw),
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
     uploaded_by: batch.createdBy,
-    validated_at: timeOf(batch.validatedAt),
-    executed_by: batch.executedBy,
-    executed_at: timeOf(batch.executedAt),
-    paused_at: timeOf(batch.pausedAt),
-    paused_by: batch.pausedBy,
-    pause_reason: batch.pauseReason,
-    canceled_at: timeOf(batch.canceledAt),
-    finished_at: timeOf(batch.finishedAt),
+    ...rowFields(bonusBatches, batch, 'validatedAt', 'executedBy', 'executedAt', 'pausedAt', 'pausedBy', 'pauseReason'),
+    ...rowFields(bonusBatches, batch, 'canceledAt', 'finishedAt'),
     rejection: batch.rejectionCode,
   };
 }
@@ -186,26 +155,18 @@ export function limitFields({ asset, limits, isOwn, used, resetsAt }: LimitState
     maximum: { raw: limits.maximum, asset },
     month: { raw: limits.month, asset },
     month_used: { raw: used, asset },
-    resets_at: timeOf(resetsAt),
+    resets_at: toRfc3339(resetsAt),
     set_for: isOwn ? 'this account' : 'its type',
   };
 }
 
-export function reservedAliasFields({ alias, reservedBy, createdAt }: ReservedAlias): Fields {
-  return { alias, reserved_by: reservedBy, created_at: timeOf(createdAt) };
+export function reservedAliasFields(reserved: ReservedAlias): Fields {
+  return rowFields(reservedAliases, reserved, 'alias', 'reservedBy', 'createdAt');
 }
 
 export function actFields(act: AuditRow): Fields {
-  return {
-    at: timeOf(act.at),
-    channel: act.channel,
-    actor_claimed: act.actorClaimed,
-    action: act.action,
-    subject_type: act.subjectType,
-    subject_id: act.subjectId,
-    tenant_id: act.tenantId,
-    details: parseDetails(act),
-  };
+  const shown = ['at', 'channel', 'actorClaimed', 'action', 'subjectType', 'subjectId', 'tenantId'] as const;
+  return { ...rowFields(auditLog, act, ...shown), details: parseDetails(act) };
 }
 
 export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
@@ -216,8 +177,8 @@ export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, stri
     from: names.get(from) ?? from,
     to: names.get(to) ?? to,
     amount: { raw, asset },
-    created_at: timeOf(transfer.createdAt),
-    expires_at: timeOf(transfer.approvalExpiresAt),
+    created_at: toRfc3339(transfer.createdAt),
+    expires_at: toRfc3339(transfer.approvalExpiresAt),
   };
 }
 
@@ -235,10 +196,10 @@ export function transferDetailFields(details: TransferDetails): Fields {
     to_account_id: transfer.destinationAccountId,
     amount: { raw, asset },
     fee: { raw: feeRaw, asset },
-    created_at: timeOf(transfer.createdAt),
+    created_at: toRfc3339(transfer.createdAt),
     created_by: details.createdBy,
     waits_for: details.waitsFor,
-    expires_at: timeOf(transfer.approvalExpiresAt),
+    expires_at: toRfc3339(transfer.approvalExpiresAt),
     approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
     rejection_code: rejectionCode,
     rejection_reason: rejectionReason,
@@ -250,15 +211,8 @@ export function transferDetailFields(details: TransferDetails): Fields {
 /** A webhook endpoint in a list. */
 export function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
-    id: endpoint.id,
-    tenant_id: endpoint.tenantId,
-    url: endpoint.url,
-    status: endpoint.status,
-    disabled_reason: endpoint.disabledReason,
-    paused_by: endpoint.pausedBy,
-    failing_since: timeOf(endpoint.failingSince),
-    last_success_at: timeOf(endpoint.lastSuccessAt),
-    next_due_at: timeOf(endpoint.nextDueAt),
+    ...rowFields(webhookEndpoints, endpoint, 'id', 'tenantId', 'url', 'status', 'disabledReason', 'pausedBy'),
+    ...rowFields(webhookEndpoints, endpoint, 'failingSince', 'lastSuccessAt', 'nextDueAt'),
   };
 }
 
@@ -271,16 +225,15 @@ export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: D
     events: types,
     next_attempt_at: nextAttemptAt,
     failures_in_row: endpoint.failuresInRow,
-    next_probe_at: timeOf(endpoint.probeAt),
-    sent_to_until: timeOf(endpoint.leaseUntil),
+    next_probe_at: toRfc3339(endpoint.probeAt),
+    sent_to_until: toRfc3339(endpoint.leaseUntil),
     workflow: webhookWorkflowId(endpoint.id),
-    workflow_waits_until: timeOf(endpoint.waitsUntil),
-    workflow_looked_at: timeOf(endpoint.attendedAt),
-    disabled_at: timeOf(endpoint.disabledAt),
-    paused_at: timeOf(endpoint.pausedAt),
+    workflow_waits_until: toRfc3339(endpoint.waitsUntil),
+    workflow_looked_at: toRfc3339(endpoint.attendedAt),
+    ...rowFields(webhookEndpoints, endpoint, 'disabledAt', 'pausedAt'),
     cursor: endpoint.cursorSequence.toString(),
     lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
-    created_at: timeOf(endpoint.createdAt),
+    created_at: toRfc3339(endpoint.createdAt),
   };
 }
 
@@ -288,14 +241,11 @@ export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: D
 export function deliveryFields({ delivery, attempts }: ShownDelivery): Fields {
   const last = attempts.at(-1);
   return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    cause: delivery.cause,
+    ...rowFields(webhookDeliveries, delivery, 'id', 'eventId', 'eventType', 'cause'),
     status: delivery.state,
     attempts: attempts.length,
-    last_attempt_at: last === undefined ? null : timeOf(last.at),
+    last_attempt_at: last === undefined ? null : toRfc3339(last.at),
     last_answer: last === undefined ? null : (last.status ?? last.failure),
-    next_attempt_at: timeOf(delivery.nextAttemptAt),
+    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
   };
 }

@@ -1,12 +1,19 @@
 import { type Command, CommanderError } from 'commander';
 import { EXIT, exitCodeOf, explain } from './failures.js';
 import { linesWithEscapes } from './output.js';
-import { buildProgram } from './program.js';
+
+/** Runs the program as this process, with its arguments. */
+export async function runProgram(program: Command): Promise<void> {
+  process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
+  // Whoever reads a list through `head` has seen enough.
+  process.stdout.on('error', () => process.exit(0));
+  process.exitCode = await runCommand(program, process.argv);
+}
 
 /** `argv` as Node has it. Answers the exit code: 0 done, 1 it could not be done, 2 the command was called wrongly, 3 nobody knows whether it was done. */
-export async function runCommand(argv: readonly string[]): Promise<number> {
+export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   try {
-    await takeExits(buildProgram()).parseAsync(argv);
+    await takeExits(program).parseAsync(argv);
     return Number(process.exitCode ?? 0);
   } catch (failure) {
     return explainFailure(failure);
@@ -14,7 +21,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 }
 
 /** Says what went wrong. Answers the exit code. */
-export function explainFailure(failure: unknown): number {
+function explainFailure(failure: unknown): number {
   // Commander has said already what was wrong, or shown the help that was asked for.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
   process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);

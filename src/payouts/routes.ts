@@ -32,7 +32,6 @@ function create(api: Api, payouts: Payouts): void {
     shows({ 202: PAYOUT_EXAMPLES.pending }),
     refuses(
       'not_found',
-      'authority_insufficient',
       'capability_cannot_send',
       'below_minimum',
       'above_per_operation_limit',
@@ -100,7 +99,6 @@ function listAndRead(api: Api, payouts: Payouts, cursors: Cursors): void {
     permits('readPayouts'),
     answers({ 200: PayoutSchema }),
     shows({ 200: PAYOUT_EXAMPLES.completed }),
-    refuses('not_found', 'authority_insufficient'),
     summary(
       'Read a payout',
       'What it is now, and by `status_transitions` all that it was: its state can be rebuilt from this alone.',

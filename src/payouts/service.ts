@@ -1,5 +1,5 @@
 import type { Amount } from '../core/amount.js';
-import type { Fingerprint, Keyring } from '../core/fingerprint.js';
+import type { Keyed, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
@@ -49,7 +49,7 @@ export class Payouts {
     { tenantId, memberId }: Caller,
     id: Uuid,
     { destination, ...request }: PayoutRequest,
-    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+    idempotency: Keyed,
   ): Promise<Answer<Payout>> {
     const { desk, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;

@@ -3,16 +3,12 @@ import type { Database } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
-import type { RailCallbacks } from './callbacks.js';
 import type { LateInquiries } from './inquiries.js';
-import { SIMULATED } from './rails/rules.js';
-import type { SimulatedRail } from './rails/simulated.js';
 import { removeOldRailEvents } from './retention.js';
 import type { Submissions } from './submission.js';
 
 const AT_ONCE = 100;
 const STUCK_EVERY_MS = 5_000;
-const REPORTS_EVERY_MS = 500;
 const INQUIRIES_EVERY_MS = 5_000;
 const RECOVERY_EVERY_MS = 1_000;
 /** As many questions as a rail gets at the same time. */
@@ -60,22 +56,6 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
     { name: `wakes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: (signal: AbortSignal) => recovery.wakeDue(rail, signal) },
   ]).flat();
-}
-
-/** What the simulated rail reports unasked, as a gateway would by its callbacks. */
-export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
-  return {
-    name: 'simulated rail',
-    everyMs: REPORTS_EVERY_MS,
-    run: async () => {
-      const due = await simulated.due(AT_ONCE);
-      for (const report of due) {
-        await callbacks.tell(SIMULATED, report);
-        await simulated.told(report);
-      }
-      return due.length === AT_ONCE;
-    },
-  };
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */

@@ -1,25 +1,25 @@
+import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
-import { answers, named, pathId, permits, refuses, summary } from '../http/route.js';
+import { answers, named, pathId, permits, summary } from '../http/route.js';
 import type { FoundRequest } from './reading.js';
 import { RequestSchema } from './schemas.js';
-import type { Requests } from './service.js';
 
 /** (docs/contract.md, Request ids) */
-export function requestRoutes(api: Api, requests: Requests): void {
+export function requestRoutes(api: Api, read: (caller: Caller, id: Uuid) => Promise<FoundRequest>): void {
   api.get(
     '/v1/requests/{request_id}',
     named('getRequest'),
     permits('readRequests'),
     answers({ 200: RequestSchema }),
-    refuses('not_found'),
     summary(
       'Read what became of a request',
       'Of a request of the same member that changed something or was to, or that failed by a fault of the service, by the `Svc-Request-Id` of its answer; for 30 days, and a second after the answer. The token needs a scope that the request itself took.',
     ),
     async (request) => ({
       status: 200,
-      body: present(await requests.read(request.caller, pathId(request, 'request_id'))),
+      body: present(await read(request.caller, pathId(request, 'request_id'))),
     }),
   );
 }

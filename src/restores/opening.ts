@@ -95,8 +95,8 @@ export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): R
 export function restoreAct(action: string, restore: Restore): Act {
   const { id, reason, restoredTo, lostUntil, skip, beganBy } = restore;
   const lost = {
-    restored_to: restoredTo === null ? null : toRfc3339(restoredTo),
-    lost_until: lostUntil === null ? null : toRfc3339(lostUntil),
+    restored_to: toRfc3339(restoredTo),
+    lost_until: toRfc3339(lostUntil),
     skip: skip === null ? null : skip.toString(),
   };
   const details = { reason, began_by: beganBy, ...lost };

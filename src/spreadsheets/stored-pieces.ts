@@ -1,4 +1,7 @@
 import { createReadStream } from 'node:fs';
+import { notFound } from '../core/errors.js';
+import { FairQueue } from '../core/fair-queue.js';
+import type { Uuid } from '../core/ids.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
 
@@ -49,17 +52,35 @@ export async function storeInPieces(
   return { rest, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx };
 }
 
-/** The pieces of a finished file of so many bytes, read as they are taken. Throws where one is missing: it was removed meanwhile. */
-export async function* storedPieces(
-  read: (number: number) => Promise<{ readonly content: Buffer } | undefined>,
-  size: number,
-  turn: () => Promise<() => void>,
-): AsyncGenerator<Buffer> {
-  for (let at = 0, number = 0; at < size; number += 1) {
-    const leave = await turn();
-    const piece = await read(number).finally(leave);
-    if (piece === undefined) throw new Error('a piece of a stored file is gone');
-    at += piece.content.length;
-    yield piece.content;
+/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+const PIECES_AT_A_TIME = 4;
+
+/** Finished files, as they are downloaded. */
+export class StoredFiles {
+  private readonly turns = new FairQueue(PIECES_AT_A_TIME);
+
+  /** One of so many bytes, piece by piece, each read when it is taken. Throws not_found where it was not made. */
+  open(
+    tenantId: Uuid,
+    size: number | null | undefined,
+    read: (number: number) => Promise<{ readonly content: Buffer } | undefined>,
+  ): AsyncIterable<Buffer> {
+    if (size === undefined || size === null) throw notFound();
+    return this.pieces(tenantId, size, read);
+  }
+
+  /** Throws where one is missing: the file was removed meanwhile. */
+  private async *pieces(
+    tenantId: Uuid,
+    size: number,
+    read: (number: number) => Promise<{ readonly content: Buffer } | undefined>,
+  ): AsyncGenerator<Buffer> {
+    for (let at = 0, number = 0; at < size; number += 1) {
+      const leave = await this.turns.enter(tenantId);
+      const piece = await read(number).finally(leave);
+      if (piece === undefined) throw new Error('a piece of a stored file is gone');
+      at += piece.content.length;
+      yield piece.content;
+    }
   }
 }

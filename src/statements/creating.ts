@@ -1,6 +1,6 @@
 import { assertStatementQuota } from '../access/quotas.js';
 import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -34,7 +34,7 @@ export async function createStatement(
   caller: Caller,
   id: Uuid,
   wanted: StatementRequest,
-  idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
+  idempotency: Keyed,
 ): Promise<Answer<Statement>> {
   const { database, clock, timeoutMs } = deps;
   const { tenantId } = caller;

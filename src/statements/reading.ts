@@ -4,12 +4,14 @@ import type { Caller } from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type Statement, statements } from '../db/entities/statements.js';
+import { type Statement, statementFiles, statements } from '../db/entities/statements.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertAllowed } from '../accounts/access.js';
 import { readReach } from '../accounts/reachable.js';
+import type { FileKind } from '../spreadsheets/open-sheet.js';
+import type { StoredFiles } from '../spreadsheets/stored-pieces.js';
 
 /** One of the tenant's statements. Throws not_found, authority_insufficient. */
 export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {
@@ -46,4 +48,18 @@ export async function listStatements(
        AND r.member_id=${literal(memberRoles, 'memberId', memberId)})`,
   ];
   return readVisible(reader, { table: statements, ...rows, shown }, before, limit);
+}
+
+/** Its file, read as it is taken. Throws not_found too where there is none. */
+export async function openStatement(
+  reader: Reader,
+  files: StoredFiles,
+  caller: Caller,
+  id: Uuid,
+  format: FileKind,
+): Promise<AsyncIterable<Buffer>> {
+  const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
+  return files.open(caller.tenantId, format === 'csv' ? csvBytes : xlsxBytes, (number) =>
+    reader.find(statementFiles, { statementId: id, format, number }),
+  );
 }

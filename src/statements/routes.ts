@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
@@ -15,8 +14,11 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { CONTENT_TYPES, FILE_TYPES, FileQuery } from '../http/table-files.js';
+import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
+import { StoredFiles } from '../spreadsheets/stored-pieces.js';
+import { createStatement, type CreatingDeps } from './creating.js';
 import { presentStatement } from './presenter.js';
+import { listStatements, openStatement, readStatement } from './reading.js';
 import {
   CreateStatementBody,
   STATEMENT_FILE_EXAMPLE,
@@ -24,16 +26,15 @@ import {
   StatementQuery,
   StatementSchema,
 } from './schemas.js';
-import type { Statements } from './service.js';
 
 /** (docs/contract.md, Statements) */
-export function statementRoutes(api: Api, statements: Statements, cursors: Cursors, baseUrl: string): void {
-  create(api, statements, baseUrl);
-  listAndRead(api, statements, cursors, baseUrl);
-  download(api, statements);
+export function statementRoutes(api: Api, deps: CreatingDeps, cursors: Cursors, baseUrl: string): void {
+  create(api, deps, baseUrl);
+  listAndRead(api, deps, cursors, baseUrl);
+  download(api, deps);
 }
 
-function create(api: Api, statements: Statements, baseUrl: string): void {
+function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
   api.post(
     '/v1/statements',
     named('createStatement'),
@@ -41,14 +42,14 @@ function create(api: Api, statements: Statements, baseUrl: string): void {
     idempotent,
     body(CreateStatementBody),
     answers({ 201: StatementSchema, 200: StatementSchema }),
-    refuses('not_found', 'authority_insufficient', 'quota_exceeded'),
+    refuses('not_found', 'quota_exceeded'),
     summary(
       'Make a statement',
       'Of the movements of one asset of an account in a period, with its balance before and after. The figures stand at once and for ever; the files, as CSV and XLSX, follow within seconds, of long statements within minutes.',
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
       const { account_id: accountId, asset, from, to } = wanted;
-      const answer = await statements.create(caller, requestId, { accountId, asset, from, to }, idempotency);
+      const answer = await createStatement(deps, caller, requestId, { accountId, asset, from, to }, idempotency);
       return answerOf(answer, (statement, replayed) => ({
         status: replayed ? 200 : 201,
         body: presentStatement(statement, baseUrl),
@@ -57,7 +58,7 @@ function create(api: Api, statements: Statements, baseUrl: string): void {
   );
 }
 
-function listAndRead(api: Api, statements: Statements, cursors: Cursors, baseUrl: string): void {
+function listAndRead(api: Api, { database: { reader } }: CreatingDeps, cursors: Cursors, baseUrl: string): void {
   api.get(
     '/v1/statements',
     named('listStatements'),
@@ -69,7 +70,7 @@ function listAndRead(api: Api, statements: Statements, cursors: Cursors, baseUrl
       answerPage(
         cursors,
         request,
-        (before, limit) => statements.list(request.caller, request.query.account_id, before, limit),
+        (before, limit) => listStatements(reader, request.caller, request.query.account_id, before, limit),
         (statement) => presentStatement(statement, baseUrl),
       ),
   );
@@ -79,16 +80,16 @@ function listAndRead(api: Api, statements: Statements, cursors: Cursors, baseUrl
     named('getStatement'),
     permits('readAccount'),
     answers({ 200: StatementSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read a statement'),
     async (request) => {
-      const statement = await statements.read(request.caller, pathId(request, 'statement_id'));
+      const statement = await readStatement(reader, request.caller, pathId(request, 'statement_id'));
       return { status: 200, body: presentStatement(statement, baseUrl) };
     },
   );
 }
 
-function download(api: Api, statements: Statements): void {
+function download(api: Api, { database: { reader } }: CreatingDeps): void {
+  const files = new StoredFiles();
   api.get(
     '/v1/statements/{statement_id}/file',
     named('downloadStatement'),
@@ -96,7 +97,6 @@ function download(api: Api, statements: Statements): void {
     query(FileQuery),
     answersFile(...FILE_TYPES),
     shows({ 200: STATEMENT_FILE_EXAMPLE }),
-    refuses('not_found', 'authority_insufficient'),
     summary(
       'Download a statement',
       'A line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless it is ready.',
@@ -104,12 +104,7 @@ function download(api: Api, statements: Statements): void {
     async (request) => {
       const id = pathId(request, 'statement_id');
       const { format } = request.query;
-      const pieces = await statements.file(request.caller, id, format);
-      const name = `statement-${id}.${format}`;
-      return {
-        status: 200,
-        file: { contentType: CONTENT_TYPES[format], name, write: (out) => pipeline(pieces, out) },
-      };
+      return tableFile(`statement-${id}`, format, await openStatement(reader, files, request.caller, id, format));
     },
   );
 }

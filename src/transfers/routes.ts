@@ -49,7 +49,6 @@ function create(api: Api, transfers: Transfers): void {
     shows({ 202: TRANSFER_EXAMPLES.pending }),
     refuses(
       'not_found',
-      'authority_insufficient',
       'capability_cannot_send',
       'below_minimum',
       'above_per_operation_limit',
@@ -108,7 +107,6 @@ function listAndRead(api: Api, transfers: Transfers, cursors: Cursors): void {
     named('getTransfer'),
     permits('readTransfers'),
     answers({ 200: TransferSchema }),
-    refuses('not_found', 'authority_insufficient'),
     summary('Read a transfer'),
     async (request) => {
       const transfer = await transfers.read(request.caller, pathId(request, 'id'));

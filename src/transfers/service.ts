@@ -1,4 +1,4 @@
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
@@ -25,12 +25,7 @@ export class Transfers {
    * `id` is the transfer's: the request's own, which tells what it made. Never throws: a rule's refusal and an unknown result
    * are answers. (docs/contract.md, Transfers)
    */
-  async create(
-    caller: Caller,
-    id: Uuid,
-    request: TransferRequest,
-    idempotency: { readonly key: string; readonly fingerprint: Fingerprint },
-  ): Promise<Answer<Transfer>> {
+  async create(caller: Caller, id: Uuid, request: TransferRequest, idempotency: Keyed): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;
     const ids = { transferId: id, outboxId: newId() };
     const answer = await this.desk.submit(createTransfer, { ...request, ...idempotency, ...ids, tenantId, memberId });

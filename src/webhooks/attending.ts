@@ -40,7 +40,7 @@ export async function attend(
   const isWell = status === 'enabled' && pausedAt === null && waitsUntil === null;
   return {
     ended,
-    nextDueAt: waitsUntil === null ? null : toRfc3339(waitsUntil),
+    nextDueAt: toRfc3339(waitsUntil),
     status,
     isPaused: pausedAt !== null,
     waitingFor: isWell ? WELL : text,

@@ -180,7 +180,7 @@ export async function describe(reader: Reader, endpointId: Uuid, now: Instant): 
     endpoint,
     types: [...state.types.keys()],
     text,
-    nextAttemptAt: nextAttemptAt === null ? null : toRfc3339(nextAttemptAt),
+    nextAttemptAt: toRfc3339(nextAttemptAt),
   };
 }
 

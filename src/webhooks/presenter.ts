@@ -1,12 +1,8 @@
-import { type Instant, toRfc3339 } from '../core/instant.js';
+import { toRfc3339 } from '../core/instant.js';
 import { SUBSCRIBABLE_TYPES, type WebhookAttempt } from '../db/entities/webhooks.js';
 import type { ShownDelivery, ShownEndpoint } from './reading.js';
 
 type Shown = Readonly<Record<string, unknown>>;
-
-function timeOf(at: Instant | null): string | null {
-  return at === null ? null : toRfc3339(at);
-}
 
 /** An endpoint as answers show it; never its secret. (docs/contract.md, Webhooks) */
 export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoint' | 'types'>): Shown {
@@ -19,7 +15,7 @@ export function presentEndpoint({ endpoint, types }: Pick<ShownEndpoint, 'endpoi
     disabled_reason: endpoint.disabledReason,
     api_version: endpoint.apiVersion,
     created_at: toRfc3339(endpoint.createdAt),
-    last_success_at: timeOf(endpoint.lastSuccessAt),
+    last_success_at: toRfc3339(endpoint.lastSuccessAt),
     lost_events: lostFrom === null || lostTo === null ? null : { from: Number(lostFrom), to: Number(lostTo) },
   };
 }
@@ -33,7 +29,7 @@ export function presentDelivery({ delivery, attempts }: Pick<ShownDelivery, 'del
     cause: delivery.cause,
     status: delivery.state,
     attempts: attempts.map(presentAttempt),
-    next_attempt_at: timeOf(delivery.nextAttemptAt),
+    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
     created_at: toRfc3339(delivery.createdAt),
   };
 }

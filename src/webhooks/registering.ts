@@ -1,6 +1,6 @@
 import { memberActor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
-import type { Fingerprint } from '../core/fingerprint.js';
+import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
@@ -39,11 +39,6 @@ export interface RegisteredEndpoint {
   readonly secret: string | null;
 }
 
-export interface KeyOfRequest {
-  readonly key: Uuid;
-  readonly fingerprint: Fingerprint;
-}
-
 const TOO_MANY: Refusal = {
   code: 'too_many_endpoints',
   message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
@@ -61,7 +56,7 @@ export async function register(
   deps: WebhookDeps,
   caller: Caller,
   wanted: WantedEndpoint,
-  idempotency: KeyOfRequest,
+  idempotency: Keyed,
 ): Promise<Answer<RegisteredEndpoint>> {
   const { database, sending } = deps;
   const { tenantId } = caller;

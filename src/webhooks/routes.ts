@@ -16,7 +16,13 @@ import {
   shows,
   summary,
 } from '../http/route.js';
+import { change, remove, rotateSecret } from './changing.js';
+import type { WebhookDeps } from './deps.js';
 import { presentDelivery, presentEndpoint } from './presenter.js';
+import { listDeliveries, listEndpoints, readEndpoint } from './reading.js';
+import { recover } from './recovering.js';
+import { redeliver } from './redelivering.js';
+import { register } from './registering.js';
 import {
   ChangeEndpointBody,
   DeliveryPageSchema,
@@ -31,10 +37,16 @@ import {
   RotatedEndpointSchema,
   TestSchema,
 } from './schemas.js';
-import type { Webhooks } from './service.js';
-import { presentTest } from './testing.js';
+import { presentTest, type TestDeliveries } from './testing.js';
 
-export function webhookRoutes(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+/** What the API does with webhook endpoints. (docs/contract.md, Webhooks) */
+export interface Webhooks {
+  readonly deps: WebhookDeps;
+  /** Those that this process has on their way. */
+  readonly tests: TestDeliveries;
+}
+
+export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Cursors): void {
   api.tells({
     type: 'webhook.test',
     schema: TestSchema,
@@ -44,14 +56,15 @@ export function webhookRoutes(api: Api, webhooks: Webhooks, cursors: Cursors): v
       'Sent to the one endpoint that is tested, whatever it is subscribed to. It is no Event and not in the log.',
     isSubscribable: false,
   });
-  register(api, webhooks);
-  readEndpoints(api, webhooks, cursors);
-  changeEndpoints(api, webhooks);
-  sendAgain(api, webhooks);
-  deliveries(api, webhooks, cursors);
+  registerEndpoints(api, deps);
+  readEndpoints(api, deps, cursors);
+  changeEndpoints(api, deps);
+  sendTests(api, tests);
+  sendAgain(api, deps);
+  deliveries(api, deps, cursors);
 }
 
-function register(api: Api, webhooks: Webhooks): void {
+function registerEndpoints(api: Api, deps: WebhookDeps): void {
   api.post(
     '/v1/webhook_endpoints',
     named('createWebhookEndpoint'),
@@ -67,7 +80,7 @@ function register(api: Api, webhooks: Webhooks): void {
     ),
     async ({ caller, body: wanted, idempotency, version }) => {
       const described = { url: wanted.url, types: wanted.events, apiVersion: version };
-      const answer = await webhooks.register(caller, described, idempotency);
+      const answer = await register(deps, caller, described, idempotency);
       return answerOf(answer, ({ secret, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
         body: { ...presentEndpoint(registered), ...(secret === null ? {} : { secret }) },
@@ -76,7 +89,7 @@ function register(api: Api, webhooks: Webhooks): void {
   );
 }
 
-function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
   api.get(
     '/v1/webhook_endpoints',
     named('listWebhookEndpoints'),
@@ -85,7 +98,12 @@ function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
     answers({ 200: EndpointPageSchema }),
     summary('List the webhook endpoints', 'Newest first.'),
     (request) =>
-      answerPage(cursors, request, (before, limit) => webhooks.list(request.caller, before, limit), presentEndpoint),
+      answerPage(
+        cursors,
+        request,
+        (before, limit) => listEndpoints(reader, request.caller, before, limit),
+        presentEndpoint,
+      ),
   );
 
   api.get(
@@ -96,12 +114,12 @@ function readEndpoints(api: Api, webhooks: Webhooks, cursors: Cursors): void {
     summary('Read a webhook endpoint'),
     async (request) => ({
       status: 200,
-      body: presentEndpoint(await webhooks.read(request.caller, pathId(request, 'id'))),
+      body: presentEndpoint(await readEndpoint(reader, request.caller, pathId(request, 'id'))),
     }),
   );
 }
 
-function changeEndpoints(api: Api, webhooks: Webhooks): void {
+function changeEndpoints(api: Api, deps: WebhookDeps): void {
   api.patch(
     '/v1/webhook_endpoints/{id}',
     named('updateWebhookEndpoint'),
@@ -114,7 +132,7 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
     ),
     async (request) => {
       const { url, events: types, status } = request.body;
-      const changed = await webhooks.change(request.caller, pathId(request, 'id'), { url, types, status });
+      const changed = await change(deps, request.caller, pathId(request, 'id'), { url, types, status });
       return { status: 200, body: presentEndpoint(changed) };
     },
   );
@@ -126,7 +144,7 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
     answers({ 204: null }),
     summary('Delete a webhook endpoint', 'Nothing more is sent to it. Repeating it is no error.'),
     async (request) => {
-      await webhooks.remove(request.caller, pathId(request, 'id'));
+      await remove(deps, request.caller, pathId(request, 'id'));
       return { status: 204 };
     },
   );
@@ -141,13 +159,13 @@ function changeEndpoints(api: Api, webhooks: Webhooks): void {
       'The new secret signs from now on, and is shown here and never again. For 24 hours `Svc-Signature-Previous` carries the signature of the one before.',
     ),
     async (request) => {
-      const { endpoint, secret } = await webhooks.rotateSecret(request.caller, pathId(request, 'id'));
+      const { endpoint, secret } = await rotateSecret(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: { ...presentEndpoint(endpoint), secret } };
     },
   );
 }
 
-function sendAgain(api: Api, webhooks: Webhooks): void {
+function sendTests(api: Api, tests: TestDeliveries): void {
   api.post(
     '/v1/webhook_endpoints/{id}/test',
     named('testWebhookEndpoint'),
@@ -161,10 +179,12 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
     ),
     async (request) => ({
       status: 202,
-      body: presentTest(await webhooks.test(request.caller, pathId(request, 'id'))),
+      body: presentTest(await tests.send(request.caller, pathId(request, 'id'))),
     }),
   );
+}
 
+function sendAgain(api: Api, deps: WebhookDeps): void {
   api.post(
     '/v1/webhook_endpoints/{id}/recover',
     named('recoverWebhookEndpoint'),
@@ -177,7 +197,7 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
       'Sends again every event since then, of the types that are subscribed to, that has no 2xx from this endpoint.',
     ),
     async (request) => {
-      const { since, range } = await webhooks.recover(request.caller, pathId(request, 'id'), request.body.since);
+      const { since, range } = await recover(deps, request.caller, pathId(request, 'id'), request.body.since);
       const sequences = {
         from_sequence: range === null ? null : Number(range.from),
         to_sequence: range === null ? null : Number(range.to),
@@ -197,13 +217,13 @@ function sendAgain(api: Api, webhooks: Webhooks): void {
       'To every enabled endpoint that is subscribed to its type, signed like the original and with the same event id.',
     ),
     async (request) => {
-      const text = await webhooks.redeliver(request.caller, pathId(request, 'id'));
+      const text = await redeliver(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
   );
 }
 
-function deliveries(api: Api, webhooks: Webhooks, cursors: Cursors): void {
+function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
   api.get(
     '/v1/webhook_endpoints/{id}/deliveries',
     named('listWebhookDeliveries'),
@@ -215,7 +235,7 @@ function deliveries(api: Api, webhooks: Webhooks, cursors: Cursors): void {
       answerPage(
         cursors,
         request,
-        (before, limit) => webhooks.deliveries(request.caller, pathId(request, 'id'), before, limit),
+        (before, limit) => listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
         presentDelivery,
       ),
   );

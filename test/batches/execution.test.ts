@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setPolicy } from '../../src/approvals/policies.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonuses } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -303,13 +304,21 @@ describe('the execution of a batch', () => {
     });
 
     it('is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
-      const guarded = await BatchWorld.open(db, { approvals: { needs: () => [], of: () => 2n * LEAST } });
+      const guarded = await BatchWorld.open(db);
       await guarded.account({ alias: '$ana' });
       const member = await addMember(db.database, systemClock, guarded.tenant.tenant.id, 'second', TEST_ACTOR);
       const payer = await guarded.account({
         funds: { COPM: 10n * LEAST },
         roles: [{ memberId: member.id, role: 'operator' }],
       });
+      const policy = {
+        accountId: payer.id,
+        asset: 'COPM',
+        threshold: 2n * LEAST,
+        approvals: 1,
+        expiresInS: 3_600,
+      } as const;
+      await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
       const [small, large] = [
         await guarded.ready(payer, pays(2n * LEAST - 1n)),
         await guarded.ready(payer, pays(LEAST, LEAST)),

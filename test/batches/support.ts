@@ -13,7 +13,6 @@ import {
   type BonusBatchRow,
 } from '../../src/db/entities/bonuses.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
-import { type ApprovalThresholds, NO_APPROVALS } from '../../src/accounts/approval-threshold.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
@@ -131,7 +130,6 @@ export const UNWATCHED: Watch = { signal: new AbortController().signal, heartbea
 export interface WorldOptions {
   readonly clock?: Clock;
   readonly desk?: Partial<DeskOptions>;
-  readonly approvals?: ApprovalThresholds;
   /** Over a proxy, where connections shall break. */
   readonly database?: Database;
   readonly timeoutMs?: number;
@@ -165,13 +163,11 @@ export class BatchWorld {
     this.clock = options.clock ?? systemClock;
     this.watched = openDesk(this.database, options.desk, this.clock);
     const { desk } = this.watched;
-    const approvals = options.approvals ?? NO_APPROVALS;
     const { database, clock } = this;
     this.batches = new Batches({
       database,
       desk,
       clock,
-      approvals,
       notifier: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
@@ -300,7 +296,6 @@ export class ServedBatches {
       database,
       desk,
       clock,
-      approvals: NO_APPROVALS,
       notifier: NOBODY,
       timeoutMs: STATEMENT_TIMEOUT_MS,
     });

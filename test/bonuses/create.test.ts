@@ -3,12 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import { addMember } from '../../src/access/members.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/fee-schedules.js';
-import { newId } from '../../src/core/ids.js';
+import { setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
-import type { Caller } from '../../src/core/permissions.js';
-import { commandFingerprint } from '../../src/core/fingerprint.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { Bonuses } from '../../src/bonuses/service.js';
 import { type RequestOptions, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,
@@ -299,24 +296,17 @@ describe('POST /v1/bonuses', () => {
   });
 
   it('is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
-    const { desk, database, recipientBudget } = api.core;
-    const bonuses = new Bonuses(desk, database.reader, recipientBudget, { needs: () => [], of: () => 2n * LEAST });
-    const { tenant, owner } = bank.tenant;
-    const caller: Caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'x', scopes: [] };
-    const ask = async (raw: bigint): Promise<string> => {
-      const { outcome } = await bonuses.create(
-        caller,
-        newId(),
-        {
-          sourceAccountId: payer.id,
-          recipient: { by: 'account_id', value: receiver.id },
-          amount: { raw, asset: 'COPM' },
-          description: null,
-          reference: null,
-        },
-        { key: newId(), fingerprint: commandFingerprint([raw.toString()]) },
-      );
-      return outcome.done ? 'paid' : outcome.refusal.code;
+    const policy = {
+      accountId: payer.id,
+      asset: 'COPM',
+      threshold: 2n * LEAST,
+      approvals: 1,
+      expiresInS: 3_600,
+    } as const;
+    await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
+    const ask = async (raw: bigint) => {
+      const { status, code } = await pay({ account_id: receiver.id }, {}, {}, raw);
+      return status === 201 ? 'paid' : code;
     };
     assert.deepEqual(
       [await ask(2n * LEAST - 1n), await ask(2n * LEAST), await ask(3n * LEAST)],

@@ -5,7 +5,7 @@ import { type Instant, parseRfc3339, systemClock, toRfc3339 } from '../../src/co
 import type { Amount } from '../../src/core/amount.js';
 import { PAYOUTS_PATH } from '../../src/payouts/rails/http.js';
 import type { RailOrder } from '../../src/payouts/rails/types.js';
-import { pageText } from '../../src/payouts/rails/wire.js';
+import { pageText } from '../../development/simulated-rail/wire.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';
 import { openPayoutBank, type PayoutBank, TEST_KEYRING } from '../payouts/support.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { newWebhookSecret, signWebhook, verifyWebhook, WebhookError } from '../../packages/client/src/index.js';
-import { newSecret, signatureHeaders, verifySignatures } from '../../src/webhooks/signing.js';
+import { verifySignatures } from '../../development/receiver/signatures.js';
+import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 
 const ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BODY = `{"id":"${ID}","type":"transfer.completed","sequence":7,"data":{"object":{"amount":{"raw":"9007199254740993","asset":"COPM"},"description":"🦄 e\u0301"}}}`;

@@ -23,6 +23,12 @@ describe('what is done together', () => {
     assert.deepEqual(groups, [[1], [2, 3]]);
   });
 
+  it('is in several groups at a time where that is allowed, the first of all that is asked in one turn', async () => {
+    const { groups, ask } = doubling({ most: 2, atATime: 2 });
+    assert.deepEqual(valuesOf(await ask(1, 2, 3, 4, 5)), [2, 4, 6, 8, 10]);
+    assert.deepEqual(groups, [[1, 2], [3, 4], [5]]);
+  });
+
   it('is in no larger groups than are allowed by weight, and one that is too heavy goes alone', async () => {
     const { groups, ask } = doubling({ most: 10, weigh: (item) => item });
     await ask(1, 6, 4, 20, 5, 5, 1);

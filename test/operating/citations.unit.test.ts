@@ -3,7 +3,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesUnder, headingsOf, PAGES } from './pages.js';
 
-const FOLDERS = ['src', 'workflows', 'activities', 'migrations', 'test', 'scripts', 'bench', 'docker', '.ci'];
+const FOLDERS = [
+  'src',
+  'development',
+  'workflows',
+  'activities',
+  'migrations',
+  'test',
+  'scripts',
+  'bench',
+  'docker',
+  '.ci',
+];
 const ALONE = ['docker-compose.yml', 'Dockerfile', 'eslint.config.mjs', '.dependency-cruiser.cjs', '.mocharc.cjs'];
 /** What running makes, and the repository does not hold. */
 const MADE_BY_RUNNING = ['latest.md', 'bench/results/latest.md', 'docs/proof.md'];

@@ -371,7 +371,7 @@ describe('the Dockerfile', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return;
       reached.add(file);
-      for (const [, path = ''] of read(file).matchAll(/from '(\.[^']+)\.js'/g))
+      for (const [, path = ''] of read(file).matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
         visit(`${normalize(join(dirname(file), path))}.ts`);
     };
     [...programs, 'workflows/index.ts'].forEach(visit);

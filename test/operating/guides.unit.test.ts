@@ -10,7 +10,7 @@ import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/webhooks.js';
 import { FAILURES } from '../../src/payouts/rails/rules.js';
-import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { tableRows } from './pages.js';
 
 /** What the pages for tenants say of what the code does. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { buildProgram } from '../../src/ops/program.js';
+import { buildDevelopmentProgram } from '../../development/program.js';
 import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
 import { anchorOf, filesUnder, headingsOf, PAGES, shellBlocks } from './pages.js';
 
@@ -35,7 +35,7 @@ function opsCalls(page: string): string[] {
 }
 
 function assertOpsCall(call: string): void {
-  const program = buildProgram();
+  const program = buildDevelopmentProgram();
   const words = call.split(' ').map((word) => word.split('|')[0] ?? '');
   const command = find(program, words);
   assert.ok(command.commands.length === 0 || words.includes('--help'), `no command: ${call}`);

@@ -4,7 +4,7 @@ import { ApiError, invalidField } from '../../src/core/errors.js';
 import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
 import { explain } from '../../src/ops/failures.js';
 import * as inputs from '../../src/ops/inputs.js';
-import { buildProgram } from '../../src/ops/program.js';
+import { buildDevelopmentProgram } from '../../development/program.js';
 
 /** Every command without commands of its own. */
 function leaves(command: Command, path = ''): { path: string; command: Command }[] {
@@ -13,7 +13,7 @@ function leaves(command: Command, path = ''): { path: string; command: Command }
 }
 
 describe('the help of the operators', () => {
-  const commands = leaves(buildProgram());
+  const commands = leaves(buildDevelopmentProgram());
 
   it('has a command for each thing that operators do', () =>
     assert.deepEqual(

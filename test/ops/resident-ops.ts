@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buildProgram } from '../../src/ops/program.js';
 import { runCommand } from '../../src/ops/run-command.js';
 
 /** The operators' command line in a process that stays: to load it takes longer than most of its commands. See ops.ts. */
@@ -20,7 +21,7 @@ async function runOnce({ args, env, input }: AskedRun): Promise<object> {
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
   process.exitCode = undefined;
-  const code = await runCommand([process.execPath, 'ops', ...args]);
+  const code = await runCommand(buildProgram(), [process.execPath, 'ops', ...args]);
   process.exitCode = undefined;
   return { code, ...text };
 }

@@ -7,7 +7,7 @@ import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 import { closeAll, listening, NEVER, senderWith } from '../webhooks/receivers.js';
 import { run } from './ops.js';
 
-const PROGRAM = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../development/ops.js', import.meta.url));
 const ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const RESOURCE = '0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44';
 const EVENT = JSON.stringify({
@@ -139,7 +139,7 @@ describe('npm run ops -- webhooks listen', () => {
       [[...port, '--secret', secret, '--answer', '99'], /--answer: must be at least 200/],
       [[...port, '--secret', secret, '--delay-ms', '-1'], /--delay-ms/],
     ] as const) {
-      const { code, stderr } = await run('src/ops/main.js', ['webhooks', 'listen', ...args], {});
+      const { code, stderr } = await run('development/ops.js', ['webhooks', 'listen', ...args], {});
       assert.equal(code, 2, stderr);
       assert.match(stderr, message);
       assert.doesNotMatch(stderr, /hunter2|\n\s+at /);
@@ -149,7 +149,7 @@ describe('npm run ops -- webhooks listen', () => {
   it('says when the port is taken', async () => {
     const { port } = await listening(createServer());
     const { code, stderr } = await run(
-      'src/ops/main.js',
+      'development/ops.js',
       ['webhooks', 'listen', '--port', `${port}`, '--secret', secret],
       {},
     );

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/core/instant.js';
-import { checkGateway } from '../../src/ops/rails/check.js';
-import { type RunningGateway, serveGateway } from '../../src/payouts/rails/gateway.js';
+import { checkGateway } from '../../development/gateway-check/check.js';
+import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
 import { signed } from '../../src/payouts/rails/signing.js';
-import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { statementText } from '../../src/payouts/rails/wire.js';
+import { SimulatedRail } from '../../development/simulated-rail/rail.js';
+import { statementText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';
 import { BankGateway, said } from '../support/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -60,7 +60,11 @@ describe('the conformance check of gateways', () => {
 
     const check = (...more: readonly string[]): Promise<Ran> => {
       const where = ['--url', `http://127.0.0.1:${gateway.port}`, '--name', NAME];
-      return run('src/ops/main.js', ['rails', 'check', ...where, '--callback-port', `${callbackPort}`, ...more], KEYS);
+      return run(
+        'development/ops.js',
+        ['rails', 'check', ...where, '--callback-port', `${callbackPort}`, ...more],
+        KEYS,
+      );
     };
 
     it('the reference gateway, on the command line and without a database', async () => {

@@ -194,7 +194,8 @@ describe('the operators of payouts', () => {
     const folder = await mkdtemp(join(tmpdir(), 'money-statement-'));
     try {
       const file = join(folder, 'statement.csv');
-      const statement = (await ops(['rails', 'statement', '--date', today])).stdout;
+      const told = ['rails', 'statement', '--date', today];
+      const statement = (await run('development/ops.js', told, people.env)).stdout;
       const compare = async (lines: readonly string[]) => {
         await writeFile(file, `${lines.join('\n')}\n`);
         const args = ['--rail', 'simulated', '--date', today, '--statement', file, '--json'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
-import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { cancelRacing } from '../campaigns/payouts.js';

@@ -3,7 +3,7 @@ import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { PAYOUT_STATUSES, type Payout, type PayoutStatus } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
-import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { scenarioFor, SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { effectOf, endOfNumber, nextAsk, nextInstant, transitionsOf } from '../../src/payouts/rules.js';
 

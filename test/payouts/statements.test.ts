@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { newId } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
-import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { SimulatedRail } from '../../development/simulated-rail/rail.js';
 import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';

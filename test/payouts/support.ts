@@ -20,7 +20,7 @@ import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
 import type { BreakerOptions } from '../../src/payouts/breaker/rules.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { SimulatedRail } from '../../development/simulated-rail/rail.js';
 import type { Rail, Rails } from '../../src/payouts/rails/types.js';
 import { RailConversation } from '../../src/payouts/conversation.js';
 import { LateInquiries } from '../../src/payouts/inquiries.js';

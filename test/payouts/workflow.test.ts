@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCENARIOS } from '../../src/payouts/rails/scenarios.js';
+import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
 import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';

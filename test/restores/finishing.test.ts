@@ -5,7 +5,7 @@ import { migrate } from '../../src/db/migrate.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
 import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { SimulatedRail } from '../../development/simulated-rail/rail.js';
 import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/rails/types.js';
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';

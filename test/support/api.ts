@@ -15,7 +15,8 @@ import { readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import type { ClockBounds } from '../../src/ledger/clock-guard.js';
-import { Webhooks } from '../../src/webhooks/service.js';
+import type { Webhooks } from '../../src/webhooks/routes.js';
+import { TestDeliveries } from '../../src/webhooks/testing.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
 import { boundsFor } from './world.js';
@@ -86,7 +87,7 @@ export async function startTestApi(
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
   const deps = buildWebhookParts(config, core, sending, bridge);
-  const webhooks = new Webhooks(deps, () => undefined);
+  const webhooks = { deps, tests: new TestDeliveries(deps, () => undefined) };
   const servers = await openApiServers(config, core, bridge, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import getRawBody from 'raw-body';
+import { callbackText, readOrder, statementText, unknownText } from '../../development/simulated-rail/wire.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -10,13 +11,7 @@ import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
 import type { FailureCode } from '../../src/payouts/rails/rules.js';
 import { type RailHeaders, signed, verify } from '../../src/payouts/rails/signing.js';
 import type { RailOrder } from '../../src/payouts/rails/types.js';
-import {
-  callbackText,
-  type KeyedStatement,
-  readOrder,
-  statementText,
-  unknownText,
-} from '../../src/payouts/rails/wire.js';
+import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
 import type { RailStatement } from '../../src/payouts/rules.js';
 
 /** A payment as the gateway has it; one for each key. */

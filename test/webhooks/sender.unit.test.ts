@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
 import { headText, retryAfterMs } from '../../src/webhooks/attempt/answer.js';
-import { newSecret, signatureHeaders, verifySignatures } from '../../src/webhooks/signing.js';
+import { verifySignatures } from '../../development/receiver/signatures.js';
+import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 import { allow, closeAll, guardWith, httpReceiver, NEVER, send, senderWith, tcpReceiver } from './receivers.js';
 
 const answered = (result: AttemptResult): Extract<AttemptResult, { outcome: 'answered' }> => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { isSecret, newSecret, signatureHeaders, verifySignatures } from '../../src/webhooks/signing.js';
+import { verifySignatures } from '../../development/receiver/signatures.js';
+import { isSecret, newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 
 /** The example that the Standard Webhooks libraries test themselves with. */
 const STANDARD = {

@@ -194,7 +194,6 @@ export const uploadChunks = defineTable(
   },
   ['batchId', 'number'],
 );
-export type UploadChunk = RowOf<typeof uploadChunks>;
 
 /** The bytes of the files that a batch gives back. What is here counts once the batch's row says that they are made. */
 export const bonusBatchFiles = defineTable(
@@ -208,4 +207,3 @@ export const bonusBatchFiles = defineTable(
   },
   ['batchId', 'format', 'number'],
 );
-export type BonusBatchFile = RowOf<typeof bonusBatchFiles>;

@@ -26,7 +26,6 @@ export const releasedAliases = defineTable(
   },
   ['tenantId', 'alias'],
 );
-export type ReleasedAlias = RowOf<typeof releasedAliases>;
 
 export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
 

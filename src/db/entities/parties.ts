@@ -41,7 +41,6 @@ export const accounts = defineTable('accounts', {
   createdAt: column.time,
 });
 export type Account = RowOf<typeof accounts>;
-export type AccountType = Account['type'];
 export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
 /** What a tenant charges: at most one row for each operation and asset. */

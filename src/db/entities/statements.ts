@@ -4,7 +4,6 @@ import { defineTable, type RowOf } from '../table.js';
 /** What an account's owner takes home of its movements: an asset's, of a period. */
 
 export const STATEMENT_STATUSES = ['preparing', 'ready', 'expired'] as const;
-export type StatementStatus = (typeof STATEMENT_STATUSES)[number];
 
 export const statements = defineTable('statements', {
   id: column.uuid,
@@ -45,4 +44,3 @@ export const statementFiles = defineTable(
   },
   ['statementId', 'format', 'number'],
 );
-export type StatementFile = RowOf<typeof statementFiles>;

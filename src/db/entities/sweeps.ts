@@ -15,7 +15,6 @@ export const sweepLeases = defineTable(
   },
   ['name'],
 );
-export type SweepLease = RowOf<typeof sweepLeases>;
 
 /** A worker process, for as long as it lives. */
 export const sweepWorkers = defineTable('sweep_workers', {
@@ -25,7 +24,6 @@ export const sweepWorkers = defineTable('sweep_workers', {
   startedAt: column.time,
   seenUntil: column.time,
 });
-export type SweepWorker = RowOf<typeof sweepWorkers>;
 
 /** How far a sweep that goes through much, a little at a time, has come. */
 export const sweepPasses = defineTable(

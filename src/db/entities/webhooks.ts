@@ -90,7 +90,6 @@ export const webhookSubscriptions = defineTable(
 export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
-export type DeliveryCause = (typeof DELIVERY_CAUSES)[number];
 
 /** `pending` was never tried, `retrying` failed and has steps left; the others are over (`ended`: nobody wants it any more). */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;

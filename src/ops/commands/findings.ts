@@ -78,7 +78,7 @@ function findingFields(finding: AuditFinding): Record<string, string | null> {
     message,
     first_found_at: toRfc3339(firstFoundAt),
     last_found_at: toRfc3339(lastFoundAt),
-    acknowledged_at: acknowledgedAt === null ? null : toRfc3339(acknowledgedAt),
+    acknowledged_at: toRfc3339(acknowledgedAt),
     acknowledged_by: acknowledgedBy,
   };
 }

@@ -17,7 +17,7 @@ import { limit, LIMIT, optionalText, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
 import { listStuck } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
-import { conversationOf } from '../rails/conversation.js';
+import { conversationOf } from '../rail-conversation.js';
 import { addApprovalAct, addOperationList, EXAMPLE_ID, type OperationCommands, VERBS } from './operations.js';
 import { addReconcile } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';

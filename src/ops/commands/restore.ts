@@ -18,7 +18,7 @@ import { WAITING_SOURCES } from '../../waiting-sources.js';
 import { type ActingOps, addCommand, addQuery, group, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { optionalText, text, time, wholeNumber } from '../inputs.js';
-import { conversationOf } from '../rails/conversation.js';
+import { conversationOf } from '../rail-conversation.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
 import { rebuildOutbox } from '../support/outbox.js';

@@ -17,7 +17,6 @@ import { addCommand, addQuery, group, type Ops } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { optionalText, text, time } from '../inputs.js';
 import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
-import { addWebhookListenCommand } from './webhooks-listen.js';
 
 /** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
 export function addWebhookCommands(program: Command): void {
@@ -43,7 +42,6 @@ export function addWebhookCommands(program: Command): void {
     (...given) => setStatus(given[0], given[1], 'disabled', given[2]),
     'webhook.disable',
   );
-  addWebhookListenCommand(own);
 }
 
 const limit = z

@@ -34,7 +34,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
   return {
     ...payoutFields(payout),
     why: stuckText(payout),
-    stuck_since: stuckSince === null ? null : toRfc3339(stuckSince),
+    stuck_since: toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_said: last === undefined ? null : eventLine(last),
     contradicting: said
@@ -77,8 +77,8 @@ export async function payoutDetailFields(reader: Reader, payout: Payout, now: In
     failure: payout.failureCode === null ? null : `${payout.failureCode}: ${payout.failureMessage ?? ''}`,
     rail_said: said.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
-    last_attempt_at: payout.attemptedAt === null ? null : toRfc3339(payout.attemptedAt),
-    asked_next_at: payout.askAt === null ? null : toRfc3339(payout.askAt),
+    last_attempt_at: toRfc3339(payout.attemptedAt),
+    asked_next_at: toRfc3339(payout.askAt),
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
   };

@@ -1,12 +1,8 @@
-import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { toRfc3339 } from '../../core/instant.js';
 import type { Restore, RestoreFinding } from '../../db/entities/restores.js';
 import type { Fields } from '../output.js';
 
 /** What operators see of restores. */
-
-function at(time: Instant | null): string | null {
-  return time === null ? null : toRfc3339(time);
-}
 
 export function restoreFields(restore: Restore): Fields {
   return {
@@ -16,16 +12,16 @@ export function restoreFields(restore: Restore): Fields {
     reason: restore.reason,
     began_at: toRfc3339(restore.beganAt),
     began_by: restore.beganBy,
-    restored_to: at(restore.restoredTo),
-    lost_until: at(restore.lostUntil),
+    restored_to: toRfc3339(restore.restoredTo),
+    lost_until: toRfc3339(restore.lostUntil),
     skip: restore.skip?.toString() ?? null,
-    sequences_moved_at: at(restore.movedAt),
-    workflows_rebuilt_at: at(restore.rebuiltAt),
-    rails_asked_at: at(restore.askedAt),
-    audited_at: at(restore.auditedAt),
-    finished_at: at(restore.finishedAt),
+    sequences_moved_at: toRfc3339(restore.movedAt),
+    workflows_rebuilt_at: toRfc3339(restore.rebuiltAt),
+    rails_asked_at: toRfc3339(restore.askedAt),
+    audited_at: toRfc3339(restore.auditedAt),
+    finished_at: toRfc3339(restore.finishedAt),
     finished_by: restore.finishedBy,
-    workflows_told_at: at(restore.toldAt),
+    workflows_told_at: toRfc3339(restore.toldAt),
   };
 }
 

@@ -1,15 +1,12 @@
 import { renderUnicodeCompact } from 'uqr';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
-import type { Staff, StaffFactorReset, StaffSession } from '../../db/entities/staff.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { type Staff, staff, type StaffFactorReset, type StaffSession, staffSessions } from '../../db/entities/staff.js';
 import type { NewFactor } from '../../staff/authenticator.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import type { Fields, Output } from '../output.js';
+import { rowFields } from '../row-fields.js';
 
 /** What operators see of the staff. A secret only where it was made this moment. */
-
-function timeOf(at: Instant | null): string | null {
-  return at === null ? null : toRfc3339(at);
-}
 
 export function staffFields(one: Staff): Fields {
   const { name, kind, rights, active, factorSecret } = one;
@@ -19,32 +16,21 @@ export function staffFields(one: Staff): Fields {
     can: rights,
     active,
     authenticator: kind === 'person' ? factorSecret !== null : null,
-    last_used_at: timeOf(one.lastUsedAt),
-    locked_until: timeOf(one.lockedUntil),
-    ops_locked_until: timeOf(one.opsLockedUntil),
-    created_at: timeOf(one.createdAt),
+    ...rowFields(staff, one, 'lastUsedAt', 'lockedUntil', 'opsLockedUntil', 'createdAt'),
   };
 }
 
 export function signedInFields({ name, kind, rights }: StaffIdentity, session: StaffSession | null): Fields {
-  return { name, kind, can: rights, expires_at: timeOf(session?.expiresAt ?? null) };
+  return { name, kind, can: rights, expires_at: toRfc3339(session?.expiresAt ?? null) };
 }
 
 export function sessionFields({ session, name }: { readonly session: StaffSession; readonly name: string }): Fields {
-  const { id, door, place, createdAt, lastUsedAt, expiresAt } = session;
-  return {
-    id,
-    name,
-    door,
-    place,
-    created_at: timeOf(createdAt),
-    last_used_at: timeOf(lastUsedAt),
-    expires_at: timeOf(expiresAt),
-  };
+  const shown = ['door', 'place', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
+  return { id: session.id, name, ...rowFields(staffSessions, session, ...shown) };
 }
 
 export function resetFields({ name }: Staff, { status, reason, createdAt }: StaffFactorReset): Fields {
-  return { name, status, reason, proposed_at: timeOf(createdAt) };
+  return { name, status, reason, proposed_at: toRfc3339(createdAt) };
 }
 
 /** Shows somebody with the authenticator that was made for them, this once. */

@@ -1,9 +1,11 @@
 import type { Keyring } from '../../core/fingerprint.js';
 import type { Clock } from '../../core/instant.js';
+import type { Database } from '../../db/database.js';
+import type { Sweep } from '../../temporal/sweeper.js';
+import type { RailCallbacks } from '../callbacks.js';
 import { HttpRail } from './http.js';
-import { httpRail, SIMULATED } from './rules.js';
-import type { SimulatedRail } from './simulated.js';
-import type { Rail, Rails } from './types.js';
+import { httpRail, type RailRoute, SIMULATED } from './rules.js';
+import type { ListingRail, Rail, Rails } from './types.js';
 
 /** Where the operator's gateways are, and the keys shared with each. */
 export interface Gateways {
@@ -11,12 +13,46 @@ export interface Gateways {
   readonly keys: ReadonlyMap<string, Keyring>;
 }
 
+interface RailDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
 /** The way to every rail that a payout may have, whatever new ones take. */
-export function openRails(simulated: SimulatedRail, { urls, keys }: Gateways, clock: Clock): Rails {
-  const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
+export function openRails(deps: RailDeps, { urls, keys }: Gateways): Rails {
+  const rails = new Map<string, Rail>([[SIMULATED, simulatedRail(deps)]]);
   for (const [name, url] of urls) {
     const own = keys.get(name);
-    if (own !== undefined) rails.set(httpRail(name), new HttpRail(name, url, own, clock));
+    if (own !== undefined) rails.set(httpRail(name), new HttpRail(name, url, own, deps.clock));
   }
   return rails;
+}
+
+/** The bank that is not there is loaded by the first payout that takes it: never where money moves. */
+async function openSimulated({ database, clock }: RailDeps) {
+  const { SimulatedRail } = await import('../../../development/simulated-rail/rail.js');
+  return new SimulatedRail(database, clock, SIMULATED);
+}
+
+function simulatedRail(deps: RailDeps): ListingRail {
+  return {
+    submit: async (order) => (await openSimulated(deps)).submit(order),
+    status: async (key) => (await openSimulated(deps)).status(key),
+    void: async (key) => (await openSimulated(deps)).void(key),
+    list: async (since, after) => (await openSimulated(deps)).list(since, after),
+  };
+}
+
+const REPORTS_EVERY_MS = 500;
+const REPORTED_AT_ONCE = 100;
+
+/** What the simulated rail reports unasked, as a gateway would by its callbacks; nothing where no route takes it. */
+export function simulatedReports(deps: RailDeps, routes: readonly RailRoute[], callbacks: RailCallbacks): Sweep[] {
+  if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
+  const run = async (): Promise<boolean> => {
+    const rail = await openSimulated(deps);
+    const told = await rail.report(REPORTED_AT_ONCE, (report) => callbacks.tell(SIMULATED, report));
+    return told === REPORTED_AT_ONCE;
+  };
+  return [{ name: 'simulated rail', everyMs: REPORTS_EVERY_MS, run }];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountJson, ASSETS } from '../../core/amount.js';
+import { ASSETS } from '../../core/amount.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { RailStatement } from '../rules.js';
 import { failureCode } from './rules.js';
@@ -7,7 +7,8 @@ import type { ListedPayment, RailOrder, RailPage } from './types.js';
 
 /** What travels between us and a gateway, as JSON. (docs/payout-rail.md) */
 
-const key = z.string().transform((text, context): Uuid => {
+/** Names a payment. */
+export const key = z.string().transform((text, context): Uuid => {
   const id = parseUuid(text);
   if (id !== null) return id;
   context.addIssue('not a UUID');
@@ -28,23 +29,8 @@ const statement = z
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
 const keyWith = (status: string) => z.object({ key, status: z.literal(status) });
 const callback = z.intersection(statement, z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }));
-const amount = z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) });
+export const amount = z.object({ raw: z.string().regex(/^[1-9][0-9]{0,18}$/), asset: z.enum(ASSETS) });
 const page = z.object({ items: z.array(z.intersection(statement, z.object({ amount }))), next: key.nullable() });
-const order = z.object({
-  key,
-  amount,
-  destination: z.object({
-    type: z.literal('bank_account'),
-    country: z.string(),
-    bank_code: z.string(),
-    account_type: z.enum(['savings', 'checking']),
-    account_number: z.string().min(1),
-    holder_name: z.string(),
-    holder_document: z.string(),
-  }),
-  description: z.string().nullable(),
-});
-
 /** What a rail says of one payout. */
 export interface KeyedStatement extends RailStatement {
   readonly key: Uuid;
@@ -94,14 +80,6 @@ export function readPage(text: string): RailPage | null {
   return { items, next: read.data.next };
 }
 
-export function pageText({ items, next }: RailPage): string {
-  const shown = items.map((item) => ({
-    ...(JSON.parse(statementText(item)) as object),
-    amount: amountJson(item.amount),
-  }));
-  return JSON.stringify({ items: shown, next });
-}
-
 function saysOf(wanted: Uuid, status: string, text: string): boolean {
   const read = keyWith(status).safeParse(parsed(text));
   return read.success && read.data.key === wanted;
@@ -111,26 +89,6 @@ function saysOf(wanted: Uuid, status: string, text: string): boolean {
 export function readCallback(text: string): RailCallback | null {
   const read = callback.safeParse(parsed(text));
   return read.success ? { ...statementOf(read.data), callbackId: read.data.id } : null;
-}
-
-/** Null when it is no order. */
-export function readOrder(text: string): RailOrder | null {
-  const read = order.safeParse(parsed(text));
-  if (!read.success) return null;
-  const { key: id, amount, destination: to, description } = read.data;
-  return {
-    key: id,
-    amount: { raw: BigInt(amount.raw), asset: amount.asset },
-    destination: {
-      country: to.country,
-      bankCode: to.bank_code,
-      accountType: to.account_type,
-      accountNumber: to.account_number,
-      holderName: to.holder_name,
-      holderDocument: to.holder_document,
-    },
-    description,
-  };
 }
 
 export function orderText({ key: id, amount, destination: to, description }: RailOrder): string {
@@ -150,19 +108,8 @@ export function orderText({ key: id, amount, destination: to, description }: Rai
   });
 }
 
-export function statementText({ key: id, status, reference, failureCode: code }: KeyedStatement): string {
-  return JSON.stringify({ key: id, status, reference, failure: code === null ? null : { code } });
-}
-
-export function callbackText(report: RailCallback): string {
-  return JSON.stringify({ id: report.callbackId, ...(JSON.parse(statementText(report)) as object) });
-}
-
-export function unknownText(id: Uuid): string {
-  return JSON.stringify({ key: id, status: 'unknown' });
-}
-
-function parsed(text: string): unknown {
+/** Undefined when it is no JSON. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

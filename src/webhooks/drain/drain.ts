@@ -22,5 +22,5 @@ export async function drain(
   if (typeof state === 'string') return { ended: state, attempts: 0, nextDueAt: null };
   const run = new DrainRun(deps, state, options, random);
   const { ended, attempts, nextDueAt } = await run.run();
-  return { ended, attempts, nextDueAt: nextDueAt === null ? null : toRfc3339(nextDueAt) };
+  return { ended, attempts, nextDueAt: toRfc3339(nextDueAt) };
 }

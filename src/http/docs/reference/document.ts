@@ -2,51 +2,39 @@ import { z } from 'zod';
 
 /** What the reference reads of the OpenAPI document, which is made by others. */
 
-export interface Schema {
-  readonly $ref?: string | undefined;
-  readonly type?: string | readonly string[] | undefined;
-  readonly format?: string | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly description?: string | undefined;
-  readonly example?: unknown;
-  readonly examples?: readonly unknown[] | undefined;
-  readonly default?: unknown;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly properties?: Readonly<Record<string, Schema>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly items?: Schema | undefined;
-  readonly allOf?: readonly Schema[] | undefined;
-  readonly anyOf?: readonly Schema[] | undefined;
-  readonly oneOf?: readonly Schema[] | undefined;
-}
-
-const schema: z.ZodType<Schema> = z.lazy(() =>
-  z.object({
-    $ref: z.string().optional(),
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    format: z.string().optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    description: z.string().optional(),
-    example: z.unknown().optional(),
-    examples: z.array(z.unknown()).optional(),
-    default: z.unknown().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    maxLength: z.number().optional(),
-    pattern: z.string().optional(),
-    properties: z.record(z.string(), schema).optional(),
-    required: z.array(z.string()).optional(),
-    items: schema.optional(),
-    allOf: z.array(schema).optional(),
-    anyOf: z.array(schema).optional(),
-    oneOf: z.array(schema).optional(),
-  }),
-);
+const schema = z.object({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  description: z.string().optional(),
+  example: z.unknown().optional(),
+  examples: z.array(z.unknown()).optional(),
+  default: z.unknown().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  maxLength: z.number().optional(),
+  pattern: z.string().optional(),
+  get properties() {
+    return z.optional(z.record(z.string(), schema));
+  },
+  required: z.array(z.string()).optional(),
+  get items() {
+    return z.optional(schema);
+  },
+  get allOf() {
+    return schemas;
+  },
+  get anyOf() {
+    return schemas;
+  },
+  get oneOf() {
+    return schemas;
+  },
+});
+const schemas = z.optional(z.array(schema));
+export type Schema = z.infer<typeof schema>;
 
 const content = z
   .record(

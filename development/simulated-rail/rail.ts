@@ -1,14 +1,18 @@
-import { newId, type Uuid } from '../../core/ids.js';
-import { type Clock, instant, type Instant } from '../../core/instant.js';
-import { time, uuid } from '../../db/columns.js';
-import type { Database, Transaction } from '../../db/database.js';
-import { type SimulatedRailPayment, simulatedRailActions, simulatedRailPayments } from '../../db/entities/payouts.js';
-import { columnList, insertSql, literal, updateSql } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
-import { transact } from '../../db/transact.js';
-import type { RailStatement } from '../rules.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { type Clock, instant, type Instant } from '../../src/core/instant.js';
+import { time, uuid } from '../../src/db/columns.js';
+import type { Database, Transaction } from '../../src/db/database.js';
+import {
+  type SimulatedRailPayment,
+  simulatedRailActions,
+  simulatedRailPayments,
+} from '../../src/db/entities/payouts.js';
+import { columnList, insertSql, literal, updateSql } from '../../src/db/statements.js';
+import { parseRow } from '../../src/db/table.js';
+import { transact } from '../../src/db/transact.js';
+import type { RailStatement } from '../../src/payouts/rules.js';
 import { scenarioFor, scenarioNamed, type Step } from './scenarios.js';
-import { type ListingRail, type RailOrder, type RailPage, RailSilent } from './types.js';
+import { type ListingRail, type RailOrder, type RailPage, RailSilent } from '../../src/payouts/rails/types.js';
 
 /** Payments on a page of a list. */
 const PAGE = 500;
@@ -158,6 +162,16 @@ export class SimulatedRail implements ListingRail {
       const { status, failureCode } = step;
       return [{ key, reference, status, failureCode, callbackId: `${key}.${reported}` }];
     });
+  }
+
+  /** Tells by `tell` what is due, at most `limit`, and answers how much that was. */
+  async report(limit: number, tell: (report: RailReport) => Promise<unknown>): Promise<number> {
+    const due = await this.due(limit);
+    for (const report of due) {
+      await tell(report);
+      await this.told(report);
+    }
+    return due.length;
   }
 
   /** The outcome has arrived: it is not told again. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SignatureCheck } from '../../webhooks/signing.js';
-import type { Fields } from '../output.js';
+import type { SignatureCheck } from './signatures.js';
+import type { Fields } from '../../src/ops/output.js';
 
 /** What arrived at a local receiver, as the person in front of it reads it. */
 

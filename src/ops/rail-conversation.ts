@@ -1,18 +1,16 @@
-import { Failpoints } from '../../core/failpoints.js';
-import { RailBreakers } from '../../payouts/breaker/breakers.js';
-import { RailConversation } from '../../payouts/conversation.js';
-import { openRails } from '../../payouts/rails/registry.js';
-import { SIMULATED } from '../../payouts/rails/rules.js';
-import { SimulatedRail } from '../../payouts/rails/simulated.js';
-import type { Ops } from '../command.js';
-import { UsageError } from '../failures.js';
+import { Failpoints } from '../core/failpoints.js';
+import { RailBreakers } from '../payouts/breaker/breakers.js';
+import { RailConversation } from '../payouts/conversation.js';
+import { openRails } from '../payouts/rails/registry.js';
+import type { Ops } from './command.js';
+import { UsageError } from './failures.js';
 
 /** The rails as the worker has them, but for those left out. Throws UsageError where one of these does not exist. */
 export function conversationOf(
   { database, desk, clock, gateways, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
 ): RailConversation {
-  const all = openRails(new SimulatedRail(database, clock, SIMULATED), gateways, clock);
+  const all = openRails({ database, clock }, gateways);
   const unknown = [...leftOut].filter((name) => !all.has(name));
   if (unknown.length > 0) throw new UsageError(`there is no rail ${unknown.join(', ')}: ${[...all.keys()].join(', ')}`);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { count } from '../../config/values.js';
-import { isSecret } from '../../webhooks/signing.js';
-import { addLocalCommand } from '../command.js';
-import { OpsError } from '../failures.js';
-import { WebhookReceiver } from '../webhooks/receiver.js';
-import { deliveryFields, deliveryLine } from '../webhooks/received.js';
+import { count } from '../../src/config/values.js';
+import { isSecret } from '../../src/webhooks/signing.js';
+import { addLocalCommand } from '../../src/ops/command.js';
+import { OpsError } from '../../src/ops/failures.js';
+import { WebhookReceiver } from '../receiver/receiver.js';
+import { deliveryFields, deliveryLine } from '../receiver/received.js';
 
 const DEFAULT_ANSWER = 200;
 

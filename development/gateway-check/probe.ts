@@ -1,16 +1,16 @@
-import type { Keyring, SecretKey } from '../../core/fingerprint.js';
-import type { Uuid } from '../../core/ids.js';
-import { type Clock, instant } from '../../core/instant.js';
-import { limitedText, PAYOUTS_PATH, VOID } from '../../payouts/rails/http.js';
-import { signed, type SignedMessage } from '../../payouts/rails/signing.js';
-import type { RailOrder } from '../../payouts/rails/types.js';
+import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { type Clock, instant } from '../../src/core/instant.js';
+import { limitedText, PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
+import { signed, type SignedMessage } from '../../src/payouts/rails/signing.js';
+import type { RailOrder } from '../../src/payouts/rails/types.js';
 import {
   type KeyedStatement,
   orderText,
   readStatement,
   saysCannotVoid,
   saysUnknown,
-} from '../../payouts/rails/wire.js';
+} from '../../src/payouts/rails/wire.js';
 
 /** The gateway does not do what docs/payout-rail.md asks; the message says what it did instead. */
 export class Violation extends Error {

@@ -1,5 +1,5 @@
-import type { Keyring } from '../../core/fingerprint.js';
-import type { Clock } from '../../core/instant.js';
+import type { Keyring } from '../../src/core/fingerprint.js';
+import type { Clock } from '../../src/core/instant.js';
 import { Bench, type CheckedOrders } from './bench.js';
 import { CallbackListener } from './callbacks.js';
 import { Probe, Violation } from './probe.js';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { readGatewayKeys } from '../../config.js';
-import { systemClock } from '../../core/instant.js';
-import { addLocalCommand } from '../command.js';
-import { OpsError } from '../failures.js';
-import { asset, raw, seconds, text, wholeNumber } from '../inputs.js';
-import type { Fields } from '../output.js';
-import { checkGateway, type RuleResult } from '../rails/check.js';
+import { readGatewayKeys } from '../../src/config.js';
+import { systemClock } from '../../src/core/instant.js';
+import { addLocalCommand } from '../../src/ops/command.js';
+import { OpsError } from '../../src/ops/failures.js';
+import { asset, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
+import type { Fields } from '../../src/ops/output.js';
+import { checkGateway, type RuleResult } from '../gateway-check/check.js';
 
 const DEFAULTS = {
   callbackPort: '9998',
@@ -27,8 +27,8 @@ that PAYOUT_RAIL_KEYS has for the name, and calls back at http://127.0.0.1:<call
 Whether one key was paid twice is seen by its references and callbacks alone: compare your own books as well.
 Needs no database. Ends with 0 where every rule holds, else with 1.`;
 
-export function addRailCheck(own: Command): void {
-  addLocalCommand(own, {
+export function addGatewayCheck(rails: Command): void {
+  addLocalCommand(rails, {
     usage: 'check',
     summary: "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
     explanation: EXPLANATION,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId, type Uuid } from '../../core/ids.js';
-import type { RailOrder } from '../../payouts/rails/types.js';
-import type { KeyedStatement } from '../../payouts/rails/wire.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import type { RailOrder } from '../../src/payouts/rails/types.js';
+import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
 import type { CallbackListener } from './callbacks.js';
 import { mustBeUnknown, type Probe, statement, Violation } from './probe.js';
 

@@ -1,9 +1,9 @@
-import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
-import { time, uuid } from '../../db/columns.js';
-import type { Reader } from '../../db/database.js';
-import { type SimulatedRailPayment, simulatedRailPayments } from '../../db/entities/payouts.js';
-import { columnList, literal } from '../../db/statements.js';
-import { parseRow } from '../../db/table.js';
+import { instant, type Instant, toRfc3339 } from '../../src/core/instant.js';
+import { time, uuid } from '../../src/db/columns.js';
+import type { Reader } from '../../src/db/database.js';
+import { type SimulatedRailPayment, simulatedRailPayments } from '../../src/db/entities/payouts.js';
+import { columnList, literal } from '../../src/db/statements.js';
+import { parseRow } from '../../src/db/table.js';
 import { scenarioNamed } from './scenarios.js';
 
 const DAY_MS = 86_400_000;

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Keyring } from '../../core/fingerprint.js';
-import { parseUuid, type Uuid } from '../../core/ids.js';
-import { type Clock, parseRfc3339 } from '../../core/instant.js';
-import { PAYOUTS_PATH, VOID } from './http.js';
-import { signed, type SignedMessage, verify } from './signing.js';
-import type { RailReport, SimulatedRail } from './simulated.js';
-import { RailSilent } from './types.js';
+import type { Keyring } from '../../src/core/fingerprint.js';
+import { parseUuid, type Uuid } from '../../src/core/ids.js';
+import { type Clock, parseRfc3339 } from '../../src/core/instant.js';
+import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
+import { signed, type SignedMessage, verify } from '../../src/payouts/rails/signing.js';
+import type { RailReport, SimulatedRail } from './rail.js';
+import { RailSilent } from '../../src/payouts/rails/types.js';
 import { callbackText, pageText, readOrder, statementText, unknownText } from './wire.js';
 
 export interface GatewayOptions {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import getRawBody from 'raw-body';
-import { verifySignatures } from '../../webhooks/signing.js';
 import { type ReceivedDelivery, tellEvent } from './received.js';
+import { verifySignatures } from './signatures.js';
 
 export interface ReceiverOptions {
   readonly secret: string;

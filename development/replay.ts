@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { temporalOptions } from './config/temporal.js';
-import { ConfigError, readTemporalConfig } from './config.js';
-import { installRuntime } from './temporal/workers.js';
-import { type Replayed, replayOpen, replayRecorded } from './temporal/replaying.js';
+import { temporalOptions } from '../src/config/temporal.js';
+import { ConfigError, readTemporalConfig } from '../src/config.js';
+import { installRuntime } from '../src/temporal/workers.js';
+import { type Replayed, replayOpen, replayRecorded } from './replaying.js';
 
 /**
  * Replays histories on the workflows of this build, and ends with 1 where one would not go on: those that the repository keeps, and

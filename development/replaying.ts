@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection, type HistoryAndWorkflowId } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { BUNDLE_FILE } from './bundle-file.js';
-import { messageOf } from './client.js';
-import { connectionOptions, type TemporalOptions } from './connecting.js';
-import { WORKFLOW_TYPES, type WorkflowType } from './contracts.js';
+import { BUNDLE_FILE } from '../src/temporal/bundle-file.js';
+import { messageOf } from '../src/temporal/client.js';
+import { connectionOptions, type TemporalOptions } from '../src/temporal/connecting.js';
+import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';
 
 /** Histories of workflows that ran, or run, on the workflows of this build: would they go on? */
 

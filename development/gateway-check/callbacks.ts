@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import type { Keyring } from '../../core/fingerprint.js';
-import type { Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
-import { verify, type Verdict } from '../../payouts/rails/signing.js';
-import { type RailCallback, readCallback } from '../../payouts/rails/wire.js';
+import type { Keyring } from '../../src/core/fingerprint.js';
+import type { Uuid } from '../../src/core/ids.js';
+import type { Clock } from '../../src/core/instant.js';
+import { verify, type Verdict } from '../../src/payouts/rails/signing.js';
+import { type RailCallback, readCallback } from '../../src/payouts/rails/wire.js';
 
 /** A callback as it arrived. */
 export interface Arrival {

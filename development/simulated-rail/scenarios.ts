@@ -1,4 +1,4 @@
-import type { RailStatement } from '../rules.js';
+import type { RailStatement } from '../../src/payouts/rules.js';
 
 /**
  * What the simulated rail does, by how the account number ends. This table is what the code does, what the guide

@@ -1,5 +1,5 @@
-import { newId, type Uuid } from '../../core/ids.js';
-import { orderText } from '../../payouts/rails/wire.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { orderText } from '../../src/payouts/rails/wire.js';
 import type { Arrival } from './callbacks.js';
 import { type Bench, mustBeSame } from './bench.js';
 import { mustAnswer, mustBeUnknown, type Signing, statement, Violation, voidStatement } from './probe.js';

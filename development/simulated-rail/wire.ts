@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { amountJson } from '../../src/core/amount.js';
+import type { Uuid } from '../../src/core/ids.js';
+import type { RailOrder, RailPage } from '../../src/payouts/rails/types.js';
+import { amount, key, type KeyedStatement, parsed, type RailCallback } from '../../src/payouts/rails/wire.js';
+
+/** What a gateway reads and writes: the other end of src/payouts/rails/wire.ts. (docs/payout-rail.md) */
+
+const order = z.object({
+  key,
+  amount,
+  destination: z.object({
+    type: z.literal('bank_account'),
+    country: z.string(),
+    bank_code: z.string(),
+    account_type: z.enum(['savings', 'checking']),
+    account_number: z.string().min(1),
+    holder_name: z.string(),
+    holder_document: z.string(),
+  }),
+  description: z.string().nullable(),
+});
+
+/** Null when it is no order. */
+export function readOrder(text: string): RailOrder | null {
+  const read = order.safeParse(parsed(text));
+  if (!read.success) return null;
+  const { key: id, amount, destination: to, description } = read.data;
+  return {
+    key: id,
+    amount: { raw: BigInt(amount.raw), asset: amount.asset },
+    destination: {
+      country: to.country,
+      bankCode: to.bank_code,
+      accountType: to.account_type,
+      accountNumber: to.account_number,
+      holderName: to.holder_name,
+      holderDocument: to.holder_document,
+    },
+    description,
+  };
+}
+
+export function pageText({ items, next }: RailPage): string {
+  const shown = items.map((item) => ({
+    ...(JSON.parse(statementText(item)) as object),
+    amount: amountJson(item.amount),
+  }));
+  return JSON.stringify({ items: shown, next });
+}
+
+export function statementText({ key: id, status, reference, failureCode: code }: KeyedStatement): string {
+  return JSON.stringify({ key: id, status, reference, failure: code === null ? null : { code } });
+}
+
+export function callbackText(report: RailCallback): string {
+  return JSON.stringify({ id: report.callbackId, ...(JSON.parse(statementText(report)) as object) });
+}
+
+export function unknownText(id: Uuid): string {
+  return JSON.stringify({ key: id, status: 'unknown' });
+}

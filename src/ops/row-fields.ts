@@ -1,0 +1,20 @@
+import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { Table } from '../db/table.js';
+import type { Fields, Value } from './output.js';
+
+/** Columns that are shown as they are: texts, figures, times. */
+type Shown<Row> = {
+  [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
+}[keyof Row & string];
+
+/** What operators see of a row: these columns, by their names in the table. Amounts and lists have fields of their own. */
+export function rowFields<Row>(table: Table<Row>, row: Row, ...properties: readonly Shown<Row>[]): Fields {
+  return Object.fromEntries(
+    properties.map((property): [string, Value] => {
+      const { name, column } = table.column(property);
+      const value = row[property] as string | number | boolean | bigint | null;
+      if (column.types.includes('datetime')) return [name, toRfc3339(value as Instant | null)];
+      return [name, typeof value === 'bigint' ? value.toString() : value];
+    }),
+  );
+}
