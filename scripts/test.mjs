@@ -3,7 +3,7 @@
  *
  *   npm test -- test/transfers -g 'held amount'   these only; what names no file goes to mocha
  *   npm test -- --keep                            leaves the servers running for the next run; --stop ends them
- *   npm run test:fast                             the tests that need no server, compiled without a look at the types
+ *   npm run test:fast                             those in *.unit.test.ts, compiled without a look at the types
  *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
  */
 import { join } from 'node:path';

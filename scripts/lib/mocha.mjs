@@ -8,9 +8,8 @@ import { UserError } from './progress.mjs';
 
 /** One more than there are processors: tests of faults mostly wait. More than a few would only share the servers. */
 const JOBS = Math.min(availableParallelism(), 4) + 1;
-const UNIT_JOBS = availableParallelism();
 const SOURCE = '.test.ts';
-/** A test of this name needs no server. */
+/** A test of this name needs no server, and starts no program of the service. */
 const UNIT = '.unit.test.ts';
 /** And one of this name a browser beside them. */
 const BROWSER = 'browser.test.ts';
@@ -20,6 +19,17 @@ const REDIS = 'redis.test.ts';
 const HAPROXY = 'haproxy.test.ts';
 /** And one of this name a Galera. */
 const GALERA = 'failover.test.ts';
+
+/** What takes longest, the longest of all at the head; as `SHOW_SLOWEST=300 npm test` tells at the end. */
+const LONGEST = [
+  'test/faults/haproxy',
+  'test/faults/',
+  'test/db/failover',
+  'test/payouts/',
+  'test/temporal/',
+  'test/docs/browser',
+  'test/http/operating',
+];
 
 /**
  * Which test files (sources, relative to the checkout) the arguments name: files and folders under test/, or, without any,
@@ -32,7 +42,7 @@ export function selectTests(args, { onlyUnit }) {
   const all = () => filesUnder(join(ROOT, 'test'), ending).map((file) => relative(ROOT, file));
   const selected = named.length > 0 ? files : all().sort();
   return {
-    files: selected,
+    files: longestFirst(selected),
     needServers: selected.some((file) => !file.endsWith(UNIT)),
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
     needRedis: selected.some((file) => file.endsWith(REDIS)),
@@ -40,6 +50,15 @@ export function selectTests(args, { onlyUnit }) {
     needGalera: selected.some((file) => file.endsWith(GALERA)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
+}
+
+/** Whatever begins last, the others wait for: what takes minutes begins first. */
+function longestFirst(files) {
+  const rank = (file) => {
+    const at = LONGEST.findIndex((start) => file.startsWith(start));
+    return at < 0 ? LONGEST.length : at;
+  };
+  return files.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function testsIn(name) {
@@ -53,9 +72,9 @@ function testsIn(name) {
  * Runs the tests, the files in parallel where there are several. `counted` becomes `{passed, failed}`; a failure
  * that belongs to no test (a file that cannot be loaded, nothing run) counts as one.
  */
-export function startMocha({ files, needServers, mochaArgs, env }) {
+export function startMocha({ files, mochaArgs, env }) {
   const compiled = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
-  const jobs = Math.min(files.length, needServers ? JOBS : UNIT_JOBS);
+  const jobs = Math.min(files.length, JOBS);
   const child = spawn(
     process.execPath,
     [

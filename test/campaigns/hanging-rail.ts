@@ -9,7 +9,7 @@ import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { BankGateway, type GatewayRequest } from '../support/bank-gateway.js';
 import type { TestDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { type GuardedBank, newSignature, openGuardedBank, sendSignal } from '../support/temporal-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -84,6 +84,7 @@ export async function hangingRail(wanted: HangingRail): Promise<string> {
   await Promise.all([well.start(), hanging.start()]);
   const environment = {
     ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging), PAYOUT_RAIL_PROBE_S: '2' },
+    ...serving('payouts', 'approvals'),
   };
   const api = await startTestApi(db, environment);
   const worker =

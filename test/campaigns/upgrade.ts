@@ -12,6 +12,7 @@ import { addWord, type TestDatabase } from '../support/database.js';
 import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { changedRelease } from '../support/releases.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { serving, type TestTemporal, until, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank, outboxRow } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
@@ -53,12 +54,14 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
     const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
     const waiting = await pend(temporal, guarded, open);
     await leaveUnknown(db, guarded);
-    await roll(fleet, next);
+    const all = [...fleet.workers, ...fleet.apis];
+    await roll(all, next);
     await approveThrough(fleet, guarded, waiting, 0);
-    await roll(fleet, {});
+    await roll(all, {});
     const later = await pend(temporal, guarded, 1);
-    await roll(fleet, next);
-    await roll(fleet, { ...next, WORKFLOW_PATCHES: 'on' });
+    await roll(all, next);
+    // The API has no workflows.
+    await roll(fleet.workers, { ...next, WORKFLOW_PATCHES: 'on' });
     await approveThrough(fleet, guarded, later, 0);
     await approveThrough(fleet, guarded, [...waiting, ...later], 1);
     await assertEnded(db, temporal, [...waiting, ...later]);
@@ -75,8 +78,8 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
 }
 
 /** One process after the other, workers first, as docs/operations.md has it. */
-async function roll(fleet: Fleet, release: Readonly<Record<string, string>>): Promise<void> {
-  for (const process of [...fleet.workers, ...fleet.apis]) {
+async function roll(processes: readonly ServiceProcess[], release: Readonly<Record<string, string>>): Promise<void> {
+  for (const process of processes) {
     assert.equal(await process.stop(), 0, 'a process did not end by itself');
     await process.start(release);
   }

@@ -4,7 +4,7 @@ import { GaleraGroup, galeraTools } from '../support/galera-group.js';
 import { MysqlGroup, realMysql } from '../support/mysql-group.js';
 
 /** The full counts, and how long it takes, are for `npm run prove -- failover failover-galera`. */
-const SHORT = { clients: 16, pauseMs: 100, switchovers: 1, kills: 1, pauses: 0, cuts: 0, maxOutageMs: 60_000 };
+const SHORT = { clients: 8, pauseMs: 150, switchovers: 1, kills: 1, pauses: 0, cuts: 0, maxOutageMs: 60_000 };
 const NEEDS_MYSQL = 'PENDING: needs root and MySQL itself, which `npm run test:mysql` fetches once';
 const NEEDS_GALERA = 'PENDING: needs root on Debian, and MariaDB';
 

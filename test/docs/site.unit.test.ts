@@ -1,10 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
@@ -14,6 +8,7 @@ import { readDocument } from '../../src/http/docs/reference/document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
 import { writtenPage } from '../../src/http/docs/written.js';
 import { filesUnder } from '../operating/pages.js';
+import { linksOf } from './links.js';
 
 const BASE = '/docs';
 const PLACES: Places = {
@@ -21,19 +16,11 @@ const PLACES: Places = {
   asset: (name) => `${BASE}/assets/${name}`,
   openApi: '/openapi.json',
 };
-const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
 
 const api = await describeApi({});
 const { pages, assets } = assembleSite({ ...api, places: PLACES });
 const html = new Map(Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]));
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), PLACES.asset), PLACES.openApi]);
-
-/** The addresses of a page within the site. */
-function linksOf(text: string): string[] {
-  return Array.from(text.matchAll(/(?:href|src|data-search)="([^"]*)"/g), ([, link = '']) => link).filter(
-    (link) => !/^https?:/.test(link),
-  );
-}
 
 function idsOf(text: string): string[] {
   return Array.from(text.matchAll(/ id="([^"]*)"/g), ([, id = '']) => id);
@@ -132,42 +119,4 @@ describe('the reference', () => {
       assert.ok(article.includes('--json'), article);
     });
   }
-});
-
-describe('npm run docs:site', () => {
-  it('writes the site as files that lead to one another wherever they stand', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'site-'));
-    try {
-      const env = { PATH: process.env.PATH, BASE_URL: 'https://api.example', DOCS_URL: 'https://docs.example/money' };
-      await promisify(execFile)(process.execPath, [EXPORT, folder], { env });
-      const files = filesUnder(folder).filter((file) => file.endsWith('.html'));
-      assert.equal(files.length, pages.size + 1, 'each page, and one for what has none');
-      for (const file of files) {
-        const text = readFileSync(file, 'utf8');
-        assert.doesNotMatch(text, /127\.0\.0\.1:8080/, file);
-        for (const link of linksOf(text)) {
-          const [place = ''] = link.split('#');
-          if (place === '') continue;
-          assert.match(place, /^\/money\//, `${file}: ${link}`);
-          const target = join(folder, place.slice('/money'.length), place.endsWith('/') ? 'index.html' : '');
-          assert.ok(existsSync(target), `${file}: there is no ${link}`);
-        }
-      }
-      assert.match(
-        readFileSync(join(folder, 'first-transfer/index.html'), 'utf8'),
-        /SVC_URL=https:\/\/api\.example\/v1/,
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-
-  it('says what is wrong with an address', async () => {
-    const env = { PATH: process.env.PATH, DOCS_URL: 'nowhere' };
-    await assert.rejects(promisify(execFile)(process.execPath, [EXPORT, 'never-made'], { env }), {
-      code: 2,
-      stderr: /DOCS_URL/,
-    });
-    assert.ok(!existsSync('never-made'));
-  });
 });

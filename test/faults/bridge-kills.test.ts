@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { newNamespace, sharedAddress } from '../support/temporal.js';
 
 /** Enough that some transfer is at every point; more would only wait for Temporal. */
-const LOAD = { clients: 4, pauseMs: 200 };
+const LOAD = { clients: 4, pauseMs: 500 };
 
 describe('transfers that wait end as was decided', function () {
   this.timeout(900_000);

@@ -16,12 +16,12 @@ describe('two API processes behind a proxy and two workers', () => {
   });
 
   it('answer the truth and end everything once, whichever of them, of MySQL and of Temporal fails', () =>
-    twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 50, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
+    twoOfEachCampaign({ rounds: 1, clients: 4, pauseMs: 150, calmMs: 200, rows: 50, betweenBatchesMs: 1_000 }));
 
   it('go to a release whose workflows do more, back and forth again, and no task of a workflow fails', async () => {
     const db = await ownDatabase('fleet_upgrade');
     try {
-      await upgradeCampaign({ db, temporal: await testTemporal(), open: 10, perSecond: 20 });
+      await upgradeCampaign({ db, temporal: await testTemporal(), open: 10, perSecond: 8 });
     } finally {
       await db.remove();
     }

@@ -34,8 +34,9 @@ function opsCalls(page: string): string[] {
   return Array.from(calls, ([, call = '']) => call);
 }
 
+const program = buildDevelopmentProgram();
+
 function assertOpsCall(call: string): void {
-  const program = buildDevelopmentProgram();
   const words = call.split(' ').map((word) => word.split('|')[0] ?? '');
   const command = find(program, words);
   assert.ok(command.commands.length === 0 || words.includes('--help'), `no command: ${call}`);

@@ -4,7 +4,7 @@ import { HangingGateway, hangingRail, twoRails } from '../campaigns/hanging-rail
 import { startTestApi, type TestApi } from '../support/api.js';
 import { BankGateway } from '../support/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { newSignature } from '../support/temporal-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -35,6 +35,7 @@ describe('a rail that hangs', () => {
     const environment = {
       ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging) },
       ...{ PAYOUT_RAIL_PROBE_S: '2', PAYOUT_RAIL_OPENS_AFTER: '2' },
+      ...serving('payouts', 'approvals'),
     };
     const api: TestApi = await startTestApi(db, environment);
     const worker = await startTestWorker(db, temporal, { environment });

@@ -84,18 +84,23 @@ export function answered(answer: TestAnswer, status: number, code?: string): Tes
 
 /** An answer has no field of which it is not known what it is; these say what it must be. */
 export function text(value: unknown): string {
-  assert(typeof value === 'string', `${JSON.stringify(value)} is no text`);
+  if (typeof value !== 'string') isNo('text', value);
   return value;
 }
 
 export function list(value: unknown): Json[] {
-  assert(Array.isArray(value), `${JSON.stringify(value)} is no list`);
+  if (!Array.isArray(value)) isNo('list', value);
   return value as Json[];
 }
 
 export function object(value: unknown): Json {
-  assert(typeof value === 'object' && value !== null, `${JSON.stringify(value)} is no object`);
+  if (typeof value !== 'object' || value === null) isNo('object', value);
   return value as Json;
+}
+
+/** What it is instead is written out only where it is wrong: it may be a whole document. */
+function isNo(what: string, value: unknown): never {
+  assert.fail(`${JSON.stringify(value)} is no ${what}`);
 }
 
 /** What operators decide, without their command: an account may be closed here with money in it. */
