@@ -118,7 +118,10 @@ export class Bench {
     return this.runOver([api], ledger, load);
   }
 
-  /** The same with the connections spread over several API processes; the groups are those of the first. */
+  /**
+   * The same with the connections spread over several API processes, which are warmed up for as many times as long: each gets its
+   * part of the requests alone, and what it has not run often is slow. The groups are those of the first.
+   */
   async runOver(apis: Apis, ledger: Ledger, load: Load): Promise<Run> {
     const { seconds, warmUpS } = this.options;
     const [api, ...others] = apis;
@@ -133,7 +136,7 @@ export class Bench {
       token: ledger.token,
       ...(load.requests.kind === 'listed' && load.requests.order === 'once'
         ? { seconds: UNTIL_THE_LIST_ENDS_S, warmUpS: 0 }
-        : { seconds, warmUpS }),
+        : { seconds, warmUpS: warmUpS * apis.length }),
     });
     const cpuUsPerRequest = {
       api: perRequestUs(apiMs(), result.answered),

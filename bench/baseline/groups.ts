@@ -6,6 +6,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
 import { CLOCK_BOUNDS, ClockGuard, type ClockObserver } from '../../src/ledger/clock-guard.js';
 import { answerFromKeys, nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
+import { Pace } from '../../src/ledger/desk/pace.js';
 import type { PendingCommand } from '../../src/ledger/desk/pending-commands.js';
 import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
@@ -89,6 +90,7 @@ async function recordGroup(
     open,
     named,
     Deadline.afterMs(RECORDING_MS),
+    new Pace(),
   );
   for (const { outcome } of answers.values())
     if (!outcome.done) throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);

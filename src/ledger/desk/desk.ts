@@ -1,5 +1,4 @@
 import type { Uuid } from '../../core/ids.js';
-import { untraced } from '../../core/trace.js';
 import { UnknownEnumValue } from '../../db/columns.js';
 import { Deadline } from '../../db/deadline.js';
 import {
@@ -14,16 +13,14 @@ import { UNKNOWN, UNKNOWN_KEY } from './keys.js';
 import { LedgerClosed } from './loading.js';
 import type { DeskObserver } from './observer.js';
 import { Parking } from './parking.js';
-import { CommandQueue } from './queue.js';
+import { Pace } from './pace.js';
+import { Pump, type PumpOptions } from './pump.js';
 import { AccountNotLocked } from './state.js';
 import type { Answers, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import type { Answer, Command, CommandKind } from './types.js';
 import { type Waiting, waitingFor } from './waiting.js';
 
-export interface DeskOptions {
-  /** The most commands that share a transaction. */
-  readonly maxGroup: number;
-  readonly groupsInFlight: number;
+export interface DeskOptions extends PumpOptions {
   /** Commands waiting beyond this are answered 503 at once. */
   readonly maxQueue: number;
   /** What a command may take in all, queueing included. */
@@ -55,9 +52,8 @@ const UNAVAILABLE_TRIES = 2;
  * gathered while earlier groups were in flight is the next group, and nothing is answered before its commit.
  */
 export class PostingDesk {
-  private readonly queue = new CommandQueue();
-  private inFlight = 0;
-  private pumpPlanned = false;
+  private readonly pace = new Pace();
+  private readonly pump: Pump;
   private whenIdle: (() => void)[] = [];
   private readonly parking: Parking<Waiting>;
   private parkedRuns = false;
@@ -68,6 +64,10 @@ export class PostingDesk {
     private readonly observer: DeskObserver,
   ) {
     this.parking = new Parking(deps.database);
+    this.pump = new Pump(options, this.pace, (group) => this.run(group), {
+      taken: (waiting) => observer.queued(waiting),
+      idle: () => this.tellIdle(),
+    });
   }
 
   /**
@@ -98,14 +98,13 @@ export class PostingDesk {
     command: C,
     submission: symbol,
   ): Promise<Answer<Row>> {
-    if (this.queue.length >= this.options.maxQueue) {
+    if (this.pump.waiting >= this.options.maxQueue) {
       this.observer.shed();
       return Promise.resolve(UNKNOWN);
     }
     return new Promise((resolve) => {
       const { commandTimeoutMs } = this.options;
-      this.queue.add(waitingFor(kind, command, { submission, timeoutMs: commandTimeoutMs }, resolve));
-      this.planPump();
+      this.pump.add(waitingFor(kind, command, { submission, timeoutMs: commandTimeoutMs }, resolve));
     });
   }
 
@@ -116,38 +115,11 @@ export class PostingDesk {
   }
 
   private isIdle(): boolean {
-    return this.queue.length === 0 && this.inFlight === 0 && !this.parkedRuns;
+    return this.pump.isIdle && !this.parkedRuns;
   }
 
   private tellIdle(): void {
     if (this.isIdle()) this.whenIdle.splice(0).forEach((resolve) => resolve());
-  }
-
-  /** After the requests of this turn of the event loop have been read, so that they share a group. */
-  private planPump(): void {
-    if (this.pumpPlanned) return;
-    this.pumpPlanned = true;
-    // The group is nobody's alone: what it does belongs to no request's trace.
-    untraced(() =>
-      setImmediate(() => {
-        this.pumpPlanned = false;
-        this.pump();
-      }),
-    );
-  }
-
-  private pump(): void {
-    while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
-      const group = this.queue.takeGroup(this.options.maxGroup);
-      this.observer.queued(this.queue.length);
-      if (group.length === 0) continue;
-      this.inFlight += 1;
-      void this.run(group).finally(() => {
-        this.inFlight -= 1;
-        this.pump();
-      });
-    }
-    this.tellIdle();
   }
 
   private async run(group: readonly Waiting[]): Promise<void> {
@@ -195,7 +167,7 @@ export class PostingDesk {
       try {
         if (!(await this.isClockWell())) return this.refuseByClock(open);
         named ??= await nameAccounts(this.deps.database.lookup, open);
-        return this.settle(await postGroup(this.deps, open, named, deadline));
+        return this.settle(await postGroup(this.deps, open, named, deadline, this.pace));
       } catch (failure) {
         const lastNamed = named;
         named = undefined;
@@ -228,6 +200,7 @@ export class PostingDesk {
   /** Finds whose accounts were waited for, and lets those commands wait apart from the others. */
   private async setAsideBusy(group: readonly Waiting[], named: NamedAccounts): Promise<void> {
     this.observer.groupRetried('lock_wait');
+    this.pace.forget();
     await this.parking.look([...new Set(group.flatMap((pending) => named.ids.get(pending) ?? []))]);
     this.park(group, named);
   }

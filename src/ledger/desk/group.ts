@@ -10,6 +10,7 @@ import { CommitUnknown } from '../../db/failures.js';
 import type { Table } from '../../db/table.js';
 import { answerOfKey, type BoundKeys, findKeys, isBoundBy, keyName, newCommitId, UNKNOWN } from './keys.js';
 import { lockAndLoad } from './loading.js';
+import type { Pace } from './pace.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type { Answers, AnyRow, GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
 import { type Answer, type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
@@ -85,14 +86,20 @@ export async function postGroup(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   deadline: Deadline,
+  pace: Pace,
 ): Promise<Answers> {
   deps.failpoints.pass('before_lock');
   const commitId = newCommitId();
+  let lockedAt = 0;
   let answers: Answers = new Map();
   try {
     await deps.database.withTransaction(
       async (transaction) => {
-        answers = await decideGroup(deps, transaction, group, named, commitId);
+        const sentAt = performance.now();
+        const { state, keys, waitedMs } = await lockAndLoad(deps, transaction, group, named);
+        lockedAt = pace.locked(sentAt, waitedMs);
+        deps.failpoints.pass('after_lock');
+        answers = await decideGroup(deps, transaction, group, { named, state, keys, commitId });
       },
       deadline,
       () => deps.failpoints.pass('before_commit'),
@@ -100,20 +107,25 @@ export async function postGroup(
   } catch (failure) {
     throw failure instanceof CommitUnknown ? new GroupUnknown(answers, commitId, failure) : failure;
   }
+  pace.committed(lockedAt);
   deps.failpoints.pass('after_commit');
   return answers;
 }
 
-/** Locks, reads, decides and writes: all but the COMMIT. */
+interface Loaded {
+  readonly named: NamedAccounts;
+  readonly state: GroupState;
+  readonly keys: BoundKeys;
+  readonly commitId: Buffer;
+}
+
+/** Behind the locks: decides and writes, all but the COMMIT. */
 async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  named: NamedAccounts,
-  commitId: Buffer,
+  { named, state, keys, commitId }: Loaded,
 ): Promise<Answers> {
-  const { state, keys } = await lockAndLoad(deps, transaction, group, named);
-  deps.failpoints.pass('after_lock');
   // It may have been set while the locks were waited for.
   if (!deps.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
   const now = deps.clock();

@@ -2,7 +2,7 @@ import { isAsset } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { uuid } from '../../db/columns.js';
+import { integer, uuid } from '../../db/columns.js';
 import type { Database, StoredRow, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
@@ -30,7 +30,7 @@ export async function lockAndLoad(
   transaction: Transaction,
   group: readonly PendingCommand[],
   named: NamedAccounts,
-): Promise<{ readonly state: GroupState; readonly keys: BoundKeys }> {
+): Promise<{ readonly state: GroupState; readonly keys: BoundKeys; readonly waitedMs: number }> {
   const tables = askedBy(deps, group, named);
   const asked = Array.from(tables, ([table, { shapes }]) => shapes.map((alike) => ({ table, alike }))).flat();
   const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
@@ -45,11 +45,16 @@ export async function lockAndLoad(
   asked.forEach(({ table, alike }, index) => {
     for (const row of loaded[index] ?? []) alike.add(parseRow(table, row) as Record<string, unknown>);
   });
-  return { state: groupState(locked, tables), keys: parseKeys(keys) };
+  // The last row is answered when all are locked.
+  const waitedMs = integer.parse(locked.at(-1)?.waited_us ?? 0) / 1_000;
+  return { state: groupState(locked, tables), keys: parseKeys(keys), waitedMs };
 }
 
+/** SYSDATE goes on while NOW stands at the statement's beginning. */
+const WAITED_SQL = 'TIMESTAMPDIFF(MICROSECOND,NOW(6),SYSDATE(6)) AS waited_us';
+
 function lockSql(ids: ReadonlySet<Uuid>): string {
-  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
+  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')},${WAITED_SQL} FROM accounts a FORCE INDEX (PRIMARY)
      STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
      ORDER BY a.id FOR UPDATE`;
 }
