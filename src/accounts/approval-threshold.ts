@@ -2,10 +2,10 @@ import type { Asset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { LockedState, Need } from '../ledger/desk/types.js';
 
-/** From which amount on an operation of an account needs another member: read under the account's lock. */
+/** The amount from which an operation of an account needs another member: read under the account's lock. */
 export interface ApprovalThresholds {
   needs(accountId: Uuid, asset: Asset): readonly Need[];
-  /** In the asset's smallest unit; null where the account has no policy. */
+  /** In the asset's smallest unit; null if the account has no policy. */
   of(state: LockedState, accountId: Uuid, asset: Asset): bigint | null;
 }
 
