@@ -3,7 +3,7 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import { need } from '../ledger/desk/types.js';
 import { policyAt } from './policy-rules.js';
 
-/** From which amount on an account's policies ask for another member. */
+/** The amount from which an account's policies require another member. */
 export const APPROVAL_THRESHOLDS: ApprovalThresholds = {
   needs: (accountId, asset) => [need(approvalPolicies, { accountId, asset })],
   of: (state, accountId, asset) =>
