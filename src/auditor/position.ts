@@ -20,7 +20,7 @@ export interface AuditPosition {
   readonly beganAt: number;
   /** Null: at the beginning. */
   readonly place: Place | null;
-  /** How many rows of each kind were read. */
+  /** How many findings each check has had. */
   readonly found: ReadonlyMap<string, number>;
   readonly tally: Int32Array;
 }
