@@ -35,7 +35,7 @@ export interface BatchesDeps {
   readonly clock: Clock;
   readonly approvals: ApprovalThresholds;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** What a request may wait for the ledger in all. */
+  /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
 
@@ -44,16 +44,18 @@ interface Keyed {
   readonly fingerprint: Fingerprint;
 }
 
-/** A batch with what is true of it only now; null where there is nothing to review. */
+/** A batch with what is true only now; null if there is nothing to review. */
 export interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }
 
-/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+/** However many downloads run, no other read waits behind more pieces than these. */
 const PIECES_AT_A_TIME = 4;
 const NEVER = new AbortController().signal;
-/** Of a tenant's batches so many begin to be paid at once, and then one after the other: they wait here, and not in Temporal. */
+/**
+ * This many of a tenant's batches begin to be paid at once, then one after the other: they wait here, not in Temporal.
+ */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 
@@ -69,12 +71,12 @@ export class Batches {
     this.executeBatch = executeBatchKind(deps.approvals);
   }
 
-  /** Throws authority_insufficient, quota_exceeded: what can be told of an upload before it is read. */
+  /** Throws authority_insufficient, quota_exceeded: what is known about an upload before it is read. */
   admitUpload(caller: Caller, key: string): Promise<void> {
     return admitUpload(this.reader, caller, key);
   }
 
-  /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
+  /** Refusals and unknown results are returned as answers. Throws DatabaseUnavailable if nothing has happened. */
   upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
@@ -84,7 +86,7 @@ export class Batches {
     return this.submit(this.executeBatch, caller, batchId, idempotency, this.pace.delayOf(caller.tenantId));
   }
 
-  /** The same for POST …/cancel: asked again, it finds the batch rejected. */
+  /** The same for POST …/cancel: a repetition finds the batch rejected. */
   withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
@@ -132,7 +134,7 @@ export class Batches {
     return { items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })), next: page.next };
   }
 
-  /** A file that the batch gives back, read as it is taken. Throws not_found too where there is none. */
+  /** One of the batch's files, read as it is sent. Also throws not_found if there is none. */
   async file(caller: Caller, id: Uuid, file: BatchFile, format: FileKind): Promise<AsyncIterable<Buffer>> {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const storage = hasFile(batch, file) ? await this.reader.find(bonusBatchStorage, { batchId: id }) : undefined;
@@ -142,7 +144,7 @@ export class Batches {
     return storedPieces((number) => this.reader.find(bonusBatchFiles, { batchId: id, format, number }), size, turn);
   }
 
-  /** In the order of the file, those behind the row number `after`; `next` is null on the last page. */
+  /** Rows after the row number `after`, in file order; `next` is null on the last page. */
   async rows(
     caller: Caller,
     id: Uuid,
