@@ -8,7 +8,7 @@ import { type CommandKind, need } from '../ledger/desk/types.js';
 import { decideBonus } from './decide.js';
 import type { CreateBonus } from './rules.js';
 
-/** POST /v1/bonuses, as the posting desk does it. */
+/** POST /v1/bonuses, as a command of the posting desk. */
 export function createBonusKind(approvals: ApprovalThresholds): CommandKind<CreateBonus, Bonus> {
   return {
     name: 'create bonus',
@@ -25,7 +25,8 @@ export function createBonusKind(approvals: ApprovalThresholds): CommandKind<Crea
       ]);
       const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
         if (!reach.owns(tenantId, sourceAccountId)) return [];
-        // The name may have been somebody's for the first request of the key, which has the source's row until it is known.
+        // The name may have been somebody's for the key's first request, which holds the source's row until its result
+        // is known.
         if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId)) return [sourceAccountId];
         const fee = feeAccount(tenantId, amount.asset);
         return [sourceAccountId, recipientAccountId, ...(fee === undefined ? [] : [fee])];
