@@ -1,4 +1,4 @@
-/** The most keys of one read: the list of a statement stays short. */
+/** The most keys in one read, which keeps a statement's list short. */
 const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
@@ -9,8 +9,8 @@ interface Asked<Key, Found> {
 }
 
 /**
- * Reads that many requests ask for at the same time share a statement: what is asked while earlier reads are under way is
- * the next one. A single request waits for nobody. What was read is given to those who asked, and kept by nobody.
+ * Simultaneous reads share a statement: those requested while earlier ones are under way form the next. A single
+ * request waits for nobody. Results go only to those who asked, and are not kept.
  */
 export class CoalescedReads<Key, Found> {
   private waiting: Asked<Key, Found>[] = [];
