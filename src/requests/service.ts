@@ -4,7 +4,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { type FoundRequest, readRequest } from './reading.js';
 
-/** What the API tells of earlier requests. */
+/** What the API shows of earlier requests. */
 export class Requests {
   constructor(
     private readonly reader: Reader,
