@@ -12,7 +12,7 @@ import { storedPieces } from '../spreadsheets/stored-pieces.js';
 import { listStatements, readStatement } from './reading.js';
 import type { StatementRequest } from './rules.js';
 
-/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+/** However many downloads run, no other read waits behind more pieces than these. */
 const PIECES_AT_A_TIME = 4;
 const NEVER = new AbortController().signal;
 
@@ -22,7 +22,7 @@ export class Statements {
 
   constructor(private readonly deps: CreatingDeps) {}
 
-  /** A refusal and an unknown result are answers. Throws DatabaseUnavailable, when nothing has happened. */
+  /** Refusals and unknown results are returned as answers. Throws DatabaseUnavailable if nothing has happened. */
   create(
     caller: Caller,
     id: Uuid,
@@ -45,7 +45,7 @@ export class Statements {
     return listStatements(this.deps.database.reader, caller, accountId, before, limit);
   }
 
-  /** Its file, read as it is taken. Throws not_found too where there is none. */
+  /** Its file, read as it is sent. Also throws not_found if there is none. */
   async file(caller: Caller, id: Uuid, format: FileKind): Promise<AsyncIterable<Buffer>> {
     const { reader } = this.deps.database;
     const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
