@@ -7,7 +7,10 @@ import { endOnSignals, endOnUncaught, leaveBalancer, readOrExit, refusalToStart 
 import { openTracing } from './tracing.js';
 import { Webhooks } from './webhooks/service.js';
 
-/** The API process: configuration → parts → listen → on a signal leave the balancer, finish what was accepted, answer it, then leave. */
+/**
+ * The API process: configuration → parts → listen → on a signal leave the load balancer, finish and answer what was
+ * accepted, then exit.
+ */
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');
@@ -24,7 +27,7 @@ const webhooks = new Webhooks(webhookParts, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
 const servers = await openApiServers(config, core, bridge, webhooks, logger).catch(refuseToStart);
-// Nobody's money waits behind the first who reads the pages.
+// Otherwise payments would wait while the first visitor's request makes the pages.
 servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 
