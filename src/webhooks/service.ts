@@ -12,14 +12,14 @@ import { type KeyOfRequest, register, type RegisteredEndpoint, type WantedEndpoi
 import { type SentTest, TestDeliveries } from './testing.js';
 
 /**
- * What the API does with webhook endpoints. Every method throws not_found or authority_insufficient where the caller has no right.
- * (docs/contract.md, Webhooks)
+ * What the API does with webhook endpoints. Every method throws not_found or authority_insufficient if the caller has
+ * no right. (docs/contract.md, Webhooks)
  */
 export class Webhooks {
-  /** Those that this process has on their way. */
+  /** Tests that this process has in flight. */
   readonly tests: TestDeliveries;
 
-  /** `onFault` hears of a test that could not be recorded. */
+  /** `onFault` gets the failure if a test could not be recorded. */
   constructor(
     private readonly deps: WebhookDeps,
     onFault: (fault: unknown) => void,
@@ -63,7 +63,7 @@ export class Webhooks {
     return recover(this.deps, caller, id, since);
   }
 
-  /** The Event as it was serialised. */
+  /** Returns the Event as serialised. */
   redeliver(caller: Caller, eventId: Uuid): Promise<string> {
     return redeliver(this.deps, caller, eventId);
   }

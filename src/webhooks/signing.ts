@@ -3,25 +3,25 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 /** How a delivery is signed, and how a receiver checks it. (docs/contract.md, Webhook signature) */
 
 const SECRET_PREFIX = 'whsec_';
-/** 192 bits: the least that Standard Webhooks asks for, and base64 without padding. */
+/** 192 bits: the minimum of Standard Webhooks, and base64 without padding. */
 const SECRET_BYTES = 24;
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** How far a receiver's clock may be from ours, as Standard Webhooks has it. */
+/** How far a receiver's clock may differ from ours, according to Standard Webhooks. */
 const TIMESTAMP_TOLERANCE_S = 300;
 
 export interface Signable {
-  /** The event's id: the same at every attempt. */
+  /** The event's id: the same for every attempt. */
   readonly id: string;
   readonly body: Buffer;
-  /** As the tenant was shown it: `whsec_…`. */
+  /** As shown to the tenant: `whsec_…`. */
   readonly secret: string;
-  /** The one before it, while it is still in force. */
+  /** The previous one, while it is still in force. */
   readonly previousSecret: string | null;
-  /** When this attempt is made, in Unix seconds. */
+  /** The time of this attempt, in Unix seconds. */
   readonly timestampS: number;
 }
 
-/** A new signing secret. Whoever has it can sign as we do: it is shown once and kept sealed. */
+/** A new signing secret. Anybody who has it can sign like us, so it is shown once and stored sealed. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -30,7 +30,7 @@ export function isSecret(text: string): boolean {
   return SECRET.test(text) && text.length > SECRET_PREFIX.length;
 }
 
-/** The headers that prove who sent the body. Throws TypeError when a secret is none of ours. */
+/** The headers that prove who sent the body. Throws TypeError if a secret is not one of ours. */
 export function signatureHeaders(signable: Signable): Record<string, string> {
   const { id, body, secret, previousSecret, timestampS } = signable;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
@@ -46,12 +46,12 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
   return headers;
 }
 
-/** Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret's characters as they are shown. */
+/** Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret's characters as shown. */
 function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes behind the prefix. */
+/** Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes after the prefix. */
 function standardSignature(id: string, timestamp: string, body: Buffer, secret: string): string {
   if (!isSecret(secret)) throw new TypeError('not a webhook secret');
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
@@ -60,21 +60,21 @@ function standardSignature(id: string, timestamp: string, body: Buffer, secret: 
 
 export type SignatureHeader = 'Svc-Signature' | 'webhook-signature';
 
-/** What a receiver finds out about one of the two signatures. */
+/** The result of checking one of the two signatures. */
 export interface SignatureCheck {
   readonly header: SignatureHeader;
-  /** What is wrong with it, in words, or null when it is good. */
+  /** What is wrong with it, in words, or null if it is valid. */
   readonly problem: string | null;
 }
 
 export interface Received {
-  /** The bytes as they arrived. */
+  /** The bytes as received. */
   readonly body: Buffer;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Checks both signatures with the one secret that a receiver has, be it the new or the old one of a rotation. */
+/** Checks both signatures with the one secret that a receiver has, whether the new or the old one of a rotation. */
 export function verifySignatures(received: Received, secret: string, nowS: number): readonly SignatureCheck[] {
   return [
     { header: 'Svc-Signature', problem: bodySignatureProblem(received, secret) },
@@ -102,7 +102,7 @@ function standardSignatureProblem({ body, headers }: Received, secret: string, n
   return awayS <= TIMESTAMP_TOLERANCE_S ? null : `was made ${awayS} s away from this clock`;
 }
 
-/** In constant time for texts of one length; the length of a signature is no secret. */
+/** In constant time for texts of equal length; the length of a signature is not secret. */
 function isSame(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
