@@ -15,12 +15,12 @@ const STUCK_EVERY_MS = 5_000;
 const REPORTS_EVERY_MS = 500;
 const INQUIRIES_EVERY_MS = 5_000;
 const RECOVERY_EVERY_MS = 1_000;
-/** As many questions as a rail gets at the same time. */
+/** How many questions a rail gets at a time. */
 const ASKED_AT_ONCE = 20;
 const TIDY_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** After how long a payout without progress is raised to operators, in milliseconds. */
+/** How long a payout may be without progress before it is raised to operators, in milliseconds. */
 export interface StuckAfter {
   /** Since it was submitted, without a word from its rail. */
   readonly silentMs: number;
@@ -28,7 +28,7 @@ export interface StuckAfter {
   readonly approvedMs: number;
 }
 
-/** Raises to operators payouts without progress for too long, whether Temporal is there or not. */
+/** Raises to operators payouts that have been without progress for too long, whether Temporal is available or not. */
 export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: StuckAfter): Sweep {
   return {
     name: 'stuck payouts',
@@ -41,7 +41,10 @@ export function stuckSweep(submissions: Submissions, { silentMs, approvedMs }: S
   };
 }
 
-/** Asks about payouts that have ended, each rail separately: one that does not answer holds up no other, and is left alone. */
+/**
+ * Asks about payouts that have ended, each rail separately: one that does not answer delays no other, and is left
+ * alone.
+ */
 export function inquirySweeps(
   inquiries: LateInquiries,
   rails: Iterable<string>,
@@ -54,7 +57,10 @@ export function inquirySweeps(
   }));
 }
 
-/** Tries rails that did not answer, and wakes what waited for one that answers again; each rail separately, since either may take long. */
+/**
+ * Probes silent rails, and wakes the payouts of one that answers again; each rail separately, since either may take
+ * long.
+ */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => [
     { name: `probes ${rail}`, everyMs: RECOVERY_EVERY_MS, run: () => recovery.probeDue(rail) },
@@ -62,7 +68,7 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** What the simulated rail reports unasked, as a gateway would by its callbacks. */
+/** Delivers what the simulated rail reports unasked, as a gateway's callbacks would. */
 export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
   return {
     name: 'simulated rail',
@@ -78,7 +84,7 @@ export function simulatedReports(simulated: SimulatedRail, callbacks: RailCallba
   };
 }
 
-/** What rails said so many days ago of payouts that had ended by then. */
+/** Removes what rails said this many days ago about payouts that had ended by then. */
 export function railEventsSweep(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   keptDays: number,
