@@ -19,7 +19,7 @@ import type { Fields } from './output.js';
 import { attemptsOf } from './presenting-bridge.js';
 import type { TransferDetails } from '../support/reading/transfers.js';
 
-/** What operators see of each thing. Never a secret. */
+/** How operators see each resource. Never a secret. */
 
 function timeOf(at: Instant | null): string | null {
   return at === null ? null : toRfc3339(at);
@@ -262,7 +262,7 @@ export function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-/** The same with all that is known of it. */
+/** The same with all details. */
 export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
   const { lostFrom, lostTo } = endpoint;
   return {

@@ -2,7 +2,7 @@ import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Restore, RestoreFinding } from '../../db/entities/restores.js';
 import type { Fields } from '../output.js';
 
-/** What operators see of restores. */
+/** How operators see restores. */
 
 function at(time: Instant | null): string | null {
   return time === null ? null : toRfc3339(time);

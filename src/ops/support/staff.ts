@@ -5,7 +5,7 @@ import type { NewFactor } from '../../staff/authenticator.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import type { Fields, Output } from '../output.js';
 
-/** What operators see of the staff. A secret only where it was made this moment. */
+/** How operators see the staff. A secret only at the moment when it is made. */
 
 function timeOf(at: Instant | null): string | null {
   return at === null ? null : toRfc3339(at);
@@ -47,7 +47,7 @@ export function resetFields({ name }: Staff, { status, reason, createdAt }: Staf
   return { name, status, reason, proposed_at: timeOf(createdAt) };
 }
 
-/** Shows somebody with the authenticator that was made for them, this once. */
+/** Shows a person with their new authenticator, this once. */
 export function showWithFactor(output: Output, person: Staff, factor: NewFactor | null): void {
   if (factor === null) return output.one(staffFields(person));
   output.one({ ...staffFields(person), otpauth_url: factor.url, secret: factor.secret });
