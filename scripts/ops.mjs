@@ -1,6 +1,6 @@
 /**
- * `npm run ops -- …`, and `npx money-ops …` in a checkout: the operators' command line, on the database that MYSQL_URL names
- * or else on the one of the `npm start` that runs in this checkout.
+ * `npm run ops -- …`, and `npx money-ops …` in a checkout: the operators' command line, on the database that MYSQL_URL
+ * names or, failing that, the one of the `npm start` running in this checkout.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// What the command prints may be read by a program.
+// The command's output may be read by a program.
 beQuiet();
 try {
   await prepareCode();
