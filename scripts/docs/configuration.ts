@@ -52,7 +52,7 @@ function section(users: string, names: readonly string[]): string {
   return [`## ${users}`, '', '| Variable | Meaning | Value |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 
-/** The first program that has the variable: it means the same in all of them. */
+/** The variable's schema in the first program that has it: it means the same in all of them. */
 function schemaOf(name: string): z.ZodType {
   for (const program of NAMES) {
     const schema = (PROGRAMS[program] as Variables)[name];
