@@ -17,20 +17,21 @@ export interface EventFilter {
 export type EventOrder = 'asc' | 'desc';
 
 export interface EventPage {
-  /** Each as it was serialised once: the same bytes as in every delivery. */
+  /** Each as serialised once: the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** The sequence of the last one shown, or null when nothing was. */
+  /** The sequence of the last event shown, or null if there was none. */
   readonly lastShown: bigint | null;
   readonly hasMore: boolean;
-  /** The oldest sequence that the log still has; null while it is empty. */
+  /** The oldest sequence still in the log; null while it is empty. */
   readonly firstSequence: bigint | null;
-  /** What restores have left out of the whole log, oldest first. */
+  /** What restores have skipped in the whole log, oldest first. */
   readonly gaps: readonly EventGap[];
 }
 
 /**
- * A page of a tenant's log, going on from `after` (the sequence of the last one seen; null: from the end that the order
- * begins at). Time bounds become bounds on `sequence`: within a tenant the two run alike. (docs/contract.md, Events)
+ * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null: from where the order
+ * begins). Time bounds become bounds on `sequence`: within a tenant both have the same order. (docs/contract.md,
+ * Events)
  */
 export async function readEvents(
   reader: Reader,
@@ -70,7 +71,10 @@ async function readFirst(reader: Reader, owner: string): Promise<bigint | null> 
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as it was serialised, of a type that this process need not know; or undefined when the tenant has no such one. */
+/**
+ * The Event as serialised, even of a type that this process does not know; undefined if the tenant has none with this
+ * id.
+ */
 export async function findEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string | undefined> {
   const [row] = await reader.query(
     `SELECT body FROM events WHERE id=${literal(events, 'id', id)} AND tenant_id=${literal(events, 'tenantId', tenantId)}`,
