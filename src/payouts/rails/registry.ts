@@ -5,13 +5,13 @@ import { httpRail, SIMULATED } from './rules.js';
 import type { SimulatedRail } from './simulated.js';
 import type { Rail, Rails } from './types.js';
 
-/** Where the operator's gateways are, and the keys shared with each. */
+/** The gateways' addresses, and the keys shared with each. */
 export interface Gateways {
   readonly urls: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, Keyring>;
 }
 
-/** The way to every rail that a payout may have, whatever new ones take. */
+/** Opens every rail that a payout may have, including rails that new payouts no longer use. */
 export function openRails(simulated: SimulatedRail, { urls, keys }: Gateways, clock: Clock): Rails {
   const rails = new Map<string, Rail>([[SIMULATED, simulated]]);
   for (const [name, url] of urls) {
