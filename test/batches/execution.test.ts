@@ -66,7 +66,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
-  it('holds the whole debit at once where the funds cover it, and each row spends its share', async () => {
+  it('holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
     const payer = await source(3n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     assert(batch.isHeld);
@@ -222,7 +222,7 @@ describe('the execution of a batch', () => {
     ]);
   });
 
-  it('in a month that does not cover it refuses the rows behind, in the order of the file', async () => {
+  it('in a month that does not cover it refuses the remaining rows, in file order', async () => {
     const payer = await source(1_000n * LEAST);
     await db.sql(`INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`);
     const batch = await world.paid(payer, pays(...Array.from({ length: 420 }, () => LEAST)));
@@ -302,7 +302,7 @@ describe('the execution of a batch', () => {
       assert.equal(await available(ana), 10n * LEAST);
     });
 
-    it('is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+    it('is for approvers, admins and owners, but not for the uploader if a policy says so', async () => {
       const guarded = await BatchWorld.open(db, { approvals: { needs: () => [], of: () => 2n * LEAST } });
       await guarded.account({ alias: '$ana' });
       const member = await addMember(db.database, systemClock, guarded.tenant.tenant.id, 'second', TEST_ACTOR);
