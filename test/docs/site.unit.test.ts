@@ -76,7 +76,7 @@ describe('the site', () => {
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
-  it('is searched in whole: each entry leads to what it names', () => {
+  it('is fully searchable: each entry leads to what it names', () => {
     const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<string, string>[];
     assert.ok(index.length > 150, `${index.length} entries`);
     for (const { href = '', page, text } of index) {
@@ -135,7 +135,7 @@ describe('the reference', () => {
 });
 
 describe('npm run docs:site', () => {
-  it('writes the site as files that lead to one another wherever they stand', async () => {
+  it('writes the site as files that link to each other wherever they are', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'site-'));
     try {
       const env = { PATH: process.env.PATH, BASE_URL: 'https://api.example', DOCS_URL: 'https://docs.example/money' };
